@@ -1,0 +1,84 @@
+# Everything people do daily. `make help` lists it. All of it runs in .venv, which is made on first use.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint types build bench format wheels constraints clean
+
+# Any Python from 3.11 on that can make environments; 3.11 first, since that is what the tests run on.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip
+TORCH := torch==2.13.0
+
+# Two processes suit small machines; each file stays in one, so that what it sets up is set up once.
+PYTEST_ARGS ?= -n 2 --dist loadfile
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+demo: $(READY) ## a new course in demo-course/ (replacing the last one), with a graded class of twelve
+	rm -rf demo-course
+	$(BIN)/autograder demo demo-course
+
+test: $(READY) ## the tests; choose some with PYTEST_ARGS="tests/test_packaging.py -x"
+	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+lint: $(READY) ## style, format and the walls between the packages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY) ## static types
+	$(BIN)/mypy
+
+build: $(READY) ## release/ and solutions/ again from source/
+	$(BIN)/autograder build
+
+bench: $(READY) ## the measurements in benchmarks/, one table each
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+format: $(READY) ## put style and format right where a tool can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+wheels: $(READY) ## both wheels into dist/: the students' and the instructors'
+	$(BIN)/python -m build --no-isolation --wheel --outdir dist .
+	$(BIN)/python -m build --no-isolation --wheel --outdir dist packaging/course
+
+constraints: ## constraints.txt again, from today's newest versions
+	$(call need-python)
+	rm -rf build/pins
+	$(PYTHON) -m venv build/pins
+	build/pins/bin/python -m pip install --quiet $(TORCH)
+	build/pins/bin/python -m pip install --quiet -e ".[grading,dev]"
+	{ head -n 1 constraints.txt; \
+	  build/pins/bin/python -m pip freeze --exclude-editable | sed 's/+.*//'; } > build/constraints.txt
+	mv build/constraints.txt constraints.txt
+	rm -rf build/pins
+
+clean: ## remove what the other targets made, but for .venv, release/ and solutions/
+	rm -rf build dist demo-course .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+# The mark is written last: an interrupted set-up is taken up again by the next command. torch comes
+# first and alone, so that nothing else chooses a torch of its own.
+$(READY): pyproject.toml constraints.txt
+	$(call need-python)
+	rm -f $@
+	@echo "Setting up $(VENV): a minute or two, longer where torch is downloaded."
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet -c constraints.txt $(TORCH) hatchling editables
+	$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[grading,dev]"
+	touch $@
+
+define need-python
+@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer with venv was found: install one (Debian and" \
+	"Ubuntu: python3 and python3-venv), or name it: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
+endef

@@ -1,0 +1,23 @@
+"""Teach and grade recurrent networks in PyTorch: an nbgrader course and the autograder behind it.
+
+In a notebook: `from autograder import after, check, figures`. What is imported here is imported
+late, so that a notebook pays for a check only when it runs one.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+__all__ = ["after", "check", "figures"]
+
+_HOMES = {"after": "autograder.notebook", "check": "autograder.notebook"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name == "figures":
+        return import_module("autograder.figures")
+    raise AttributeError(f"module 'autograder' has no attribute '{name}'")

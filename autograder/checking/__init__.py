@@ -1,0 +1,43 @@
+"""The language checks are written in.
+
+A check is a pytest function that asks for `submission` (the student's objects, wherever they
+live), `sizes` (distinct sizes for every dimension) and `draw` (seeded inputs), carries `points`
+and a `rule`, and states what it wants through `expect…`. See docs/checks.md.
+"""
+
+from autograder.checking.draw import Draw, Sizes
+from autograder.checking.expect import (
+    CheckFailed,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_no_mention,
+    expect_no_kernel,
+    expect_not_shared,
+    expect_registered,
+    expect_untouched,
+    fail,
+)
+from autograder.checking.marks import hidden, needs, points, rule
+from autograder.checking.submission import Submission, Target
+
+__all__ = [
+    "CheckFailed",
+    "Draw",
+    "Sizes",
+    "Submission",
+    "Target",
+    "expect",
+    "expect_dtype",
+    "expect_gradients",
+    "expect_no_kernel",
+    "expect_no_mention",
+    "expect_not_shared",
+    "expect_registered",
+    "expect_untouched",
+    "fail",
+    "hidden",
+    "needs",
+    "points",
+    "rule",
+]

@@ -1,0 +1,47 @@
+"""What a check carries: its points, the rule it enforces, the checks it builds on, its secrecy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Check = TypeVar("Check", bound=Callable[..., None])
+
+RULES = (
+    "shape", "values", "gradient", "dtype", "device", "mutation", "registration", "dropout",
+    "from-scratch", "generality", "error",
+)  # fmt: skip
+"""What a check can be about; `error` is for checks that only ask whether the code runs."""
+
+
+def points(value: float) -> Callable[[Check], Check]:
+    """What passing the check is worth: a whole or half number of points."""
+    if value < 0 or value * 2 != int(value * 2):
+        raise ValueError("points are whole or half numbers")
+    return _attach("autograder_points", float(value))
+
+
+def rule(name: str) -> Callable[[Check], Check]:
+    """The rule the check enforces, one of `RULES`."""
+    if name not in RULES:
+        raise ValueError(f"{name!r} is no rule; the rules are {', '.join(RULES)}")
+    return _attach("autograder_rule", name)
+
+
+def needs(*checks: str | Callable[..., None]) -> Callable[[Check], Check]:
+    """Skip the check until the named ones of the same task have passed."""
+    names = tuple(check if isinstance(check, str) else check.__name__ for check in checks)
+    return _attach("autograder_needs", names)
+
+
+def hidden(instead: str) -> Callable[[Check], Check]:
+    """Run the check when grading only; students read `instead` and not its title or message."""
+    return _attach("autograder_hidden", instead)
+
+
+def _attach(name: str, value: Any) -> Callable[[Check], Check]:
+    def decorate(check: Check) -> Check:
+        setattr(check, name, value)
+        return check
+
+    return decorate

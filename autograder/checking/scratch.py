@@ -1,0 +1,120 @@
+"""Reads a solution cell for calls that "from scratch" forbids.
+
+The worker also reports which kernels ran, but that is the student's word; this reading happens on
+the trusted side. It looks at what is used, not at what is mentioned: an annotation, an
+`isinstance` test, a comment or a docstring that names a forbidden module is no use of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+_TORCH_ROOTS = {"torch", "nn", "F"}
+
+
+def forbidden_uses(source: str, task: str, pattern: str) -> list[tuple[int, str]]:
+    """Line and dotted name of every use of torch in the task whose last part matches `pattern` (a full match).
+
+    Read are the definition named `task` and the cell's other definitions that it uses; a comparison
+    with torch that a student left below it is no part of the answer. A source that does not parse
+    uses nothing: it does not run either.
+    """
+    try:
+        tree = ast.parse(_without_magics(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    reader = _Reader(re.compile(pattern))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
+            reader.learn_names(node)
+    for definition in _reachable(tree, task):
+        reader.visit(definition)
+    return sorted(set(reader.found))
+
+
+def _reachable(tree: ast.Module, task: str) -> list[ast.stmt]:
+    """The top-level definitions that make up the task: its own and those it names, directly or not."""
+    definitions: dict[str, ast.stmt] = {}
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            definitions[node.name] = node
+        elif isinstance(node, ast.Assign):
+            definitions.update({target.id: node for target in node.targets if isinstance(target, ast.Name)})
+    todo, reached = [task], dict[str, ast.stmt]()
+    while todo:
+        name = todo.pop()
+        if name in definitions and name not in reached:
+            reached[name] = definitions[name]
+            todo += [node.id for node in ast.walk(definitions[name]) if isinstance(node, ast.Name)]
+    return list(reached.values())
+
+
+class _Reader(ast.NodeVisitor):
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern = pattern
+        self.roots = set(_TORCH_ROOTS)
+        self.forbidden_names: dict[str, str] = {}
+        self.found: list[tuple[int, str]] = []
+
+    def learn_names(self, node: ast.Import | ast.ImportFrom | ast.Assign) -> None:
+        """Other names for torch and its parts: `import torch as t`, `from torch.nn import …`, `net = nn`."""
+        if isinstance(node, ast.Import):
+            self.roots.update(a.asname or "torch" for a in node.names if a.name.split(".")[0] == "torch")
+        elif isinstance(node, ast.ImportFrom):
+            if (node.module or "").split(".")[0] == "torch":
+                for alias in node.names:
+                    name = alias.asname or alias.name
+                    if self.pattern.fullmatch(alias.name):
+                        self.forbidden_names[name] = f"{node.module}.{alias.name}"
+                    else:
+                        self.roots.add(name)
+        elif isinstance(node.value, (ast.Name, ast.Attribute)) and self._dotted(node.value):
+            self.roots.update(target.id for target in node.targets if isinstance(target, ast.Name))
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        dotted = self._dotted(node)
+        if dotted and self.pattern.fullmatch(node.attr):
+            self.found.append((node.lineno, dotted))
+        self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if node.id in self.forbidden_names and isinstance(node.ctx, ast.Load):
+            self.found.append((node.lineno, self.forbidden_names[node.id]))
+
+    def visit_Call(self, node: ast.Call) -> None:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in ("isinstance", "issubclass"):
+            self.visit(node.args[0]) if node.args else None
+            return
+        if name == "getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
+            base, attribute = self._dotted(node.args[0]), str(node.args[1].value)
+            if base and self.pattern.fullmatch(attribute):
+                self.found.append((node.lineno, f"{base}.{attribute}"))
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_arg(self, node: ast.arg) -> None:
+        """An annotation is no use."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        for part in (*node.decorator_list, node.args, *node.body):
+            self.visit(part)
+
+    def _dotted(self, node: ast.expr) -> str:
+        """`nn.functional.x` as text if it starts at torch, else ""."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if isinstance(node, ast.Name) and node.id in self.roots:
+            return ".".join([node.id, *reversed(parts)])
+        return ""
+
+
+def _without_magics(source: str) -> str:
+    """IPython's `%magic` and `!shell` lines are not Python; their lines stay, empty."""
+    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())

@@ -1,0 +1,264 @@
+"""Runs checks: pytest collects an exercise's check files once and runs them for any number of submissions.
+
+`with_checks(folder, body)` calls `body(checks)` inside one pytest session; `checks.run(…)` runs one
+task's checks against one submission. Collection costs tens of milliseconds, a run a few, so a
+batch keeps one session open.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import torch
+
+from autograder.checking.draw import Draw, Sizes
+from autograder.checking.expect import CheckFailed
+from autograder.checking.submission import NotDefined, StudentError, Submission, WorkerLost
+
+Result = TypeVar("Result")
+PUBLIC_SEED = 2013
+"""The seed of the inputs that students see in their notebooks."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check as written: `name` is unique in its task, `title` is the sentence people read."""
+
+    task: str
+    name: str
+    rule: str
+    title: str
+    points: float
+    needs: tuple[str, ...]
+    instead: str | None
+    """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How one check went: `outcome` is passed, failed, error, timeout, crashed or skipped."""
+
+    check: Check
+    outcome: str
+    message: str
+
+    @property
+    def points(self) -> float:
+        return self.check.points if self.outcome == "passed" else 0.0
+
+
+class ChecksBroken(Exception):
+    """The check files cannot be collected: a fault of the course, not of a student."""
+
+
+class Checks:
+    """The collected checks of one exercise."""
+
+    def __init__(self, session: pytest.Session, plugin: _Plugin) -> None:
+        self._plugin = plugin
+        self._items: dict[Check, list[pytest.Item]] = {}
+        for item in session.items:
+            self._items.setdefault(_read_check(item), []).append(item)
+        self.all: tuple[Check, ...] = tuple(self._items)
+
+    def of(self, task: str) -> tuple[Check, ...]:
+        """The task's checks, in the order of the file."""
+        return tuple(check for check in self.all if check.task == task)
+
+    def run(
+        self,
+        task: str,
+        submission: Submission,
+        *,
+        seed: int,
+        include_hidden: bool,
+        renew: Callable[[], None] | None = None,
+    ) -> list[CheckResult]:
+        """Run one task's checks. `renew` is called after a check lost the worker, to put a new one in place."""
+        results: list[CheckResult] = []
+        passed: set[str] = set()
+        for check in self.of(task):
+            if check.instead is not None and not include_hidden:
+                continue
+            unmet = [name for name in check.needs if name not in passed]
+            if unmet:
+                result = CheckResult(check, "skipped", _skipped(unmet[0], self.of(task)))
+            else:
+                result = self._run_one(check, submission, seed)
+                if result.outcome in ("timeout", "crashed") and renew is not None:
+                    renew()
+            if result.outcome == "passed":
+                passed.add(check.name)
+            results.append(result)
+        return results
+
+    def _run_one(self, check: Check, submission: Submission, seed: int) -> CheckResult:
+        for item in self._items[check]:
+            label = f"{check.task}/{item.name}"
+            sizes = Sizes.drawn(random.Random(f"{seed}:{label}"))
+            self._plugin.job = (submission, sizes, Draw(seed, label, sizes))
+            self._plugin.raised = None
+            try:
+                submission.find(check.task)
+                submission.forget(self._plugin.job[2].seed)
+            except Exception as error:
+                self._plugin.raised = error
+            else:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            if self._plugin.raised is not None:
+                return CheckResult(check, *_read_failure(self._plugin.raised, check, submission))
+        return CheckResult(check, "passed", "")
+
+
+class _Plugin:
+    """The fixtures of a check, and the exception it ended with."""
+
+    def __init__(self) -> None:
+        self.job: tuple[Submission, Sizes, Draw] | None = None
+        self.raised: BaseException | None = None
+        self.body: Callable[[Checks], Any] | None = None
+        self.result: Any = None
+        self.collection_errors: list[str] = []
+
+    @pytest.fixture
+    def submission(self) -> Submission:
+        assert self.job is not None
+        return self.job[0]
+
+    @pytest.fixture
+    def sizes(self) -> Sizes:
+        assert self.job is not None
+        return self.job[1]
+
+    @pytest.fixture
+    def draw(self) -> Draw:
+        assert self.job is not None
+        return self.job[2]
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.collection_errors.append(str(report.longrepr))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if not self.collection_errors and self.body is not None:
+            self.result = self.body(Checks(session, self))
+        return True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+        if call.excinfo is not None and self.raised is None:
+            self.raised = call.excinfo.value
+        return (yield)  # type: ignore[return-value]
+
+
+def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
+    """Collect the check files `test_<task>.py` of a folder and call `body` with them.
+
+    Raises `ChecksBroken` when they cannot be collected; what `body` raises passes through.
+    """
+    plugin = _Plugin()
+    raised: list[BaseException] = []
+
+    def guarded(checks: Checks) -> Result | None:
+        try:
+            return body(checks)
+        except BaseException as error:
+            raised.append(error)
+            return None
+
+    plugin.body = guarded
+    options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:logging"]
+    options += ["-p", "no:warnings", "-p", "no:unraisableexception", "-p", "no:threadexception", "-s"]
+    options += ["--noconftest", "--import-mode=importlib", "-c", os.devnull, f"--rootdir={folder}"]
+    with _undisturbed():
+        pytest.main([*options, str(folder)], plugins=[plugin])
+    if plugin.collection_errors:
+        raise ChecksBroken(plugin.collection_errors[0])
+    if raised:
+        raise raised[0]
+    return plugin.result  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep the surroundings' pytest options and plugins out, and torch's generator as it was."""
+    kept: Mapping[str, str | None] = {name: os.environ.get(name) for name in ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")}
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    written = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        sys.dont_write_bytecode = written
+        for name, value in kept.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _read_check(item: pytest.Item) -> Check:
+    function: Any = item.function  # type: ignore[attr-defined]
+    task = item.path.stem.removeprefix("test_")
+    rule = getattr(function, "autograder_rule", None)
+    title = " ".join((function.__doc__ or "").split())
+    if rule is None or not title:
+        raise ChecksBroken(f"{item.nodeid} needs a docstring (its title) and a @rule")
+    return Check(
+        task=task,
+        name=function.__name__.removeprefix("test_"),
+        rule=rule,
+        title=title,
+        points=getattr(function, "autograder_points", 0.0),
+        needs=tuple(name.removeprefix("test_") for name in getattr(function, "autograder_needs", ())),
+        instead=getattr(function, "autograder_hidden", None),
+    )
+
+
+def _skipped(unmet: str, checks: tuple[Check, ...]) -> str:
+    title = next((check.title for check in checks if check.name == unmet), unmet)
+    return f"Not judged until this holds: {title}"
+
+
+def _read_failure(error: BaseException, check: Check, submission: Submission) -> tuple[str, str]:
+    """Outcome and message for the exception a check ended with."""
+    match error:
+        case CheckFailed():
+            return "failed", str(error)
+        case NotDefined():
+            told = submission.cell_errors.get(check.task)
+            if told is not None:
+                return "error", f"Your cell for `{check.task}` stopped: {_told(told)}"
+            return "error", f"`{check.task}` is not defined. Run its cell; if you renamed it, give it back its name."
+        case StudentError(type="NotImplementedError"):
+            return "failed", f"Not written yet: `{check.task}` still raises NotImplementedError."
+        case StudentError():
+            return "error", f"Your code stopped: {_told(error)}"
+        case WorkerLost(reason="infra_error"):
+            raise error
+        case WorkerLost():
+            return ("timeout" if error.reason == "timeout" else "crashed"), str(error)
+        case Exception():
+            # A check that trips over an answer nobody thought of says so; the student is not to blame for a traceback.
+            return "error", (
+                f"This check could not read what your code returned ({type(error).__name__}). "
+                "Compare what you return with the docstring: how many results, of which type, of which shape?"
+            )
+        case _:
+            raise error
+
+
+def _told(error: StudentError) -> str:
+    where = f" ({error.lines[-1]})" if error.lines else ""
+    return f"{error.type}: {error.message}{where}"

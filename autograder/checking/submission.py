@@ -1,0 +1,234 @@
+"""The handle through which a check reaches a student's objects, wherever they live.
+
+`submission.rnn_cell(x, h, …)` calls the student's function and returns plain data. In a
+notebook the objects are next door; when grading they are behind the wall, and only tensors,
+numbers and text ever come back. Whatever the worker says about itself (what it modified, which
+kernels ran, what a module registers) is the student's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.worker.wire import Ref, map_tree
+
+Perform = Callable[[dict[str, Any]], dict[str, Any]]
+"""Carries one request to the student's objects and brings the answer back."""
+
+
+class StudentError(Exception):
+    """The student's code raised: type, message and the student's own lines, as data."""
+
+    def __init__(self, raised: Mapping[str, Any]) -> None:
+        self.type = str(raised.get("type", "Exception"))
+        self.message = str(raised.get("message", ""))
+        self.lines = tuple(str(line) for line in raised.get("lines", ()))
+        super().__init__(f"{self.type}: {self.message}")
+
+
+class NotDefined(Exception):
+    """The name that a task asks for does not exist in the submission."""
+
+
+class WorkerLost(Exception):
+    """The student's process is gone or did not answer; `reason` is `timeout`, `crashed` or `out_of_memory`."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        self.reason = reason
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Gradients of one call: for each floating input in order, and for each parameter by name."""
+
+    inputs: list[torch.Tensor | None]
+    parameters: dict[str, torch.Tensor | None]
+    attached: bool
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call and its answer: the value, the arguments as the call left them, what ran."""
+
+    value: Any
+    arguments: tuple[Any, ...]
+    attached: list[bool]
+    kernels: tuple[str, ...]
+    _number: int
+    _submission: Submission
+
+    def backward(self, weights: list[torch.Tensor]) -> Gradients:
+        """Gradients of the sum of the floating outputs, each weighted. The call needs `grad=True`."""
+        told = self._submission.ask({"op": "backward", "call": self._number, "weights": weights})
+        return Gradients(told["inputs"], told["parameters"], told["attached"])
+
+
+@dataclass(frozen=True)
+class Module:
+    """What a module registers, by name."""
+
+    is_module: bool
+    type: str
+    parameters: dict[str, torch.Tensor]
+    trainable: tuple[str, ...]
+    modules: dict[str, str]
+    kinds: tuple[str, ...]
+
+
+class Target:
+    """One of the student's objects: a function, a class, a module, or an attribute of one."""
+
+    def __init__(self, submission: Submission, where: dict[str, Any], type_name: str = "") -> None:
+        self._submission, self._where, self.type = submission, where, type_name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it and return the value."""
+        return self.run(args, kwargs).value
+
+    def run(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+        *,
+        grad: bool = False,
+        kernels: bool = False,
+        default_dtype: torch.dtype | None = torch.float64,
+    ) -> Call:
+        """Call it and return everything seen of the call.
+
+        `default_dtype` is torch's default while it runs: float64, so that a state created without
+        a dtype is judged by the dtype check alone; `None` leaves it as it is.
+        """
+        request = {
+            "op": "call",
+            **self._where,
+            "args": _outgoing(args),
+            "kwargs": _outgoing(kwargs or {}),
+            "grad": grad,
+            "kernels": kernels,
+            "default_dtype": default_dtype,
+        }
+        told = self._submission.ask(request)
+        return Call(
+            value=self._submission.incoming(told["value"]),
+            arguments=told["arguments"],
+            attached=told["attached"],
+            kernels=tuple(told.get("kernels", ())),
+            _number=told["call"],
+            _submission=self._submission,
+        )
+
+    def attribute(self, *path: str) -> Any:
+        """An attribute's value, or a `Target` if it is an object."""
+        where = {**self._where, "path": [*self._where.get("path", []), *path]}
+        return self._submission.incoming(self._submission.ask({"op": "attribute", **where})["value"])
+
+    def describe(self) -> Module:
+        """What it registers, if it is a module."""
+        told = self._submission.ask({"op": "describe", **self._where})
+        return Module(
+            is_module=told["module"],
+            type=told["type"],
+            parameters=told.get("parameters", {}),
+            trainable=tuple(told.get("trainable", ())),
+            modules=told.get("modules", {}),
+            kinds=tuple(told.get("kinds", ())),
+        )
+
+    def method(self, name: str) -> Target:
+        """A method, to be called."""
+        return Target(self._submission, {**self._where, "path": [*self._where.get("path", []), name]})
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Give a module its parameters."""
+        self.method("load_state_dict")(dict(state))
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """A module's parameters and buffers, by name."""
+        return dict(self.method("state_dict")())
+
+    def train(self, mode: bool = True) -> None:
+        self.method("train")(mode)
+
+    def eval(self) -> None:
+        self.method("eval")()
+
+    def to(self, dtype: torch.dtype) -> None:
+        """Convert a module in place."""
+        self.method("to")(dtype)
+
+    def outgoing(self) -> Ref:
+        """How it is named when it is itself an argument."""
+        return Ref(int(self._where["object"]), self.type)
+
+
+class Submission:
+    """A student's objects by name: `submission.rnn_cell` is the function, ready to be called."""
+
+    def __init__(
+        self,
+        perform: Perform,
+        sources: Mapping[str, str] | None = None,
+        cell_errors: Mapping[str, StudentError] | None = None,
+    ) -> None:
+        self._perform = perform
+        self.sources: Mapping[str, str] = sources or {}
+        """The solution cells as they were read on the trusted side, by task."""
+        self.cell_errors: Mapping[str, StudentError] = cell_errors or {}
+        """What stopped a solution cell, by task, where it did not run to its end."""
+
+    def __getattr__(self, name: str) -> Target:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Target(self, {"name": name})
+
+    def find(self, name: str) -> None:
+        """Raise `NotDefined` unless the submission defines the name."""
+        if not self.ask({"op": "find", "name": name})["found"]:
+            raise NotDefined(name)
+
+    def given(
+        self,
+        name: str,
+        *args: Any,
+        source: str | None = None,
+        state: Mapping[str, torch.Tensor] | None = None,
+        dtype: torch.dtype | None = torch.float64,
+        **kwargs: Any,
+    ) -> Target:
+        """What a task is given: `nn.<name>`, or what `source` defines under that name, built beside the student's code."""
+        request: dict[str, Any] = {"op": "build", "name": name, "args": args, "kwargs": kwargs, "dtype": dtype}
+        if source is not None:
+            request["source"] = source
+        if state is not None:
+            request["state"] = dict(state)
+        target = self.incoming(self.ask(request)["value"])
+        assert isinstance(target, Target)
+        return target
+
+    def forget(self, seed: int | None = None) -> None:
+        """Let go of everything earlier calls left behind, and seed the student's generator."""
+        self.ask({"op": "forget", "seed": seed})
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        answer = self._perform(request)
+        if "raised" in answer:
+            raise StudentError(answer["raised"])
+        return answer
+
+    def incoming(self, value: Any) -> Any:
+        return map_tree(value, lambda leaf: Target(self, {"object": leaf.id}, leaf.type) if isinstance(leaf, Ref) else leaf)
+
+
+def _outgoing(value: Any) -> Any:
+    def leaf(item: Any) -> Any:
+        if isinstance(item, Target):
+            return item.outgoing()
+        return item.detach().clone() if isinstance(item, torch.Tensor) else item
+
+    return map_tree(value, leaf)

@@ -1,0 +1,87 @@
+"""`lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh)`: one step, as nn.LSTMCell."""
+
+import torch
+
+from autograder.checking import (
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.from_scratch import expect_from_scratch
+from autograder.exercises.lstm_cell.given import step, step_inputs, strided_step_inputs
+
+ARGUMENTS = ("x", "h", "c", "w_ih", "w_hh", "b_ih", "b_hh")
+RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """One step returns (h_next, c_next), each (batch, hidden)."""
+    arguments = step_inputs(draw)
+    expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=sizes, values=False)
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_shape)
+def test_from_scratch(submission, sizes, draw):
+    """The step is computed by you, not by torch's recurrent functions."""
+    expect_from_scratch(submission, "lstm_cell", submission.lstm_cell, step_inputs(draw))
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape, test_from_scratch)
+def test_matches_torch(submission, sizes, draw):
+    """One step gives the same h and c as nn.LSTMCell."""
+    arguments = step_inputs(draw)
+    expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_matches_torch)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, for equal sizes, and for inputs that are not contiguous in memory."""
+    for other, context in (
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(D=1, H=1), "with one feature and one hidden unit"),
+        (sizes.but(B=4, D=4, H=4), "with every size 4"),
+    ):
+        arguments = step_inputs(draw.at(other))
+        expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=other, context=context)
+    arguments = strided_step_inputs(draw)
+    context = "with inputs that are not contiguous in memory"
+    expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=sizes, context=context)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach the input, both states and all four weights."""
+    expect_gradients(submission.lstm_cell, step, step_inputs(draw), names=ARGUMENTS, draw=draw)
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the inputs is the dtype of both states."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.lstm_cell.run(step_inputs(draw, dtype), default_dtype=None)
+        expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_matches_torch)
+def test_arguments_untouched(submission, sizes, draw):
+    """The arguments, the states above all, are the same after the call as before."""
+    arguments = step_inputs(draw)
+    expect_untouched(submission.lstm_cell.run(arguments), arguments, ARGUMENTS)

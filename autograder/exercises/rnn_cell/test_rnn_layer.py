@@ -1,0 +1,107 @@
+"""`rnn_layer(x, h_0, w_ih, w_hh, b_ih, b_hh)`: the cell over every time step of a batch-first sequence."""
+
+import torch
+from torch import nn
+
+from autograder.checking import (
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.from_scratch import expect_from_scratch
+
+ARGUMENTS = ("x", "h_0", "w_ih", "w_hh", "b_ih", "b_hh")
+RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "B H")}
+
+
+def given(draw, dtype=torch.float64):
+    """A sequence, an initial state and the four weights of a random layer."""
+    weights = draw.module(nn.RNNCell, draw.sizes.D, draw.sizes.H, dtype=dtype).state_dict().values()
+    return draw("B T D", dtype=dtype), draw("B H", dtype=dtype), *weights
+
+
+def reference(x, h_0, *weights):
+    output, h_n = torch.rnn_tanh(x, h_0.unsqueeze(0), list(weights), True, 1, 0.0, False, False, True)
+    return output, h_n[0]
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns the state at every step, (batch, time, hidden), and the last one, (batch, hidden)."""
+    arguments = given(draw)
+    expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=sizes, values=False)
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_shape)
+def test_from_scratch(submission, sizes, draw):
+    """The layer is computed by you, not by torch's recurrent functions."""
+    expect_from_scratch(submission, "rnn_layer", submission.rnn_layer, given(draw))
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape, test_from_scratch)
+def test_matches_torch(submission, sizes, draw):
+    """Every step and the final state equal those of a one-layer nn.RNN."""
+    arguments = given(draw)
+    expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_matches_torch)
+def test_any_size(submission, sizes, draw):
+    """It works for one step, one sequence, long sequences, and inputs that are not contiguous."""
+    for other, context in (
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(B=1, T=1, D=1, H=1), "with every size 1"),
+        (sizes.but(B=4, T=4, D=4, H=4), "with every size 4"),
+        (sizes.but(T=23), "with a longer sequence"),
+    ):
+        arguments = given(draw.at(other))
+        expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=other, context=context)
+    arguments = (draw.strided("B T D"), *given(draw)[1:])
+    context = "with an input that is not contiguous in memory"
+    expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=sizes, context=context)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back through every time step to the input, the initial state and all weights."""
+    expect_gradients(
+        submission.rnn_layer,
+        reference,
+        given(draw),
+        names=ARGUMENTS,
+        draw=draw,
+        tell="Is the state detached or copied between the steps?",
+    )
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the inputs is the dtype of the results."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.rnn_layer.run(given(draw, dtype), default_dtype=None)
+        expect_dtype(call.value, dtype, names=("output", "h_n"))
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_matches_torch)
+def test_arguments_untouched(submission, sizes, draw):
+    """The arguments are the same after the call as before."""
+    arguments = given(draw)
+    expect_untouched(submission.rnn_layer.run(arguments), arguments, ARGUMENTS)

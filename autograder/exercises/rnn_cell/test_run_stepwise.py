@@ -1,0 +1,119 @@
+"""`run_stepwise(rnn, x, h_0=None)`: torch's nn.RNN of any depth, driven one time step a call."""
+
+import torch
+
+from autograder.checking import (
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.rnn_cell.given import hand_over, reference_rnn
+
+RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns the top layer at every step, (batch, time, hidden), and every layer's last state, (layers, batch, hidden)."""
+    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
+    answer = submission.run_stepwise(hand_over(submission, rnn), x, h_0)
+    expect(answer, rnn(x, h_0), **RESULTS, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_matches_one_call(submission, sizes, draw):
+    """Step by step gives what one call over the whole sequence gives, in every layer."""
+    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
+    answer = submission.run_stepwise(hand_over(submission, rnn), x, h_0)
+    expect(answer, rnn(x, h_0), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("from-scratch")
+@needs(test_matches_one_call)
+def test_one_step_a_call(submission, sizes, draw):
+    """The RNN is called once for each time step, with that one step."""
+    given = hand_over(submission, reference_rnn(draw))
+    submission.run_stepwise(given, draw("B T D"), draw("L B H"))
+    lengths = given.attribute("lengths")
+    if any(length != 1 for length in lengths):
+        fail(
+            f"One call was given {max(lengths)} time steps. Give it one at a time, keeping the time dimension: (batch, 1, features)."
+        )
+    if len(lengths) != sizes.T:
+        fail(f"The RNN was called {len(lengths)} times for a sequence of {sizes.T} steps; expected one call a step.")
+
+
+@points(0.5)
+@rule("values")
+@needs(test_matches_one_call)
+def test_default_state(submission, sizes, draw):
+    """Without h_0 it starts from zeros, as nn.RNN does, on every call."""
+    rnn, x = reference_rnn(draw), draw("B T D")
+    given = hand_over(submission, rnn)
+    for context in ("without h_0", "without h_0, called a second time"):
+        expect(submission.run_stepwise(given, x), rnn(x), **RESULTS, sizes=sizes, context=context)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_matches_one_call)
+def test_any_size(submission, sizes, draw):
+    """It works for one step, one sequence, one layer, and equal sizes."""
+    for other, context in (
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(L=1), "with one layer (L = 1)"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
+    ):
+        here = draw.at(other)
+        rnn, x, h_0 = reference_rnn(here), here("B T D"), here("L B H")
+        answer = submission.run_stepwise(hand_over(submission, rnn), x, h_0)
+        expect(answer, rnn(x, h_0), **RESULTS, sizes=other, context=context)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_one_call)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back through every step to the input, the initial state and the RNN's weights."""
+    rnn = reference_rnn(draw)
+    given = hand_over(submission, rnn)
+    expect_gradients(
+        submission.run_stepwise,
+        lambda _, x, h_0: rnn(x, h_0),
+        (given, draw("B T D"), draw("L B H")),
+        names=("x", "h_0"),
+        parameters=dict(rnn.named_parameters()),
+        draw=draw,
+        tell="Is the state detached or copied between the steps?",
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the RNN and its input is the dtype of the results, with and without h_0."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        given, x = hand_over(submission, reference_rnn(draw, dtype), dtype), draw("B T D", dtype=dtype)
+        for arguments in ((given, x), (given, x, draw("L B H", dtype=dtype))):
+            call = submission.run_stepwise.run(arguments, default_dtype=None)
+            expect_dtype(call.value, dtype, names=("output", "h_n"))
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The sequence and the initial state are the same after the call as before."""
+    given, x, h_0 = hand_over(submission, reference_rnn(draw)), draw("B T D"), draw("L B H")
+    call = submission.run_stepwise.run((given, x, h_0))
+    expect_untouched(call, (None, x, h_0), ("rnn", "x", "h_0"))

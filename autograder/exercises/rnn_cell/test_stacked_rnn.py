@@ -1,0 +1,112 @@
+"""`stacked_rnn(rnn, x, h_0)`: what a deep nn.RNN computes, recomputed from its own weights."""
+
+import torch
+
+from autograder.checking import (
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    hidden,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.from_scratch import SAY, expect_from_scratch
+from autograder.exercises.rnn_cell.given import hand_over, reference_rnn
+
+RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns the top layer at every step, (batch, time, hidden), and every layer's last state, (layers, batch, hidden)."""
+    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
+    answer = submission.stacked_rnn(hand_over(submission, rnn), x, h_0)
+    expect(answer, rnn(x, h_0), **RESULTS, sizes=sizes, values=False)
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_shape)
+def test_from_scratch(submission, sizes, draw):
+    """The stack is computed from the weights, without calling the RNN or another of torch's."""
+    given = hand_over(submission, reference_rnn(draw))
+    expect_from_scratch(submission, "stacked_rnn", submission.stacked_rnn, (given, draw("B T D"), draw("L B H")))
+    if given.attribute("lengths"):
+        fail(f"{SAY} Read the weights from `rnn`, but do not call it.")
+
+
+@points(1)
+@rule("values")
+@needs(test_shape, test_from_scratch)
+def test_matches_torch(submission, sizes, draw):
+    """Output and every layer's final state equal those of the given three-layer RNN."""
+    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
+    answer = submission.stacked_rnn(hand_over(submission, rnn), x, h_0)
+    expect(answer, rnn(x, h_0), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@hidden("It works for networks of other depths and sizes than the ones you saw.")
+@needs(test_matches_torch)
+def test_any_depth(submission, sizes, draw):
+    """It works for one layer, five layers, one sequence, one step, and equal sizes."""
+    for other, context in (
+        (sizes.but(L=1), "with one layer (L = 1)"),
+        (sizes.but(L=5), "with five layers"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
+    ):
+        here = draw.at(other)
+        rnn, x, h_0 = reference_rnn(here), here("B T D"), here("L B H")
+        answer = submission.stacked_rnn(hand_over(submission, rnn), x, h_0)
+        expect(answer, rnn(x, h_0), **RESULTS, sizes=other, context=context)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach the input, the initial states and every layer's weights."""
+    rnn = reference_rnn(draw)
+    expect_gradients(
+        submission.stacked_rnn,
+        lambda _, x, h_0: rnn(x, h_0),
+        (hand_over(submission, rnn), draw("B T D"), draw("L B H")),
+        names=("x", "h_0"),
+        parameters=dict(rnn.named_parameters()),
+        draw=draw,
+        tell="Are the states detached, or the weights read through `.data` or `state_dict()`?",
+    )
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the RNN and its input is the dtype of the results."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        given = hand_over(submission, reference_rnn(draw, dtype), dtype)
+        call = submission.stacked_rnn.run((given, draw("B T D", dtype=dtype), draw("L B H", dtype=dtype)), default_dtype=None)
+        expect_dtype(call.value, dtype, names=("output", "h_n"))
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_matches_torch)
+def test_arguments_untouched(submission, sizes, draw):
+    """The sequence, the initial states and the RNN's weights are the same after the call as before."""
+    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
+    given = hand_over(submission, rnn)
+    expect_untouched(submission.stacked_rnn.run((given, x, h_0)), (None, x, h_0), ("rnn", "x", "h_0"))
+    after = given.state_dict()
+    changed = [name for name, value in rnn.state_dict().items() if not torch.equal(after[name], value)]
+    if changed:
+        fail(f"The call changed the RNN's own weights: `{changed[0]}`.")
+
+

@@ -1,0 +1,105 @@
+"""Where the packaged course lies, and how a fresh course directory is made from it.
+
+From a checkout (or an editable install of one) the course is the repository itself; from installed
+wheels it is the `autograder_course` package, which only instructors have.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+import autograder
+
+COURSE_PARTS = ("source", "nbgrader_config.py")
+COURSE_PACKAGE = "autograder_course"
+
+_NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__")
+
+
+class CourseFilesMissing(RuntimeError):
+    """Neither a checkout nor the instructor's package is there to copy a course from."""
+
+
+class CourseTargetTaken(RuntimeError):
+    """The directory that a new course should go to is in use or cannot be written."""
+
+
+def course_files() -> Path:
+    """The directory that holds the packaged course's `source/` and `nbgrader_config.py`.
+
+    A checkout that the running `autograder` is imported from comes before an installed package, so
+    that what is edited is what is copied. Raises `CourseFilesMissing` when there is neither.
+    """
+    for root in (_checkout(), _installed_package()):
+        if root is not None and all((root / part).exists() for part in COURSE_PARTS):
+            return root
+    raise CourseFilesMissing(
+        "The course's source notebooks are not installed here: "
+        "install lstm-autograder-course, or run autograder from a checkout of the repository."
+    )
+
+
+def new_course(target: Path) -> None:
+    """Make a fresh course directory at `target`: whole, or not at all.
+
+    `target` may be absent or an empty directory; missing parents are made. Raises
+    `CourseTargetTaken` for anything else and when it cannot be written, and `CourseFilesMissing`
+    as `course_files` does.
+    """
+    origin = course_files()
+    target = Path(os.path.abspath(target))
+    try:
+        if target.is_dir() and not any(target.iterdir()):
+            _fill(target, origin)
+        elif os.path.lexists(target):
+            raise CourseTargetTaken(f"{target} exists and is not an empty directory; name another one.")
+        else:
+            _make(target, origin)
+    except (OSError, shutil.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CourseTargetTaken(f"No course could be made at {target}: {reason}.") from error
+
+
+def _make(target: Path, origin: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    stage = target.parent / f".{target.name}.new-{os.getpid()}"
+    try:
+        _copy(origin, stage)
+        stage.rename(target)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _fill(target: Path, origin: Path) -> None:
+    """As `_make`, but keeps the empty directory that is there: it may be someone's working directory."""
+    stage = target / f".new-{os.getpid()}"
+    try:
+        _copy(origin, stage)
+        for part in COURSE_PARTS:
+            (stage / part).rename(target / part)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _copy(origin: Path, stage: Path) -> None:
+    stage.mkdir()
+    for part in COURSE_PARTS:
+        if (origin / part).is_dir():
+            shutil.copytree(origin / part, stage / part, ignore=_NOT_COPIED, copy_function=shutil.copyfile)
+        else:
+            shutil.copyfile(origin / part, stage / part)
+
+
+def _checkout() -> Path | None:
+    root = Path(autograder.__file__).resolve().parent.parent
+    return root if (root / "pyproject.toml").is_file() else None
+
+
+def _installed_package() -> Path | None:
+    spec = find_spec(COURSE_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))

@@ -1,0 +1,234 @@
+"""From a submission's bytes to its verdict and graded notebook: rebuild, run, judge.
+
+`judge` knows no path of the course and changes nothing outside: the same function can run in a
+batch, in nbgrader's own process, or on another machine.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.checking.session import Checks, CheckResult
+from autograder.checking.submission import StudentError, Submission, WorkerLost
+from autograder.grading.bundle import Bundle, is_grade, is_solution
+from autograder.grading.rebuild import CorruptNotebook, Rebuilt, Step, rebuild
+from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
+from autograder.grading.workers import WarmParent, Worker
+from autograder.reporting.card import task_outputs
+
+MAX_LOST_IN_CELLS = 4
+"""How many cells may take the worker with them before the rest of the notebook is not run."""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What judging one submission gives: the verdict, and the notebook with outputs and feedback, as text."""
+
+    verdict: Verdict
+    notebook: str
+
+
+def judge(
+    raw: bytes | None, bundle: Bundle, *, student: str, seed: int, checks: Checks, workers: WarmParent
+) -> Graded:
+    """Judge one submission; `raw=None` is a submission without the notebook.
+
+    Raises `WorkerLost` with the reason `infra_error` when the grading machine failed, not the student.
+    """
+    started = time.monotonic()
+    blank = Verdict(student, bundle.assignment, bundle.notebook, "graded", 0.0, seed, (), _no_points(bundle))
+    if raw is None:
+        found = Finding("missing", f"No file `{bundle.notebook}.ipynb` was submitted.")
+        return _unread(replace(blank, status="missing", findings=(found,)), bundle)
+    try:
+        rebuilt = rebuild(raw, bundle)
+    except CorruptNotebook as error:
+        found = Finding("corrupt", f"The submitted file could not be read: {error}.")
+        return _unread(replace(blank, status="corrupt", findings=(found,)), bundle)
+    with _Run(rebuilt, workers) as run:
+        run.cells()
+        tasks = tuple(run.judge_task(task, points, checks, seed) for task, points in bundle.tasks.items())
+        tasks += run.unprotected()
+        findings = (*rebuilt.findings, *run.findings)
+        verdict = replace(
+            blank, status=run.status, findings=findings, tasks=tasks, seconds=time.monotonic() - started
+        )
+        return Graded(verdict, run.graded_notebook(verdict))
+
+
+class _Run:
+    """One submission while it is judged: its worker, its outputs, what was found on the way."""
+
+    def __init__(self, rebuilt: Rebuilt, workers: WarmParent) -> None:
+        self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits
+        self.deadline = time.monotonic() + self.limits.total_seconds
+        self.status = "graded"
+        self.findings: list[Finding] = []
+        self.outputs: dict[int, list[dict[str, Any]]] = {}
+        self.errors: dict[str, StudentError] = {}
+        self.given_up: set[int] = set()
+        self.worker: Worker | None = None
+
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.worker is not None:
+            self.worker.end()
+
+    def cells(self) -> None:
+        """Run the notebook in a fresh worker, without the cells that took an earlier worker with them."""
+        while True:
+            if self.worker is not None:
+                self.worker.end()
+            self.worker = self.workers.spawn()
+            lost = next((step for step in self.rebuilt.steps if not self._run_cell(step)), None)
+            if lost is None:
+                return
+            if len(self.given_up) >= MAX_LOST_IN_CELLS or self._left() <= 0:
+                self.given_up = {step.index for step in self.rebuilt.steps}
+
+    def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
+        """Run the task's checks here; they reach the student's objects across the wall."""
+        submission = Submission(self._ask, self.rebuilt.sources, self.errors)
+        results = checks.run(task, submission, seed=seed, include_hidden=True, renew=self.cells)
+        for result in results:
+            if result.outcome in ("timeout", "crashed"):
+                self._note(result.outcome, f"In the check \"{result.check.title}\" of `{task}`: {result.message}")
+        return _task(task, points, results)
+
+    def unprotected(self) -> tuple[TaskVerdict, ...]:
+        """An instructor's own tests, scored by nbgrader's rules from outputs that the student's process wrote."""
+        from nbgrader.utils import determine_grade
+
+        tasks = []
+        for step in self.rebuilt.steps:
+            if step.role != "unprotected":
+                continue
+            self._note("unprotected_cell", f"The test cell `{step.name}` ran beside the student's code; its result can be forged.")
+            cell = self._cell_with_outputs(step)
+            score, maximum = determine_grade(cell)
+            outcome = "passed" if score == maximum else "failed"
+            errors = [f"{o.get('ename')}: {o.get('evalue')}" for o in cell["outputs"] if o["output_type"] == "error"]
+            check = CheckVerdict(step.name, "error", f"The tests in the cell {step.name}", outcome, score or 0.0, maximum, "; ".join(errors))
+            tasks.append(TaskVerdict(step.name, maximum, (check,)))
+        return tuple(tasks)
+
+    def graded_notebook(self, verdict: Verdict) -> str:
+        """The rebuilt notebook with the cells' outputs, and each task's feedback where `check` stands."""
+        notebook = self.rebuilt.notebook
+        tasks = {task.task: task for task in verdict.tasks}
+        for step in self.rebuilt.steps:
+            cell = notebook.cells[step.index]
+            if step.role == "check":
+                cell["outputs"] = [nbformat.from_dict(output) for output in task_outputs(tasks[step.name])]
+            else:
+                cell["outputs"] = self._cell_with_outputs(step)["outputs"]
+        return _written(notebook, verdict)
+
+    def _run_cell(self, step: Step) -> bool:
+        """Run one cell; False when the worker did not live through it."""
+        if step.index in self.given_up:
+            self.outputs.setdefault(step.index, [])
+            return True
+        if step.role == "check":
+            return True
+        assert self.worker is not None
+        try:
+            told = self.worker.ask({"op": "run", "source": step.source}, min(self.limits.cell_seconds, max(0.1, self._left())))
+        except WorkerLost as lost:
+            self._cell_lost(step, lost)
+            return False
+        self.outputs[step.index] = _clean_outputs(told.get("outputs"))
+        if told.get("error"):
+            self.errors[step.name] = StudentError(told["error"])
+            if step.role == "added":
+                self._note("cell_error", f"A cell that the student added stopped: {self.errors[step.name]}.")
+        return True
+
+    def _cell_lost(self, step: Step, lost: WorkerLost) -> None:
+        if lost.reason == "infra_error":
+            raise lost
+        self.given_up.add(step.index)
+        where = f"The cell `{step.name}`" if step.role == "solution" else "A cell that the student added" if step.role == "added" else f"The released cell `{step.name}`"
+        says = {"timeout": "did not end in time", "out_of_memory": "used too much memory"}.get(lost.reason, "ended its process")
+        self._note(lost.reason, f"{where} {says} and was left out; everything else was graded.")
+        if step.role != "added":
+            self.status = lost.reason
+            self.errors[step.name] = StudentError({"type": "Stopped", "message": f"the cell {says} when it was run."})
+        error = {"output_type": "error", "ename": "Stopped", "evalue": str(lost), "traceback": [str(lost)]}
+        self.outputs[step.index] = [error]
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self._left() <= 0:
+            raise WorkerLost("timeout", "The time for this submission was used up before this check.")
+        assert self.worker is not None
+        return self.worker.ask(request, min(self.limits.call_seconds, self._left()))
+
+    def _left(self) -> float:
+        return self.deadline - time.monotonic()
+
+    def _note(self, kind: str, message: str) -> None:
+        finding = Finding(kind, message)
+        if finding not in self.findings:
+            self.findings.append(finding)
+
+    def _cell_with_outputs(self, step: Step) -> NotebookNode:
+        cell = self.rebuilt.notebook.cells[step.index]
+        cell["outputs"] = [nbformat.from_dict(output) for output in self.outputs.get(step.index, [])]
+        return cell
+
+
+def _task(task: str, points: float, results: list[CheckResult]) -> TaskVerdict:
+    return TaskVerdict(task, points, tuple(CheckVerdict.from_result(result) for result in results))
+
+
+def _no_points(bundle: Bundle) -> tuple[TaskVerdict, ...]:
+    return tuple(TaskVerdict(task, points, ()) for task, points in bundle.tasks.items())
+
+
+def _unread(verdict: Verdict, bundle: Bundle) -> Graded:
+    """The released notebook with the reason in front and no points, for a file that is not there or not readable."""
+    notebook = bundle.skeleton()
+    zero = {"output_type": "execute_result", "data": {"text/plain": "0.0"}, "metadata": {}, "execution_count": None}
+    for cell in notebook.cells:
+        if cell["cell_type"] == "code":
+            graded = is_grade(cell) and not is_solution(cell)
+            cell["outputs"] = [nbformat.from_dict(zero)] if graded else []
+    return Graded(verdict, _written(notebook, verdict))
+
+
+def _written(notebook: NotebookNode, verdict: Verdict) -> str:
+    if verdict.status != "graded":
+        notes = [finding.message for finding in verdict.findings if finding.kind != "cell_error"]
+        text = "**About your submission.** " + " ".join(notes or [f"It ended with the status {verdict.status}."])
+        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(text, metadata={"tags": ["autograder"]}))
+    return str(nbformat.writes(nbformat.from_dict(notebook), version=4))
+
+
+_MIMES = {"text/plain", "text/latex", "image/png", "image/jpeg"}
+"""What may be shown of a student's output on pages that graders open: nothing that can carry a script."""
+
+
+def _clean_outputs(told: Any) -> list[dict[str, Any]]:
+    """A worker's outputs, field by field: what has not the shape of an output is dropped."""
+    outputs: list[dict[str, Any]] = []
+    for item in told if isinstance(told, list) else []:
+        match item:
+            case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
+                outputs.append({"output_type": "stream", "name": name, "text": text})
+            case {"output_type": "error", "ename": str(ename), "evalue": str(evalue), "traceback": list(lines)}:
+                outputs.append(
+                    {"output_type": "error", "ename": ename, "evalue": evalue, "traceback": [str(line) for line in lines]}
+                )
+            case {"output_type": "display_data" | "execute_result" as kind, "data": dict(data)}:
+                kept = {mime: text for mime, text in data.items() if isinstance(text, str) and mime in _MIMES}
+                output: dict[str, Any] = {"output_type": kind, "data": kept, "metadata": {}}
+                outputs.append({**output, "execution_count": None} if kind == "execute_result" else output)
+    return outputs
+

@@ -1,0 +1,118 @@
+"""What grading finds out about one submission, and its JSON form.
+
+The JSON is a contract with other people's tools; docs/verdict.md describes it. Fields may be added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.checking.session import CheckResult
+
+STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
+OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about a submission that a person may want to know; never a change of score by itself."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class CheckVerdict:
+    """One check's result. `diagnosis` names the mistake where one is known."""
+
+    check: str
+    rule: str
+    title: str
+    outcome: str
+    points: float
+    max_points: float
+    message: str
+    instead: str | None = None
+    """What the student reads in place of a hidden check's title and message. Not part of the JSON."""
+    diagnosis: dict[str, str] | None = None
+
+    @classmethod
+    def from_result(cls, result: CheckResult) -> CheckVerdict:
+        check = result.check
+        return cls(
+            check=check.name,
+            rule=check.rule,
+            title=check.title,
+            outcome=result.outcome,
+            points=result.points,
+            max_points=check.points,
+            message=result.message,
+            instead=check.instead,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "check": self.check,
+            "rule": self.rule,
+            "title": self.title,
+            "outcome": self.outcome,
+            "points": self.points,
+            "max_points": self.max_points,
+            "message": self.message,
+            "diagnosis": self.diagnosis,
+            "hidden": self.instead is not None,
+        }
+
+
+@dataclass(frozen=True)
+class TaskVerdict:
+    """One task: its checks and their points."""
+
+    task: str
+    max_score: float
+    checks: tuple[CheckVerdict, ...]
+
+    @property
+    def score(self) -> float:
+        return min(self.max_score, sum(check.points for check in self.checks))
+
+    def as_json(self) -> dict[str, Any]:
+        checks = [check.as_json() for check in self.checks]
+        return {"task": self.task, "score": self.score, "max_score": self.max_score, "checks": checks}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Everything found out about one notebook of one student."""
+
+    student: str
+    assignment: str
+    notebook: str
+    status: str
+    seconds: float
+    seed: int
+    findings: tuple[Finding, ...]
+    tasks: tuple[TaskVerdict, ...]
+
+    @property
+    def score(self) -> float:
+        return sum(task.score for task in self.tasks)
+
+    @property
+    def max_score(self) -> float:
+        return sum(task.max_score for task in self.tasks)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "student": self.student,
+            "assignment": self.assignment,
+            "notebook": self.notebook,
+            "status": self.status,
+            "score": self.score,
+            "max_score": self.max_score,
+            "seconds": round(self.seconds, 3),
+            "seed": self.seed,
+            "findings": [{"kind": finding.kind, "message": finding.message} for finding in self.findings],
+            "tasks": [task.as_json() for task in self.tasks],
+        }

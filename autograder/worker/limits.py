@@ -1,0 +1,63 @@
+"""The words of the confinement: how far, how much, as whom, and what is said when it cannot be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How far a worker is shut in.
+
+    - `NAMESPACES`: pid, mount, network and ipc namespaces with a private root, a user of its own, seccomp,
+      limits, no capabilities, and Landlock on top where the kernel has it. Nothing of the machine is visible.
+    - `LANDLOCK`: Landlock, seccomp and limits. No file outside opens and nothing outside can be signalled or
+      connected to, but names and sizes of files can be asked for, the scratch folder is on disk and bounded
+      only by watching it, and an ordinary user's worker shares that user's identity.
+    - `NONE`: limits only, for `--unsafe`. It stops accidents, nobody else.
+    """
+
+    NAMESPACES = "namespaces"
+    LANDLOCK = "landlock"
+    NONE = "none"
+
+
+class Refused(RuntimeError):
+    """No acceptable level, or a layer that was promised failed: the work is not begun."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one worker may use, with everything it starts."""
+
+    memory_bytes: int = 2 << 30
+    """Memory of the whole tree beyond what was inherited at the fork; scratch files come on top."""
+    processes: int = 64
+    """Processes and threads together."""
+    file_bytes: int = 64 << 20
+    """Size of the largest file."""
+    scratch_bytes: int = 64 << 20
+    """Size of /tmp, and of /dev/shm again; of the scratch folder at level LANDLOCK."""
+    open_files: int = 256
+    """Open files of each process."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The user a worker becomes; ids as seen inside its user namespace if it has its own."""
+
+    uid: int
+    gid: int
+    own_user_namespace: bool
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer of the confinement as found on this machine."""
+
+    name: str
+    holds: bool
+    detail: str
+    """What was tried and seen."""
+    remedy: str
+    """What a TA can do about it if it does not hold; empty if it does."""

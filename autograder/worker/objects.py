@@ -1,0 +1,280 @@
+"""Answers calls to the objects of one notebook's namespace.
+
+The same code serves the worker, where requests come over the wire, and a student's own notebook,
+where they come from the next frame: `Objects(namespace).perform(request)`. A request is a dict
+with `op`; an answer is plain data: numbers, text, containers, plain tensors that share no memory
+with the student's, `Ref` for what stays here and `Opaque` for what does not travel.
+"""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from autograder.worker.wire import MAX_NESTING, Opaque, Ref, map_tree, tree_leaves
+
+_PLAIN_TYPES = (torch.Tensor, nn.Parameter)
+_STUDENT_FILES = ("<cell ", "<ipython-input", "ipykernel_")
+
+
+class KernelLog(TorchDispatchMode):
+    """Records the names of the kernels that run, as `aten::tanh`.
+
+    Under `torch.inference_mode()` fused recurrent kernels are seen as such; with gradients they
+    are taken apart first and cannot be told from a student's own products.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.names.add(func.name().split(".")[0])
+        return func(*args, **(kwargs or {}))
+
+
+class Objects:
+    """The objects of one notebook, by name in `namespace` and by the numbers handed out for them."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+        self._objects: dict[int, Any] = {}
+        self._calls: dict[int, tuple[list[torch.Tensor], list[torch.Tensor], list[nn.Module]]] = {}
+        self._next = 1
+
+    def perform(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do what the request says. What the student's code raises comes back as `{"raised": …}`."""
+        operation = _OPERATIONS.get(str(request.get("op")))
+        if operation is None:
+            raise ValueError(f"unknown operation {request.get('op')!r}")
+        previous = torch.get_default_dtype()
+        try:
+            torch.set_default_dtype(request.get("default_dtype") or previous)
+            return operation(self, request)
+        except (Exception, SystemExit) as error:
+            return {"raised": describe_exception(error)}
+        finally:
+            torch.set_default_dtype(previous)
+
+    # Operations, in the order a check uses them.
+
+    def _find(self, request: dict[str, Any]) -> dict[str, Any]:
+        name = request["name"]
+        if name not in self.namespace:
+            return {"found": False}
+        return {"found": True, "value": self._plain(self.namespace[name])}
+
+    def _build(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Make one of torch's modules, or an object from source text that a check ships."""
+        args, kwargs = self._arguments(request)
+        if "source" in request:
+            home: dict[str, Any] = {"torch": torch, "nn": nn, "F": nn.functional, "__name__": "given"}
+            exec(compile(request["source"], "<given by the check>", "exec"), home)
+            made = home[request["name"]](*args, **kwargs)
+        else:
+            made = getattr(nn, request["name"])(*args, **kwargs)
+        if request.get("dtype") is not None:
+            made = made.to(request["dtype"])
+        if request.get("state") is not None:
+            made.load_state_dict(request["state"])
+        return {"value": self._keep(made)}
+
+    def _call(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Call a target; `grad` makes every floating tensor among the arguments ask for a gradient."""
+        target = self._target(request)
+        args, kwargs = self._arguments(request)
+        leaves: list[torch.Tensor] = []
+        if request.get("grad"):
+            # The student gets a copy one step into the graph: writing into it stays an error of
+            # its own rule, and does not hide whether gradients flow.
+            args, kwargs = map_tree((args, kwargs), lambda leaf: _attach(leaf, leaves))
+        log = KernelLog() if request.get("kernels") else None
+        with ExitStack() as stack:
+            stack.enter_context(torch.inference_mode() if log is not None else torch.enable_grad())
+            if log is not None:
+                stack.enter_context(log)
+            value = target(*args, **kwargs)
+        call, self._next = self._next, self._next + 1
+        modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]
+        modules += [m for m in tree_leaves((args, kwargs)) if isinstance(m, nn.Module)]
+        self._calls[call] = ([t for t in _tensors(value) if _floating(t)], leaves, modules)
+        answer = {
+            "value": self._plain(value),
+            "call": call,
+            "attached": [tensor.requires_grad for tensor in _tensors(value)],
+            "arguments": self._plain(args),
+            "named_arguments": self._plain(kwargs),
+        }
+        if log is not None:
+            answer["kernels"] = sorted(log.names)
+        return answer
+
+    def _backward(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Gradients of the weighted sum of a call's floating outputs, for its inputs and parameters."""
+        outputs, leaves, modules = self._calls[request["call"]]
+        weights = request["weights"]
+        if len(weights) != len(outputs):
+            raise ValueError("one weight for each floating tensor of the answer is needed")
+        named = [(name, p) for module in modules for name, p in module.named_parameters()]
+        wanted = leaves + [p for _, p in named if p.requires_grad]
+        live = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+        if not live or not wanted:
+            return {"inputs": [None] * len(leaves), "parameters": {name: None for name, _ in named}, "attached": False}
+        total = sum((output * weight.to(output.dtype)).sum() for output, weight in live)
+        grads = torch.autograd.grad(total, wanted, allow_unused=True, retain_graph=True)
+        rest = iter(grads[len(leaves) :])
+        parameters = {name: next(rest) if p.requires_grad else None for name, p in named}
+        return {"inputs": self._plain(list(grads[: len(leaves)])), "parameters": self._plain(parameters), "attached": True}
+
+    def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
+        """What a module registers: parameters, buffers and submodules, by name."""
+        module = self._target(request)
+        if not isinstance(module, nn.Module):
+            return {"module": False, "type": type(module).__name__}
+        return {
+            "module": True,
+            "type": type(module).__name__,
+            "parameters": self._plain({n: p.detach() for n, p in module.named_parameters()}),
+            "trainable": [n for n, p in module.named_parameters() if p.requires_grad],
+            "buffers": self._plain(dict(module.named_buffers())),
+            "modules": {n: type(m).__qualname__ for n, m in module.named_modules() if n},
+            "kinds": sorted({base.__qualname__ for m in module.modules() for base in type(m).__mro__
+                             if base.__module__.startswith("torch.nn.modules.")}),
+        }  # fmt: skip
+
+    def _attribute(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"value": self._plain(self._target(request))}
+
+    def _forget(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Let go of everything handed out so far: the next check starts with none of it."""
+        self._objects.clear()
+        self._calls.clear()
+        if request.get("seed") is not None:
+            torch.manual_seed(request["seed"])
+        return {}
+
+    # Helpers.
+
+    def _target(self, request: dict[str, Any]) -> Any:
+        target = self._objects[request["object"]] if "object" in request else self.namespace[request["name"]]
+        for attribute in request.get("path", []):
+            target = getattr(target, attribute)
+        return target
+
+    def _arguments(self, request: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        def leaf(value: Any) -> Any:
+            if isinstance(value, Ref):
+                return self._objects[value.id]
+            return value.clone() if isinstance(value, torch.Tensor) else value
+
+        return map_tree((tuple(request.get("args", ())), dict(request.get("kwargs", {}))), leaf)  # type: ignore[no-any-return]
+
+    def _keep(self, value: Any) -> Ref:
+        for number, known in self._objects.items():
+            if known is value:
+                return Ref(number, type(value).__name__)
+        number, self._next = self._next, self._next + 1
+        self._objects[number] = value
+        return Ref(number, type(value).__name__)
+
+    def _plain(self, value: Any, depth: int = 0) -> Any:
+        if depth >= MAX_NESTING - 2:
+            return Opaque("a value nested too deeply")
+        if value is None or type(value) in (bool, int, float, str) or isinstance(value, (torch.dtype, Ref, Opaque)):
+            return value
+        if isinstance(value, torch.Tensor):
+            return _plain_tensor(value)
+        if isinstance(value, (list, torch.Size, tuple)):
+            items = [self._plain(item, depth + 1) for item in value]
+            return items if isinstance(value, list) else tuple(items)
+        if isinstance(value, dict):
+            return {self._plain_key(key): self._plain(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, torch.device):
+            return str(value)
+        if isinstance(value, (nn.Module, type, ModuleType)) or callable(value):
+            return self._keep(value)
+        return Opaque(_kind(value))
+
+    def _plain_key(self, key: Any) -> Any:
+        return key if type(key) in (str, int, float, bool) or key is None else _kind(key)
+
+
+_OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
+    "find": Objects._find,
+    "build": Objects._build,
+    "call": Objects._call,
+    "backward": Objects._backward,
+    "describe": Objects._describe,
+    "attribute": Objects._attribute,
+    "forget": Objects._forget,
+}
+
+
+def describe_exception(error: BaseException) -> dict[str, Any]:
+    """An exception as data: its type, its message, and the student's own lines that led to it."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_student_file(f.filename)]
+    lines = [f"line {f.lineno}: {(f.line or linecache.getline(f.filename, f.lineno or 0)).strip()}" for f in frames]
+    try:
+        message = str(error)
+    except Exception:
+        message = "(its message could not be read)"
+    return {"type": type(error).__name__[:100], "message": message[:2000], "lines": [line[:300] for line in lines[-5:]]}
+
+
+def _is_student_file(filename: str) -> bool:
+    return any(part in filename for part in _STUDENT_FILES)
+
+
+def _attach(value: Any, leaves: list[torch.Tensor]) -> Any:
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    leaf = value.requires_grad_()
+    leaves.append(leaf)
+    return leaf.clone()
+
+
+def _tensors(value: Any) -> Sequence[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(_untuple(value)) if isinstance(leaf, torch.Tensor)]
+
+
+def _untuple(value: Any) -> Any:
+    """Named tuples and subclasses as plain containers, so that `tree_leaves` goes into them."""
+    if isinstance(value, dict):
+        return {key: _untuple(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_untuple(item) for item in value]
+    return value
+
+
+def _floating(value: torch.Tensor) -> bool:
+    return type(value) in _PLAIN_TYPES and value.is_floating_point()
+
+
+def _plain_tensor(value: torch.Tensor) -> Any:
+    if type(value) not in _PLAIN_TYPES:
+        return Opaque(f"a {type(value).__name__}, a subclass of torch.Tensor")
+    if value.layout is not torch.strided or value.is_quantized:
+        return Opaque("a tensor that is not dense")
+    if value.is_meta:
+        return Opaque("a tensor on the meta device, without values")
+    plain = value.detach().resolve_conj().resolve_neg()
+    # A mode-free copy: what an inference-mode call returned may be used like any other tensor.
+    with torch.inference_mode(False), torch.no_grad():
+        return torch.empty_like(plain, device="cpu").copy_(plain) if plain.device.type != "cpu" else plain.clone()
+
+
+def _kind(value: Any) -> str:
+    cls = type(value)
+    module = "" if cls.__module__ in ("builtins", "__main__") else f"{cls.__module__.split('.')[0]}."
+    article = "an" if (module or cls.__name__)[:1].lower() in "aeiou" else "a"
+    return f"{article} {module}{cls.__name__}"

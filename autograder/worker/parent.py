@@ -1,0 +1,131 @@
+"""The warm parent: imports everything slow once, then forks a supervisor for every job it is sent.
+
+Started by the trusted side with a clean environment and one connected SEQPACKET socket; each
+message on it is `{}` and carries two descriptors, the worker's end of the data socket and the
+supervisor's end of the control socket. What the job is about is read after the fork, by the
+forked side, so that no job is in memory that a later job inherits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+READY = b"ready"
+JOB = b"job"
+
+
+def main() -> NoReturn:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fd", type=int, required=True)
+    parser.add_argument("--level", required=True)
+    parser.add_argument("--memory-bytes", type=int, required=True)
+    parser.add_argument("--hidden", action="append", default=[])
+    arguments = parser.parse_args()
+    listener = socket.socket(fileno=arguments.fd)
+    _import_and_warm()
+    _serve(listener, arguments)
+
+
+def _import_and_warm() -> None:
+    """Pay for what is slow on first use, without starting a thread or a kernel pool."""
+    import platform
+
+    import matplotlib
+    import matplotlib.pyplot
+    import numpy  # noqa: F401  (a notebook's first import must not pay for it)
+    import torch
+    import torch._dynamo  # the first optimizer would import it: one CPU-second
+    from torch import nn
+
+    import autograder
+    import autograder.figures
+    import autograder.notebook
+    from autograder.worker import shell, wire
+    from autograder.worker.objects import KernelLog, Objects
+
+    torch.set_num_threads(1)
+    platform.processor()  # spawns `uname` once per process unless it is known
+    matplotlib.interactive(False)
+    autograder.check = _check_later  # type: ignore[attr-defined]
+    autograder.after = autograder.notebook.after  # type: ignore[attr-defined]
+    autograder.notebook.check = _check_later  # type: ignore[attr-defined]
+
+    ready = shell.build_shell()
+    ready.run("pass")
+    ready.user_ns.pop("pass", None)
+    objects = Objects({"f": lambda x: torch.tanh(x @ x)})
+    objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "kernels": True})
+    objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "grad": True})
+    with torch.inference_mode(), KernelLog():
+        nn.Linear(2, 2)(torch.zeros(1, 2))
+    here, there = socket.socketpair()
+    wire.Stream(here).send({"x": torch.zeros(2, 2)})
+    wire.Stream(there).receive()
+    here.close()
+    there.close()
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    if threads != 1:
+        raise SystemExit(f"the warm parent must have one thread to fork safely; it has {threads}")
+
+
+def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
+    from autograder.worker.confine import Level, Limits, default_readable
+    from autograder.worker.supervise import supervise
+
+    level, limits = Level(arguments.level), Limits(memory_bytes=arguments.memory_bytes)
+    readable = default_readable()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors are reaped by the kernel
+    listener.send(READY)
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(listener, 16, 2)
+        if not message:
+            os._exit(0)
+        if message != JOB or len(descriptors) != 2:
+            raise SystemExit("the warm parent got a message it does not know")
+        data_fd, control_fd = descriptors
+        pid = os.fork()
+        if pid == 0:
+            listener.close()
+            supervise(
+                data_fd,
+                control_fd,
+                lambda: _work(data_fd),
+                level=level,
+                limits=limits,
+                readable=readable,
+                hidden=arguments.hidden,
+            )
+        os.close(data_fd)
+        os.close(control_fd)
+
+
+def _work(data_fd: int) -> None:
+    """The worker's life, inside the confinement."""
+    import numpy
+    import torch
+
+    from autograder.worker.shell import Shell, serve
+    from autograder.worker.wire import Stream
+
+    seed = int.from_bytes(os.urandom(4), "big")  # siblings would draw the same numbers otherwise
+    torch.manual_seed(seed)
+    numpy.random.seed(seed)
+    random.seed(seed)
+    torch.set_num_threads(1)
+    serve(Stream(socket.socket(fileno=data_fd)), Shell.instance())
+
+
+def _check_later(*_: Any, **__: Any) -> None:
+    """What `check` is inside the worker: tasks are judged outside it, after the cells have run."""
+    print("(checked when the notebook has run)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

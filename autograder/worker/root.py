@@ -1,0 +1,142 @@
+"""The private root of a worker: a few directories read-only, small tmpfs, a fresh /proc, four devices.
+
+Built inside fresh mount and pid namespaces by the worker itself, never by its supervisor: pivot_root
+carries along every process of the mount namespace whose root is the old one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import deque
+from collections.abc import Sequence
+
+from autograder.worker import kernel
+
+# No /dev/zero: a shared mapping of it is memory that no resident-set count shows once it is
+# given back with MADV_DONTNEED, and no tmpfs size bounds it.
+_DEVICES = ("null", "full", "random", "urandom")
+_STAGE = "/tmp"  # covered for the moment of building; sources are opened before, so they may lie beneath it
+_INODES = 4096
+
+
+def build(readable: Sequence[str], hidden: Sequence[str], *, scratch_bytes: int) -> None:
+    """Make the private root this process's root. Needs CAP_SYS_ADMIN over fresh mount and pid namespaces.
+
+    `readable` paths appear read-only at their own names (links on the way included), `hidden` ones inside
+    them appear empty; of two nested paths the deeper one decides. Raises OSError where the kernel refuses.
+    """
+    kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    links, places = layout(readable, hidden)
+    trees = {path: kernel.clone_tree(path) for path, shown in places.items() if shown}
+    folders = {path for path in trees if os.path.isdir(path)}
+    devices = {name: kernel.clone_tree(f"/dev/{name}", device=True) for name in _DEVICES}
+
+    quiet = kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount("root", _STAGE, "tmpfs", quiet, f"size=1m,nr_inodes={_INODES},mode=755")
+    for path, shown in places.items():
+        target = _STAGE + path
+        if not shown:
+            kernel.mount("hidden", target, "tmpfs", quiet, "size=64k,nr_inodes=64,mode=755")
+            continue
+        _mountpoint(target, folder=path in folders)
+        kernel.attach(trees[path], target)
+    for path, shown in places.items():
+        if not shown:
+            _freeze(_STAGE + path)
+    for path, text in links.items():
+        if not os.path.lexists(_STAGE + path):
+            os.makedirs(os.path.dirname(_STAGE + path), mode=0o755, exist_ok=True)
+            os.symlink(text, _STAGE + path)
+
+    for name, tree in devices.items():
+        _mountpoint(f"{_STAGE}/dev/{name}", folder=False)
+        kernel.attach(tree, f"{_STAGE}/dev/{name}")
+    os.symlink("/proc/self/fd", _STAGE + "/dev/fd")
+    for scratch in ("/tmp", "/dev/shm"):
+        _mountpoint(_STAGE + scratch, folder=True)
+        options = f"size={scratch_bytes},nr_inodes={_INODES},mode=1777"
+        kernel.mount("scratch", _STAGE + scratch, "tmpfs", quiet | kernel.MS_NOEXEC, options)
+    _mountpoint(_STAGE + "/proc", folder=True)
+    _fresh_proc(_STAGE + "/proc")
+    kernel.change_root(_STAGE)
+    _freeze("/")
+
+
+def layout(readable: Sequence[str], hidden: Sequence[str]) -> tuple[dict[str, str], dict[str, bool]]:
+    """What to make where: links (path to text) and places (real path to shown or hidden), outermost first.
+
+    A path that does not exist is left out, and so is one that its surroundings already show or hide.
+    """
+    links: dict[str, str] = {}
+    wanted: dict[str, bool] = {}
+    for path in readable:
+        if os.path.exists(path):
+            wanted[_resolve(path, links)] = True
+    for path in hidden:
+        if os.path.exists(path):
+            wanted[_resolve(path, {})] = False
+    if "/" in wanted:
+        raise ValueError("the root itself can be neither readable nor hidden")
+    places: dict[str, bool] = {}
+    for path in sorted(wanted, key=lambda path: path.count("/")):
+        if wanted[path] != _shown(path, places):
+            places[path] = wanted[path]
+    return links, places
+
+
+def _shown(path: str, places: dict[str, bool]) -> bool:
+    """Whether `path` is visible through the nearest of `places` above it; not, where there is none."""
+    while path != "/":
+        path = os.path.dirname(path)
+        if path in places:
+            return places[path]
+    return False
+
+
+def _resolve(path: str, links: dict[str, str]) -> str:
+    """The real path; every symbolic link passed on the way is noted in `links`, to be made again."""
+    here, parts, passed = "/", deque(os.path.abspath(path).split("/")), 0
+    while parts:
+        part = parts.popleft()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            here = os.path.dirname(here)
+            continue
+        step = os.path.join(here, part)
+        if not os.path.islink(step):
+            here = step
+            continue
+        passed += 1
+        if passed > 40:
+            raise OSError(errno.ELOOP, f"{path}: {os.strerror(errno.ELOOP)}")
+        links[step] = os.readlink(step)
+        here = "/" if links[step].startswith("/") else here
+        parts.extendleft(reversed(links[step].split("/")))
+    return here
+
+
+def _mountpoint(path: str, *, folder: bool) -> None:
+    if folder:
+        os.makedirs(path, mode=0o755, exist_ok=True)
+        return
+    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+    if not os.path.exists(path):
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+
+
+def _fresh_proc(path: str) -> None:
+    """A /proc of this pid namespace, processes only where the kernel knows how (5.8 and on)."""
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    try:
+        kernel.mount("proc", path, "proc", flags, "subset=pid")
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        kernel.mount("proc", path, "proc", flags)
+
+
+def _freeze(path: str) -> None:
+    flags = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount("none", path, None, flags)

@@ -1,0 +1,171 @@
+"""Runs a notebook's cells in an IPython `InteractiveShell` and returns their outputs as data.
+
+The shell is built once, in the warm parent, because building one costs ten times what a fork does.
+Outputs are capped while they stream, so that a flood of prints costs memory nowhere.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Any as AnyTrait
+
+from autograder.worker.objects import Objects, describe_exception
+from autograder.worker.wire import Stream, WireClosed, WireError
+
+MAX_TEXT = 100_000
+"""Characters of printed text kept from one cell."""
+MAX_DISPLAY = 2_000_000
+"""Characters of displayed data (figures, tables) kept from one cell."""
+
+
+class Outputs:
+    """The outputs of the running cell, in nbformat's shape, within the caps."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.items: list[dict[str, Any]] = []
+        self.text_left, self.display_left = MAX_TEXT, MAX_DISPLAY
+
+    def write(self, name: str, text: str) -> None:
+        if self.text_left <= 0:
+            return
+        kept, self.text_left = text[: self.text_left], self.text_left - len(text)
+        if self.text_left <= 0:
+            kept += "\n… the rest of this cell's output was cut\n"
+        last = self.items[-1] if self.items else None
+        if last and last["output_type"] == "stream" and last["name"] == name:
+            last["parts"].append(kept)
+        else:
+            self.items.append({"output_type": "stream", "name": name, "parts": [kept]})
+
+    def display(self, kind: str, data: dict[str, Any]) -> None:
+        data = {str(mime)[:100]: item for mime, item in data.items() if isinstance(item, str)}
+        self.display_left -= sum(map(len, data.values()))
+        if self.display_left <= 0:
+            data = {"text/plain": "(this output was too large to keep)"}
+        if len(self.items) < 200:
+            self.items.append({"output_type": kind, "data": data})
+
+    def error(self, error: BaseException) -> None:
+        """The exception with the student's own lines: no path and no line of anybody else's code."""
+        told = describe_exception(error)
+        traceback = [*told["lines"], f"{told['type']}: {told['message']}"]
+        self.items.append(
+            {"output_type": "error", "ename": told["type"], "evalue": told["message"], "traceback": traceback}
+        )
+
+    def as_data(self) -> list[dict[str, Any]]:
+        return [
+            {"output_type": "stream", "name": item["name"], "text": "".join(item["parts"])} if "parts" in item else item
+            for item in self.items
+        ]
+
+
+class _Written(io.TextIOBase):
+    """`sys.stdout` and `sys.stderr` of the shell."""
+
+    def __init__(self, outputs: Outputs, name: str) -> None:
+        self._outputs, self._name = outputs, name
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self._outputs.write(self._name, text)
+        return len(text)
+
+
+class _Published(DisplayPublisher):
+    outputs = AnyTrait()
+
+    def publish(self, data: Any, metadata: Any = None, **_: Any) -> None:
+        self.outputs.display("display_data", data)
+
+
+class _Result(DisplayHook):
+    outputs = AnyTrait()
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        self.outputs.display("execute_result", format_dict)
+
+
+class Shell(InteractiveShell):
+    """An `InteractiveShell` that keeps its outputs instead of printing them."""
+
+    def __init__(self) -> None:
+        self.outputs = Outputs()
+        super().__init__()
+        self.history_manager.enabled = False
+        self.display_pub = _Published(outputs=self.outputs, parent=self)
+        self.displayhook = _Result(outputs=self.outputs, shell=self, parent=self)
+        self.displayhook_trap = type(self.display_trap)(hook=self.displayhook)
+        self.display_trap = self.displayhook_trap
+
+    def init_io(self) -> None:
+        pass
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        pass
+
+    def _showtraceback(self, etype: type[BaseException], evalue: BaseException, stb: list[str]) -> None:
+        self.outputs.error(evalue)
+
+    def run(self, source: str) -> dict[str, Any]:
+        """Run one cell. Returns its outputs and, if it stopped, the exception as data."""
+        self.outputs.clear()
+        stdout, stderr = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = _Written(self.outputs, "stdout"), _Written(self.outputs, "stderr")
+        try:
+            result = self.run_cell(source, store_history=False)
+            _flush_figures()
+        finally:
+            sys.stdout, sys.stderr = stdout, stderr
+        error = result.error_before_exec or result.error_in_exec
+        return {"outputs": self.outputs.as_data(), "error": describe_exception(error) if error else None}
+
+
+def build_shell() -> Shell:
+    """A shell ready to be forked: no history file, no colours, nothing on disk."""
+    from traitlets.config import Config
+
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.autoindent = False
+    return Shell.instance(config=config)  # type: ignore[no-any-return]
+
+
+def serve(stream: Stream, shell: Shell) -> None:
+    """Answer requests until the judge hangs up: `run` a cell, or any operation on its objects."""
+    objects = Objects(shell.user_ns)
+    while True:
+        try:
+            request = stream.receive()
+        except (WireClosed, WireError):
+            return
+        answer = shell.run(request["source"]) if request["op"] == "run" else objects.perform(request)
+        try:
+            stream.send(answer)
+        except WireError as error:
+            stream.send({"raised": {"type": "AnswerTooLarge", "message": str(error), "lines": []}})
+
+
+def _flush_figures() -> None:
+    """Draw what a cell left open, as the inline backend does in a notebook."""
+    backend: Any = sys.modules.get("matplotlib_inline.backend_inline")
+    flush: Callable[[], None] | None = getattr(backend, "flush_figures", None)
+    if flush is not None:
+        flush()

@@ -1,0 +1,230 @@
+"""The language spoken across the wall: length-prefixed frames of a JSON header and a safetensors body.
+
+Both ends use it; the judge's end trusts nothing that arrives. A frame is read as plain data or
+refused with `WireError`: no pickle, no class named by the other side, no unknown field.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+
+MAX_HEADER = 8 << 20
+"""Bytes of JSON in one frame."""
+MAX_BODY = 64 << 20
+"""Bytes of tensors in one frame."""
+MAX_TENSORS = 512
+MAX_NESTING = 12
+MAX_ITEMS = 20_000
+"""Leaves of one value."""
+
+_PREFIX = struct.Struct("!II")
+_DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32,
+        torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.complex128,
+    )
+}  # fmt: skip
+
+
+class WireError(Exception):
+    """What arrived is not a frame of this protocol."""
+
+
+class WireClosed(Exception):
+    """The other side is gone."""
+
+
+class WireTimeout(Exception):
+    """The other side did not answer in time."""
+
+
+@dataclass(frozen=True)
+class Ref:
+    """An object that stays in the worker: a module, a function, anything that is not plain data."""
+
+    id: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An answer that is no plain data, in words: `a numpy.ndarray`, `a sparse tensor`."""
+
+    what: str
+
+
+class Stream:
+    """Frames over one connected stream socket."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+
+    def send(self, message: dict[str, Any], timeout: float | None = None) -> None:
+        """Send one message, a dict of plain data with tensors, `Ref` and `Opaque` anywhere in it."""
+        tensors: dict[str, torch.Tensor] = {}
+        header = json.dumps(_encode(message, tensors, 0)).encode()
+        body = save_tensors(tensors) if tensors else b""
+        if len(header) > MAX_HEADER or len(body) > MAX_BODY or len(tensors) > MAX_TENSORS:
+            raise WireError("the message is larger than a frame may be")
+        self.sock.settimeout(timeout)
+        try:
+            self.sock.sendall(_PREFIX.pack(len(header), len(body)) + header + body)
+        except TimeoutError as error:
+            raise WireTimeout from error
+        except OSError as error:
+            raise WireClosed from error
+
+    def receive(self, timeout: float | None = None) -> dict[str, Any]:
+        """Return the next message, every part of it checked. `timeout` in seconds bounds the whole frame."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        header_size, body_size = _PREFIX.unpack(self._read(_PREFIX.size, deadline))
+        if header_size > MAX_HEADER or body_size > MAX_BODY:
+            raise WireError("a frame larger than the limit was announced")
+        header, body = self._read(header_size, deadline), self._read(body_size, deadline)
+        return decode_frame(header, body)
+
+    def _read(self, size: int, deadline: float | None) -> bytes:
+        buffer = bytearray()
+        while len(buffer) < size:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise WireTimeout
+            self.sock.settimeout(left)
+            try:
+                part = self.sock.recv(min(size - len(buffer), 1 << 20))
+            except TimeoutError as error:
+                raise WireTimeout from error
+            except OSError as error:
+                raise WireClosed from error
+            if not part:
+                raise WireClosed
+            buffer += part
+        return bytes(buffer)
+
+
+def decode_frame(header: bytes, body: bytes) -> dict[str, Any]:
+    """One frame's bytes as a message; `WireError` for anything this protocol does not say."""
+    try:
+        tensors = load_tensors(body) if body else {}
+        if len(tensors) > MAX_TENSORS:
+            raise WireError("too many tensors in one frame")
+        tree = json.loads(header, parse_constant=_refuse_constant)
+        message = _decode(tree, tensors, 0, [0])
+    except WireError:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError, RuntimeError, RecursionError, SafetensorError) as error:
+        raise WireError(f"not a frame of this protocol: {type(error).__name__}") from error
+    if not isinstance(message, dict) or not all(isinstance(key, str) for key in message):
+        raise WireError("a message is a dict with names")
+    return message
+
+
+def map_tree(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Apply `leaf` to everything in nested lists, tuples and dicts that is not one of those."""
+    if type(value) is list:
+        return [map_tree(item, leaf) for item in value]
+    if type(value) is tuple:
+        return tuple(map_tree(item, leaf) for item in value)
+    if type(value) is dict:
+        return {key: map_tree(item, leaf) for key, item in value.items()}
+    return leaf(value)
+
+
+def tree_leaves(value: Any) -> list[Any]:
+    """Everything in nested lists, tuples and dicts that is not one of those, in order."""
+    leaves: list[Any] = []
+    map_tree(value, leaves.append)
+    return leaves
+
+
+def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int) -> Any:
+    if depth > MAX_NESTING:
+        raise WireError("the value is nested too deeply")
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, torch.Tensor):
+        return _encode_tensor(value, tensors)
+    if isinstance(value, int):
+        return value if abs(value) < 1 << 63 else {"opaque": "an int of more than 64 bits"}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, list):
+        return [_encode(item, tensors, depth + 1) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_encode(item, tensors, depth + 1) for item in value]}
+    if isinstance(value, dict):
+        pairs = ((_encode(k, tensors, depth + 1), _encode(v, tensors, depth + 1)) for k, v in value.items())
+        return {"dict": [[key, item] for key, item in pairs]}
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
+    if isinstance(value, Ref):
+        return {"ref": value.id, "type": value.type}
+    if isinstance(value, Opaque):
+        return {"opaque": value.what}
+    raise WireError(f"{type(value).__name__} does not travel")
+
+
+def _encode_tensor(value: torch.Tensor, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
+    key = str(len(tensors))
+    value = value.detach()
+    # A transposed tensor arrives as transposed memory: `.view()` on it must fail there as it does here.
+    order = sorted(range(value.dim()), key=lambda dim: (-value.stride(dim), dim))
+    packed = value.permute(order) if value.dim() else value
+    if value.is_contiguous() or not packed.is_contiguous():
+        order, packed = [], value.contiguous()
+    tensors[key] = packed.clone() if packed.untyped_storage().nbytes() != packed.nbytes or order else packed
+    shared = any(packed.data_ptr() == other.data_ptr() for name, other in tensors.items() if name != key)
+    if shared and packed.numel():
+        tensors[key] = packed.clone()
+    return {"tensor": key, "order": order} if order else {"tensor": key}
+
+
+def _decode(tree: Any, tensors: dict[str, torch.Tensor], depth: int, count: list[int]) -> Any:
+    count[0] += 1
+    if depth > MAX_NESTING or count[0] > MAX_ITEMS:
+        raise WireError("the value is nested too deeply or has too many parts")
+    if tree is None or isinstance(tree, (bool, int, float, str)):
+        return tree
+    if isinstance(tree, list):
+        return [_decode(item, tensors, depth + 1, count) for item in tree]
+    if not isinstance(tree, dict):
+        raise WireError("not a value of this protocol")
+    match tuple(sorted(tree)):
+        case ("tensor",):
+            return tensors[tree["tensor"]]
+        case ("order", "tensor"):
+            order = [int(dim) for dim in tree["order"]]
+            return tensors[tree["tensor"]].permute([order.index(dim) for dim in range(len(order))])
+        case ("tuple",):
+            return tuple(_decode(item, tensors, depth + 1, count) for item in tree["tuple"])
+        case ("dict",):
+            return {
+                _decode(key, tensors, depth + 1, count): _decode(item, tensors, depth + 1, count)
+                for key, item in tree["dict"]
+            }
+        case ("float",):
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[tree["float"]]
+        case ("dtype",):
+            return _DTYPES[tree["dtype"]]
+        case ("ref", "type"):
+            return Ref(int(tree["ref"]), str(tree["type"])[:200])
+        case ("opaque",):
+            return Opaque(str(tree["opaque"])[:200])
+    raise WireError("unknown fields in a value")
+
+
+def _refuse_constant(name: str) -> Any:
+    raise WireError(f"{name} is not JSON")

@@ -1,0 +1,82 @@
+"""The walls between the packages hold, and only the content knows what is being taught."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "autograder"
+
+# The project's own name is the one place where the word may stand.
+TOPIC = re.compile(r"(?<!\w)lstm[-_]autograder(?!\w)|(?P<word>lstm)", re.IGNORECASE)
+
+
+def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True)
+
+
+def test_imports_keep_to_the_contracts():
+    result = lint_imports(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("worker/intruder.py", "import autograder.checking", "The worker imports nothing else of ours"),
+        ("worker/intruder.py", "import pickle", "No pickle and nothing like it"),
+        ("exercises/intruder.py", "import autograder.worker", "Exercises import only checking"),
+        ("checking/intruder.py", "import autograder.exercises", "Imports go down the layers"),
+        ("checking/intruder.py", "import nbgrader", "A notebook needs no grading package"),
+        ("grading/intruder.py", "import autograder.cli", "Nothing imports the command line"),
+    ],
+)
+def test_a_forbidden_import_is_seen(tmp_path, module, line, contract):
+    """The contracts can fail: each is broken in a small copy of the layout."""
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    for name in ("", "worker", "checking", "exercises", "grading", "reporting"):
+        (tmp_path / "autograder" / name).mkdir()
+        (tmp_path / "autograder" / name / "__init__.py").touch()
+    for name in ("cli.py", "notebook.py"):
+        (tmp_path / "autograder" / name).touch()
+    (tmp_path / "autograder" / module).write_text(f"{line}\n")
+
+    result = lint_imports(tmp_path)
+
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert re.search(rf"^{re.escape(contract)} BROKEN$", result.stdout, re.MULTILINE), result.stdout
+
+
+def test_the_worker_carries_no_check_in_its_memory():
+    """What the warm parent preloads is inherited by every student's process."""
+    code = """
+        import importlib, pkgutil, sys
+        import autograder.figures, autograder.notebook, autograder.worker
+        for module in pkgutil.iter_modules(autograder.worker.__path__, "autograder.worker."):
+            importlib.import_module(module.name)
+        print(*sorted(name for name in sys.modules if name.startswith("autograder.")))
+    """
+    result = subprocess.run([sys.executable, "-c", dedent(code)], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    loaded = {name.split(".")[1] for name in result.stdout.split()}
+    assert loaded == {"figures", "notebook", "worker"}
+
+
+def test_only_the_exercises_know_the_topic():
+    """A course on something else would replace exercises/ and source/, and nothing more."""
+    knowing = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sorted(PACKAGE.rglob("*"))
+        if path.suffix in {".py", ".html", ".css", ".j2", ".tpl", ".toml"}
+        and PACKAGE / "exercises" not in path.parents
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if any(match["word"] for match in TOPIC.finditer(line))
+    ]
+    assert not knowing, "\n".join(knowing)
