@@ -75,11 +75,11 @@ def shapes(ax: Axes | None = None, title: str = "", **tensors: Mapping[str, int]
         depth, height, width = (min(size, 8) for _, size in edges)
         back = 0.4 * (depth - 1)
         left += 2.2  # room for the row label
+        right = left + width
         for x in reversed([0.4 * layer for layer in range(depth)]):
             ax.add_patch(Rectangle((left + x, x), width, height, facecolor=PAPER, edgecolor=INK))
         ax.hlines(range(1, height), left, left + width, color=FAINT, lw=0.6)
         ax.vlines([left + i for i in range(1, width)], 0, height, color=FAINT, lw=0.6)
-        right = left + width
         lines = (((right, right + back), (0, back)), ((left, left), (0, height)), ((left, right), (0, 0)))
         places = ((0.25, -0.1, "left", "top"), (-0.3, 0, "right", "center"), (0, -0.3, "center", "top"))
         for (name, size), (xs, ys), (dx, dy, ha, va) in zip(edges, lines, places, strict=True):
@@ -107,9 +107,8 @@ def diagram(
     patches = {}
     for key, node in nodes.items():
         edge = colour(node.colour) if node.colour else PAPER
-        style = ("circle" if node.round else "round") + ",pad=0.35"
-        fill = edge + "30" if node.colour else PAPER
-        box = {"boxstyle": style, "facecolor": fill, "edgecolor": edge, "linewidth": 1.6}
+        style = "circle,pad=0.35" if node.round else "round,pad=0.35"
+        box = {"boxstyle": style, "fc": edge + "30" if node.colour else PAPER, "ec": edge, "lw": 1.6}
         text = ax.text(node.x, node.y, node.label, ha="center", va="center", fontsize=11, color=INK, bbox=box)
         patches[key] = text.get_bbox_patch()
     corners = {"across": "angle,angleA=0,angleB=90", "up": "angle,angleA=90,angleB=0"}
@@ -118,8 +117,7 @@ def diagram(
         line = FancyArrowPatch(
             (start.x, start.y), (end.x, end.y), patchA=patches[arrow.start], patchB=patches[arrow.end],
             arrowstyle="-|>", mutation_scale=13, lw=1.6, color=colour(arrow.colour),
-            connectionstyle=corners.get(arrow.corner, "arc3"),
-            zorder=4,  # drawn after the boxes, whose edges it ends at
+            connectionstyle=corners.get(arrow.corner, "arc3"), zorder=4,  # after the boxes it ends at
         )  # fmt: skip
         ax.add_patch(line)
 
@@ -158,12 +156,12 @@ def heat_map(
 
     table = values.detach().to("cpu", torch.float64)
     height, width = table.shape
-    ax = ax or panels(width=min(10.0, 2.6 + 0.42 * width), height=min(6.0, 1.3 + 0.34 * height))[0]
+    ax = ax or panels(width=min(10, 2.6 + 0.42 * width), height=min(6, 1.3 + 0.34 * height))[0]
     limit = limit or float(table.nan_to_num().abs().max()) or 1.0
     low = -limit if bool((table < 0).any()) else 0.0
     colours = matplotlib.colormaps["RdBu_r" if low else "Reds"].with_extremes(bad="#CCCCCC")
     image = ax.imshow(table.numpy(), cmap=colours, vmin=low, vmax=limit, aspect="auto")
-    ax.set(title=title)
+    ax.set_title(title)
     ax.set_ylabel(rows, color=colour(rows), weight="bold")
     ax.set_xlabel(columns, color=colour(columns), weight="bold")
     ax.locator_params(integer=True)
@@ -181,15 +179,12 @@ def curves(
     lines: Mapping[str, torch.Tensor], across: str = "time", title: str = "", ax: Axes | None = None,
     low: float | None = None, high: float | None = None, steps: bool = False,
 ) -> None:  # fmt: skip
-    """One-dimensional tensors as lines over their index, told apart by colour and dashes.
-
-    `steps` draws a value as a flat piece, one step wide: right for what jumps, such as a flag.
-    """
+    """One-dimensional tensors as lines; `steps` draws them as flat pieces, for values that jump."""
     ax = ax or panels(width=8, height=2.6)[0]
     wheel, drawn = list(COLOURS.values()), "steps-mid" if steps else "default"
     for number, (name, values) in enumerate(lines.items()):
         style, ink = STYLES[number % len(STYLES)], wheel[number % len(wheel)]
-        points = values.detach().to("cpu", torch.float64).tolist()
+        points = values.detach().cpu().double().tolist()
         ax.plot(points, style, label=name, color=ink, lw=2, drawstyle=drawn)
     ax.locator_params(axis="x", integer=True)
     ax.set(title=title, ylim=(low, high))

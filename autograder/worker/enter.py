@@ -118,8 +118,6 @@ def enter(
         if level is not Level.NONE:
             filters.load(private_root=level is Level.NAMESPACES)
             _check(level, identity)
-    except Refused:
-        raise
     except Exception as error:
         raise Refused(f"confinement failed at level {level}: {error}") from error
 

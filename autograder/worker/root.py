@@ -34,7 +34,11 @@ def build(readable: Sequence[str], hidden: Sequence[str], *, scratch_bytes: int)
 
     quiet = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount("root", _STAGE, "tmpfs", quiet, f"size=1m,nr_inodes={_INODES},mode=755")
-    for path, shown in places.items():
+    for scratch in ("/tmp", "/dev/shm"):
+        _mountpoint(_STAGE + scratch, folder=True)
+        options = f"size={scratch_bytes},nr_inodes={_INODES},mode=1777"
+        kernel.mount("scratch", _STAGE + scratch, "tmpfs", quiet | kernel.MS_NOEXEC, options)
+    for path, shown in places.items():  # after /tmp, where a readable folder may lie
         target = _STAGE + path
         if not shown:
             kernel.mount("hidden", target, "tmpfs", quiet, "size=64k,nr_inodes=64,mode=755")
@@ -53,10 +57,6 @@ def build(readable: Sequence[str], hidden: Sequence[str], *, scratch_bytes: int)
         _mountpoint(f"{_STAGE}/dev/{name}", folder=False)
         kernel.attach(tree, f"{_STAGE}/dev/{name}")
     os.symlink("/proc/self/fd", _STAGE + "/dev/fd")
-    for scratch in ("/tmp", "/dev/shm"):
-        _mountpoint(_STAGE + scratch, folder=True)
-        options = f"size={scratch_bytes},nr_inodes={_INODES},mode=1777"
-        kernel.mount("scratch", _STAGE + scratch, "tmpfs", quiet | kernel.MS_NOEXEC, options)
     _mountpoint(_STAGE + "/proc", folder=True)
     _fresh_proc(_STAGE + "/proc")
     kernel.change_root(_STAGE)

@@ -15,6 +15,7 @@ from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Any as AnyTrait
+from traitlets import Type
 
 from autograder.worker.objects import Objects, describe_exception
 from autograder.worker.wire import Stream, WireClosed, WireError
@@ -36,7 +37,7 @@ class Outputs:
         self.text_left, self.display_left = MAX_TEXT, MAX_DISPLAY
 
     def write(self, name: str, text: str) -> None:
-        if self.text_left <= 0:
+        if self.text_left <= 0 or not text:
             return
         kept, self.text_left = text[: self.text_left], self.text_left - len(text)
         if self.text_left <= 0:
@@ -104,14 +105,13 @@ class _Result(DisplayHook):
 class Shell(InteractiveShell):
     """An `InteractiveShell` that keeps its outputs instead of printing them."""
 
-    def __init__(self) -> None:
+    displayhook_class = Type(_Result)
+    display_pub_class = Type(_Published)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.outputs = Outputs()
-        super().__init__()
-        self.history_manager.enabled = False
-        self.display_pub = _Published(outputs=self.outputs, parent=self)
-        self.displayhook = _Result(outputs=self.outputs, shell=self, parent=self)
-        self.displayhook_trap = type(self.display_trap)(hook=self.displayhook)
-        self.display_trap = self.displayhook_trap
+        self.displayhook.outputs = self.display_pub.outputs = self.outputs
 
     def init_io(self) -> None:
         pass

@@ -146,7 +146,7 @@ class _Supervisor:
         readable: Sequence[str],
         hidden: Sequence[str],
     ) -> NoReturn:
-        """The worker's side of the fork; nothing that goes wrong here may get back to the supervisor's code."""
+        """The worker's side of the fork; whatever goes wrong, it never gets back to the caller's code."""
         status = 1
         try:
             os.setsid()

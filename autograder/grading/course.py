@@ -1,0 +1,150 @@
+"""A course directory: its configuration, its assignments and where each student's work lies.
+
+All paths come from nbgrader's own `CourseDirectory`, so that whatever an instructor sets in
+`nbgrader_config.py` holds here, too.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+import sqlalchemy.exc
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
+from autograder.grading.errors import UserError
+
+CONFIG_FILE = "nbgrader_config.py"
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course directory that has been found to be one."""
+
+    root: Path
+    config: Config
+    directory: CourseDirectory
+
+    @classmethod
+    def at(cls, root: Path) -> Course:
+        """The course in a directory; `UserError` if there is none."""
+        root = root.resolve()
+        if not (root / CONFIG_FILE).is_file():
+            raise UserError(
+                f"There is no course in {root}: it has no {CONFIG_FILE}. Name the course directory with `--course DIR`, "
+                "or make one with `autograder new DIR`."
+            )
+        find_alembic()
+        try:
+            config = PyFileConfigLoader(CONFIG_FILE, path=str(root)).load_config()
+        except ConfigFileNotFound as error:
+            raise UserError(f"{root / CONFIG_FILE} cannot be read.") from error
+        except Exception as error:  # it is Python: anything may happen in it
+            raise UserError(f"{root / CONFIG_FILE} fails with {type(error).__name__}: {error}") from error
+        config.CourseDirectory.root = str(root)
+        return cls(root, config, CourseDirectory(config=config))
+
+    def folder(self, step: str, student: str, assignment: str) -> Path:
+        """Where a student's assignment lies at a step: `submitted`, `autograded`, `release`, `source`, `solution`."""
+        directory = getattr(self.directory, f"{step}_directory")
+        return self.root / self.directory.format_path(directory, student, assignment)
+
+    def assignments(self) -> list[str]:
+        """The assignments that have a source notebook, in order."""
+        sources = self.folder("source", ".", ".")
+        return sorted(folder.name for folder in sources.glob("*") if any(folder.glob("*.ipynb")))
+
+    def bundle(self, assignment: str) -> Bundle:
+        """All that grading the assignment needs; `UserError` if it is unknown or not built."""
+        release = self.folder("release", ".", assignment)
+        notebooks = sorted(release.glob("*.ipynb"))
+        if not notebooks:
+            known = self.assignments()
+            if assignment in known:
+                raise UserError(f"The assignment {assignment} has not been built: run `autograder build {assignment}` first.")
+            raise UserError(f"There is no assignment {assignment!r} in {self.root}. Assignments: {', '.join(known) or 'none'}.")
+        if len(notebooks) > 1:
+            raise UserError(f"The assignment {assignment} has {len(notebooks)} notebooks; one is what this grader handles.")
+        source = self.folder("source", ".", assignment) / notebooks[0].name
+        tests: dict[str, str] = {}
+        if source.is_file():
+            for cell in nbformat.read(source, as_version=4).cells:
+                if is_grade(cell) and not is_solution(cell) and not check_task(cell):
+                    tests[grade_id(cell)] = cell["source"]
+        return Bundle(assignment, notebooks[0].stem, notebooks[0].read_text(), tests)
+
+    def students(self, assignment: str) -> list[str]:
+        """Who has handed in a folder for the assignment, in order."""
+        return sorted(
+            path.parent.name
+            for path in self.root.glob(self.directory.format_path(self.directory.submitted_directory, "*", assignment))
+            if path.is_dir()
+        )
+
+    def submission(self, student: str, bundle: Bundle) -> bytes | None:
+        """The bytes a student handed in; `None` if there is no such file, or none that is a plain file."""
+        path = self.folder("submitted", student, bundle.assignment) / f"{bundle.notebook}.ipynb"
+        try:
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                return None  # a link or a pipe could name anything, or never end
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            return None
+
+    def submitted_at(self, student: str, assignment: str) -> datetime | None:
+        """When it was handed in, if nbgrader's `timestamp.txt` says so."""
+        path = str(self.folder("submitted", student, assignment))
+        try:
+            return self.directory.get_existing_timestamp(path)  # type: ignore[no-any-return]
+        except (ValueError, OverflowError, OSError):
+            return None
+
+    def verdict_path(self, student: str, assignment: str) -> Path:
+        """Where a submission's verdict is kept: not under `autograded/`, whose files nbgrader hands back to students."""
+        return self.root / "verdicts" / assignment / f"{student}.json"
+
+    @contextmanager
+    def gradebook(self) -> Iterator[Gradebook]:
+        """The gradebook, opened; `UserError` if it is locked, read-only or broken."""
+        try:
+            with Gradebook(self.directory.db_url, self.directory.course_id) as gradebook:
+                try:
+                    yield gradebook
+                except BaseException:
+                    gradebook.db.rollback()
+                    raise
+        except sqlalchemy.exc.OperationalError as error:
+            raise UserError(f"{self._gradebook_name()} {_reason(error)}") from error
+        except sqlalchemy.exc.DatabaseError as error:
+            raise UserError(f"{self._gradebook_name()} is not a gradebook that can be read ({error.orig}).") from error
+
+    def _gradebook_name(self) -> str:
+        url = str(self.directory.db_url)
+        return f"The gradebook {url.removeprefix('sqlite:///')}" if url.startswith("sqlite") else "The gradebook"
+
+
+def _reason(error: sqlalchemy.exc.OperationalError) -> str:
+    told = str(error.orig)
+    if "locked" in told:
+        return "is locked by another program; nothing more was written. Try again when it is done."
+    if "readonly" in told:
+        return "is read-only for you; nothing was written."
+    return f"cannot be used ({told}); nothing more was written."
+
+
+def find_alembic() -> None:
+    """nbgrader calls `alembic` by name; an environment that is not activated does not have it on PATH."""
+    scripts = sysconfig.get_path("scripts")
+    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join(filter(None, [scripts, os.environ.get("PATH", "")]))

@@ -1,0 +1,65 @@
+"""Small files that must be there whole or not at all: verdicts and the course's seed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from autograder import __version__
+from autograder.grading.bundle import Bundle
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.verdict import Verdict
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write beside, then rename: a reader sees the old file or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def assignment_seed(course: Course, assignment: str) -> int:
+    """The secret seed of an assignment's inputs: the same for all students, drawn once a course."""
+    path = course.root / ".autograder" / "seed"
+    try:
+        if not path.exists():
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(f"{secrets.randbits(62)}\n")
+        secret = int(path.read_text())
+    except FileExistsError:
+        return assignment_seed(course, assignment)
+    except (OSError, ValueError) as error:
+        raise UserError(f"The course's seed in {path} cannot be read or made: {error}.") from error
+    return int.from_bytes(hashlib.blake2b(f"{secret}:{assignment}".encode(), digest_size=6).digest(), "big")
+
+
+def fingerprint(raw: bytes | None, bundle: Bundle, seed: int) -> str:
+    """What a verdict depends on: while it is the same, the verdict is, too."""
+    parts = (__version__, bundle.digest(), str(seed), hashlib.sha256(raw).hexdigest() if raw is not None else "missing")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def save_verdict(course: Course, verdict: Verdict, key: str) -> None:
+    """Keep a verdict, with the fingerprint of what it was formed from."""
+    kept = {"fingerprint": key, "verdict": verdict.as_json()}
+    write_whole(course.verdict_path(verdict.student, verdict.assignment), json.dumps(kept, indent=1) + "\n")
+
+
+def load_verdict(course: Course, student: str, assignment: str) -> tuple[str, dict[str, Any]] | None:
+    """A kept verdict's fingerprint and JSON, or `None` if there is none that can be read."""
+    try:
+        kept = json.loads(course.verdict_path(student, assignment).read_text(encoding="utf-8"))
+        return kept["fingerprint"], kept["verdict"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,87 @@
+"""What the command line prints: a class as a table, one verdict as text, a machine's examination."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.reporting.card import points
+
+_STYLES = {"graded": "", "infra_error": "bold red"}
+
+
+def results_table(verdicts: list[dict[str, Any]]) -> Table:
+    """A line for each student: status, score, each task's score, and what a person should look at first."""
+    tasks = list(dict.fromkeys(task["task"] for verdict in verdicts for task in verdict["tasks"]))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("student", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
+    for task in tasks:
+        table.add_column(Text(task), justify="right")
+    table.add_column("s", justify="right")
+    table.add_column("first thing to see", overflow="ellipsis", no_wrap=True, max_width=60)
+    for verdict in verdicts:
+        scores = {task["task"]: task for task in verdict["tasks"]}
+        table.add_row(
+            Text(verdict["student"]),
+            Text(verdict["status"], style=_STYLES.get(verdict["status"], "yellow")),
+            f"{points(verdict['score'])}/{points(verdict['max_score'])}",
+            *(points(scores[task]["score"]) if task in scores else "" for task in tasks),
+            f"{verdict['seconds']:.1f}",
+            Text(_first_thing(verdict)),
+        )
+    return table
+
+
+def summary(verdicts: list[dict[str, Any]]) -> str:
+    """How many there are of each status, and the mean score of those that were graded."""
+    counts = Counter(verdict["status"] for verdict in verdicts)
+    said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    graded = [verdict["score"] for verdict in verdicts if verdict["status"] == "graded"]
+    mean = f"; mean score of the graded {sum(graded) / len(graded):.2f}" if graded else ""
+    return f"{len(verdicts)} submissions: {said}{mean}"
+
+
+def print_verdict(console: Console, verdict: dict[str, Any]) -> None:
+    """One verdict for a person: findings first, then task by task, the failing checks with their messages."""
+    say = console.print
+    said = f"{verdict['assignment']}: {verdict['status']}, {points(verdict['score'])} of {points(verdict['max_score'])} points"
+    say(said, style="bold", markup=False)
+    for finding in verdict["findings"]:
+        say(f"  ! {finding['message']}", markup=False)
+    for task in verdict["tasks"]:
+        say(f"{task['task']}  {points(task['score'])} of {points(task['max_score'])}", style="bold", markup=False)
+        for check in task["checks"]:
+            sign = {"passed": "✓", "skipped": "–"}.get(check["outcome"], "✗")
+            say(f"  {sign} {check['title']}", markup=False)
+            if check["outcome"] not in ("passed", "skipped"):
+                say(f"      {check['message']}", markup=False)
+
+
+def print_examination(console: Console, found: dict[str, Any]) -> None:
+    """The examination for a person: what holds, and what to do about the rest."""
+    say = console.print
+    say(f"autograder {found['autograder']}, Python {found['python']}, {found['system']}", markup=False)
+    say("  ".join(f"{name} {version or '(not installed)'}" for name, version in found["versions"].items()), markup=False)
+    say(f"GPU: {found['gpu'] or 'none'}    Course: {found['course'] or 'none here'}", markup=False)
+    say(f"Confinement: {found['level']}", style="bold", markup=False)
+    for layer in found["layers"]:
+        say(f"  {'✓' if layer['holds'] else '✗'} {layer['name']}: {layer['detail']}", markup=False)
+    for problem in found["problems"]:
+        say(f"! {problem}", markup=False)
+    say("This machine can grade." if found["can_grade"] else "This machine cannot grade.", style="bold", markup=False)
+
+
+def _first_thing(verdict: dict[str, Any]) -> str:
+    for finding in verdict["findings"]:
+        return str(finding["message"])
+    for task in verdict["tasks"]:
+        for check in task["checks"]:
+            if check["outcome"] not in ("passed", "skipped"):
+                return f"{task['task']}: {check['message']}"
+    return ""

@@ -1,0 +1,39 @@
+"""This directory is an nbgrader course; what is graded here is judged outside the student's process.
+
+Plain `nbgrader autograde`, formgrader's button and `autograder grade` all use the same path.
+"""
+
+import os
+import sysconfig
+
+c = get_config()
+
+c.CourseDirectory.course_id = "recurrent-networks"
+c.CourseDirectory.solution_directory = "solutions"
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.verdict.json"]
+
+# The two stages of `nbgrader autograde`: first the submission is rebuilt, run behind the wall and
+# judged; then the scores are saved as nbgrader saves them.
+c.Autograde.exporter_class = "autograder.grading.preprocessor.SubmissionExporter"
+c.Autograde.sanitize_preprocessors = ["autograder.grading.preprocessor.GradeOutside"]
+c.Autograde.autograde_preprocessors = [
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# Hidden tests of an instructor's own would otherwise appear in the feedback.
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    "nbgrader.preprocessors.ClearHiddenTests",
+]
+
+# Solved notebooks are committed: nothing in them may depend on when they were run.
+c.Execute.record_timing = False
+c.Execute.timeout = 300
+
+# nbgrader calls `alembic` by name, which an environment that is not activated does not find.
+_scripts = sysconfig.get_path("scripts")
+if _scripts not in os.environ.get("PATH", "").split(os.pathsep):
+    os.environ["PATH"] = os.pathsep.join(filter(None, [_scripts, os.environ.get("PATH", "")]))
