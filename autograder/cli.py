@@ -21,10 +21,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# A pipe or a log has no width of its own; a table cut to 80 columns would say nothing there.
+out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
 
 CourseOption = Annotated[Path, typer.Option("--course", help="The course directory.")]
+OriginOption = Annotated[Path | None, typer.Option("--course", help="Copy this course instead of the packaged one.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 UnsafeOption = Annotated[
     bool, typer.Option("--unsafe", help="Run students' code without confinement where none holds. At your own risk.")
@@ -32,29 +34,36 @@ UnsafeOption = Annotated[
 
 
 @app.command()
-def demo(directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")] = Path("demo-course")) -> None:
+def demo(
+    directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")] = Path("demo-course"),
+    course: OriginOption = None,
+) -> None:
     """Make a course with an invented class of twelve, grade it, and show what was found."""
-    from autograder.grading.demo import ASSIGNMENT, make_demo
+    from autograder.grading.demo import demo_assignment, make_demo
     from autograder.reporting.tables import results_table
 
     with _told():
-        for line in make_demo(directory):
-            out.print(line, markup=False)
-        verdicts = _grade_with_progress(directory, ASSIGNMENT, None, _cores(), False, False)
+        for line in make_demo(directory, course):
+            out.print(line, markup=False, soft_wrap=True)
+        assignment = demo_assignment(course)
+        verdicts = _grade_with_progress(directory, assignment, None, _cores(), False, False)
         out.print(results_table(verdicts))
-        out.print(f"What each student reads: {directory}/autograded/STUDENT/{ASSIGNMENT}/", markup=False)
-        out.print(f"Verdicts as JSON:        autograder results {ASSIGNMENT} --json --course {directory}", markup=False)
-        out.print(f"The gradebook:           {directory}/gradebook.db (open it with `nbgrader formgrader`)", markup=False)
+        out.print(f"What each student reads: {directory}/autograded/STUDENT/{assignment}/", markup=False, soft_wrap=True)
+        out.print(f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}", markup=False, soft_wrap=True)
+        out.print(f"The gradebook:           {directory}/gradebook.db (open it with `nbgrader formgrader`)", markup=False, soft_wrap=True)
 
 
 @app.command()
-def new(directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")]) -> None:
+def new(
+    directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")],
+    course: OriginOption = None,
+) -> None:
     """Make a fresh course directory from the packaged course."""
     from autograder.grading.course_files import new_course
 
     with _told():
-        new_course(directory)
-        out.print(f"A new course lies in {directory}. Next: autograder build --course {directory}", markup=False)
+        new_course(directory, course)
+        out.print(f"A new course lies in {directory}. Next: autograder build --course {directory}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -68,7 +77,7 @@ def build(
 
     with _told():
         for built in build_course(Course.at(course), assignments or [], say=lambda line: out.print(line, markup=False)):
-            out.print(f"{built.assignment}: built, {built.tasks} tasks, {built.max_score:g} points", markup=False)
+            out.print(f"{built.assignment}: built, {built.tasks} tasks, {built.max_score:g} points", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -79,8 +88,9 @@ def check(
     course: CourseOption = Path("."),
     unsafe: UnsafeOption = False,
 ) -> None:
-    """Grade one notebook and print what was found; the gradebook is not touched. Exit status 2 if points are missing."""
+    """Grade one notebook and print what was found; the gradebook is not touched."""
     from autograder.grading.course import Course
+    from autograder.grading.errors import UserError
     from autograder.grading.single import check_notebook
     from autograder.reporting.tables import print_verdict
 
@@ -90,8 +100,8 @@ def check(
             _print_json(verdict.as_json())
         else:
             print_verdict(out, verdict.as_json())
-        if verdict.score < verdict.max_score or verdict.status != "graded":
-            raise typer.Exit(2)
+        if verdict.status == "corrupt":
+            raise UserError(f"{notebook} was not graded. {verdict.findings[0].message}")
 
 
 @app.command()
@@ -109,7 +119,7 @@ def grade(
     with _told():
         verdicts = _grade_with_progress(course, assignment, student, jobs or _cores(), force, unsafe)
         out.print(results_table(verdicts))
-        out.print(summary(verdicts), markup=False)
+        out.print(summary(verdicts), markup=False, soft_wrap=True)
         if any(verdict["status"] == "infra_error" for verdict in verdicts):
             raise typer.Exit(3)
 
@@ -131,7 +141,7 @@ def results(
             _print_json(verdicts)
         else:
             out.print(results_table(verdicts))
-            out.print(summary(verdicts), markup=False)
+            out.print(summary(verdicts), markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -202,7 +212,7 @@ def _print_json(value: Any) -> None:
 def _told() -> Iterator[None]:
     """One sentence and exit status 1 for every condition that can be foreseen."""
     if sys.platform != "linux":
-        err.print("Grading runs on Linux; in a notebook, `check` works everywhere.", markup=False)
+        err.print("Grading runs on Linux; in a notebook, `check` works everywhere.", markup=False, soft_wrap=True)
         raise typer.Exit(1)
     from autograder.grading.course_files import CourseFilesMissing, CourseTargetTaken
     from autograder.grading.errors import UserError
@@ -210,14 +220,14 @@ def _told() -> Iterator[None]:
     try:
         yield
     except (UserError, CourseFilesMissing, CourseTargetTaken) as error:
-        err.print(str(error), markup=False)
+        err.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        err.print("Stopped. What was graded is on record; the same command goes on from there.", markup=False)
+        err.print("Stopped. What was graded is on record; the same command goes on from there.", markup=False, soft_wrap=True)
         raise typer.Exit(130) from None
     except PermissionError as error:
-        err.print(f"You may not read or write {error.filename}.", markup=False)
+        err.print(f"You may not read or write {error.filename}.", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     except OSError as error:
-        err.print(f"The machine refused: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}.", markup=False)
+        err.print(f"The machine refused: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}.", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None

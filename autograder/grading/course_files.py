@@ -42,14 +42,16 @@ def course_files() -> Path:
     )
 
 
-def new_course(target: Path) -> None:
-    """Make a fresh course directory at `target`: whole, or not at all.
+def new_course(target: Path, origin: Path | None = None) -> None:
+    """Make a fresh course directory at `target`, a copy of the course at `origin`: whole, or not at all.
 
-    `target` may be absent or an empty directory; missing parents are made. Raises
-    `CourseTargetTaken` for anything else and when it cannot be written, and `CourseFilesMissing`
-    as `course_files` does.
+    `origin` is the packaged course if it is not named. `target` may be absent or an empty directory;
+    missing parents are made. Raises `CourseTargetTaken` for anything else and when it cannot be
+    written, and `CourseFilesMissing` as `course_files` does and for an `origin` that is no course.
     """
-    origin = course_files()
+    if origin is not None and not all((origin / part).exists() for part in COURSE_PARTS):
+        raise CourseFilesMissing(f"There is no course in {origin} to copy: it needs {' and '.join(COURSE_PARTS)}.")
+    origin = origin or course_files()
     target = Path(os.path.abspath(target))
     try:
         if target.is_dir() and not any(target.iterdir()):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -120,11 +122,20 @@ class Worker:
         self.report: dict[str, Any] | None = None
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Send a request and return the answer; `WorkerLost` when none comes that can be read."""
+        """Send a request and return the answer; `WorkerLost` when none comes that can be read.
+
+        Exceptions in the answer, `raised` and `error`, have the shape that `describe_exception` gives them.
+        """
         started = time.monotonic()
+        # A thread of the student's may write whenever it likes; without this, one frame written in
+        # between would answer the next question, and every answer after it the question after its own.
+        number = secrets.randbits(62)
         try:
-            self._stream.send(request, seconds)
-            return self._stream.receive(max(0.01, seconds - (time.monotonic() - started)))
+            self._stream.send({**request, "number": number}, seconds)
+            answer = self._stream.receive(max(0.01, seconds - (time.monotonic() - started)))
+            if answer.pop("number", None) != number:
+                raise WireError("an answer to something else")
+            return {key: _exception(it) if key in ("raised", "error") else it for key, it in answer.items()}
         except WireTimeout:
             self.end()
             raise WorkerLost("timeout", f"Your code did not answer within {seconds:.0f} seconds and was stopped.") from None
@@ -139,15 +150,18 @@ class Worker:
         """Kill everything that is left of it and read how it ended."""
         if self._control.fileno() < 0:
             return
-        try:
-            self._control.settimeout(10)
+        self._control.settimeout(10)
+        with suppress(OSError):
             self._control.send(json.dumps({"do": "kill"}).encode())
-        except OSError:
-            pass
-        try:
-            self.report = json.loads(self._control.recv(1 << 16) or b"{}")
-        except (OSError, ValueError):
-            self.report = {}
+        # A supervisor that ended by itself leaves our message unread: that is told first, its own message after.
+        for _ in range(2):
+            try:
+                self.report = json.loads(self._control.recv(1 << 16) or b"{}")
+                break
+            except ConnectionResetError:
+                continue
+            except (OSError, ValueError):
+                break
         self._control.close()
         self._data.close()
 
@@ -160,6 +174,27 @@ class Worker:
             case None:
                 return WorkerLost("infra_error", "The worker could not be started.")
         return WorkerLost("crashed", "Your code ended the process it ran in (for example with `exit()` or a crash in a library).")
+
+
+def _exception(told: Any) -> dict[str, Any] | None:
+    """An exception as the worker tells it, field by field, in lengths that a person reads."""
+    if told is None:
+        return None
+    told = told if isinstance(told, dict) else {}
+    lines = told.get("lines")
+    return {
+        "type": plain_text(told.get("type"), 100) or "Exception",
+        "message": plain_text(told.get("message"), 2000),
+        "lines": [plain_text(line, 300) for line in (lines if isinstance(lines, list) else [])[-5:]],
+    }
+
+
+def plain_text(told: Any, length: int) -> str:
+    """At most `length` characters of a text, without those that steer a terminal; `""` for anything else."""
+    if not isinstance(told, str):
+        return ""
+    kept = "".join(c for c in told[:length] if c.isprintable() or c in "\n\t")
+    return kept if len(told) <= length else f"{kept} …"
 
 
 def clean_environment() -> dict[str, str]:

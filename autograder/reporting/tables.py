@@ -15,23 +15,19 @@ _STYLES = {"graded": "", "infra_error": "bold red"}
 
 
 def results_table(verdicts: list[dict[str, Any]]) -> Table:
-    """A line for each student: status, score, each task's score, and what a person should look at first."""
+    """A line for each student: status, score, the tasks' scores in order, and what to look at first."""
     tasks = list(dict.fromkeys(task["task"] for verdict in verdicts for task in verdict["tasks"]))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("student", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
-    for task in tasks:
-        table.add_column(Text(task), justify="right")
-    table.add_column("s", justify="right")
-    table.add_column("first thing to see", overflow="ellipsis", no_wrap=True, max_width=60)
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    for title in ("student", "status", "score", "tasks", "seconds"):
+        table.add_column(title, justify="right" if title in ("score", "seconds") else "left", no_wrap=True)
+    table.add_column("first thing to see", overflow="ellipsis", no_wrap=True, ratio=1)
     for verdict in verdicts:
-        scores = {task["task"]: task for task in verdict["tasks"]}
+        scores = {task["task"]: points(task["score"]) for task in verdict["tasks"]}
         table.add_row(
             Text(verdict["student"]),
             Text(verdict["status"], style=_STYLES.get(verdict["status"], "yellow")),
             f"{points(verdict['score'])}/{points(verdict['max_score'])}",
-            *(points(scores[task]["score"]) if task in scores else "" for task in tasks),
+            " ".join(scores.get(task, "–").ljust(3) for task in tasks),
             f"{verdict['seconds']:.1f}",
             Text(_first_thing(verdict)),
         )

@@ -8,8 +8,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PARTS = ("source", "solutions/mistakes", "nbgrader_config.py", "LICENSE")
-REQUIRED = ("source", "nbgrader_config.py")
+PARTS = ("source", "solutions/mistakes", "solutions/demo_class.toml", "nbgrader_config.py", "LICENSE")
+REQUIRED = ("source", "solutions/demo_class.toml", "nbgrader_config.py")
 
 
 class CourseFiles(BuildHookInterface):

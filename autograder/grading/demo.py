@@ -1,0 +1,81 @@
+"""A course with an invented class: right, partly right, wrong in known ways, unreadable, endless, hostile.
+
+Who hands in what is written in `solutions/demo_class.toml` of the packaged course; this module only
+makes the files.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.grading.build import build
+from autograder.grading.bundle import grade_id
+from autograder.grading.course import Course
+from autograder.grading.course_files import course_files, new_course
+from autograder.grading.errors import UserError
+
+CLASS_FILE = Path("solutions") / "demo_class.toml"
+
+
+def make_demo(directory: Path, origin: Path | None = None) -> Iterator[str]:
+    """Make the course, build its assignment and write the class's submissions; yields what was done, line by line.
+
+    `origin` is the course that is copied; the packaged one if it is not named.
+    """
+    told = read_class(origin)
+    new_course(directory, origin)
+    yield f"A new course lies in {directory}."
+    course = Course.at(directory)
+    for built in build(course, [told["assignment"]], say=lambda line: None):
+        yield f"Built {built.assignment}: {built.tasks} tasks, {built.max_score:g} points; its solution gets all of them, its release none."
+    write_class(course, told)
+    yield f"{len(told['submission'])} invented submissions lie in {directory}/submitted/. Grading them:"
+
+
+def demo_assignment(origin: Path | None = None) -> str:
+    """The assignment the invented class hands in."""
+    return str(read_class(origin)["assignment"])
+
+
+def read_class(origin: Path | None = None) -> dict[str, Any]:
+    """The invented class as the course at `origin`, or the packaged one, has it written down."""
+    path = (origin or course_files()) / CLASS_FILE
+    if not path.is_file():
+        raise UserError(f"There is no invented class in {path.parent.parent}: {CLASS_FILE} is missing.")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def write_class(course: Course, told: dict[str, Any]) -> None:
+    """Write every submission where nbgrader collects them."""
+    bundle = course.bundle(told["assignment"])
+    source = course.folder("source", ".", bundle.assignment) / f"{bundle.notebook}.ipynb"
+    bases = {"solution": source.read_text(encoding="utf-8"), "release": bundle.released}
+    for one in told["submission"]:
+        notebook = nbformat.reads(bases[one["base"]], as_version=4)
+        _change(notebook, one)
+        text = str(nbformat.writes(notebook))
+        folder = course.folder("submitted", one["student"], bundle.assignment)
+        folder.mkdir(parents=True)
+        spoil = one.get("spoil")
+        name = f"{bundle.notebook} (1)" if spoil == "misnamed" else bundle.notebook
+        (folder / f"{name}.ipynb").write_text(text[: len(text) // 2] if spoil == "truncated" else text, encoding="utf-8")
+
+
+def _change(notebook: NotebookNode, one: dict[str, Any]) -> None:
+    cells = {grade_id(cell): cell for cell in notebook.cells if grade_id(cell)}
+    for edit in one.get("edits", []):
+        cell = cells[edit["task"]]
+        if cell["source"].count(edit["find"]) != 1:
+            raise UserError(f"{CLASS_FILE}: the edit of {one['student']} does not apply exactly once to `{edit['task']}`.")
+        cell["source"] = cell["source"].replace(edit["find"], edit["replace"])
+    for task, source in one.get("cells", {}).items():
+        cells[task]["source"] = source.strip()
+    for extra in one.get("extra", []):
+        position = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == extra["after"])
+        notebook.cells.insert(position + 1, nbformat.v4.new_code_cell(extra["source"].strip()))
