@@ -1,0 +1,76 @@
+"""The course as students get it: clean files, a release that runs, solutions that get everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbgrader.utils import determine_grade
+
+from autograder.grading.bundle import check_task, grade_id, is_grade, is_solution
+
+ROOT = Path(__file__).parent.parent
+RELEASED = sorted(ROOT.glob("release/*/*.ipynb"))
+SOURCES = sorted(ROOT.glob("source/*/*.ipynb"))
+CONTRACT = {
+    "02_rnn_cell/rnn_cell": ["rnn_cell", "rnn_layer", "run_stepwise", "stacked_rnn"],
+    "03_lstm_cell/lstm_cell": ["lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch"],
+}
+
+
+def name_of(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def test_the_assignments_are_the_contract():
+    assert [name_of(path) for path in SOURCES] == list(CONTRACT)
+    assert [name_of(path) for path in RELEASED] == list(CONTRACT)
+
+
+@pytest.mark.parametrize("path", SOURCES + RELEASED, ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
+def test_notebooks_are_committed_without_outputs(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_each_task_is_a_solution_cell_and_a_check_behind_it(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if is_solution(cell) or is_grade(cell)]
+    tasks = CONTRACT[name_of(path)]
+    assert [grade_id(cell) for cell in cells] == [name for task in tasks for name in (task, f"check_{task}")]
+    assert [check_task(cell) for cell in cells if is_grade(cell)] == tasks
+    assert sum(cell.metadata.nbgrader.points for cell in cells if is_grade(cell)) == 10
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+def test_release_holds_no_solution(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        assert "SOLUTION" not in cell.source
+        if is_solution(cell):
+            assert "raise NotImplementedError()" in cell.source
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+def test_release_runs_from_top_to_bottom_in_a_kernel_and_gets_nothing(path):
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
+    for cell in notebook.cells:
+        if is_grade(cell):
+            assert determine_grade(cell)[0] == 0
+            said = "".join(str(output.get("data", {}).get("text/plain", "")) for output in cell.outputs)
+            assert "still to do" in said
+        for output in cell.get("outputs", []):
+            assert not (output.output_type == "stream" and output.name == "stderr"), output.text
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("solutions/*/*.ipynb")), ids=lambda path: path.stem)
+def test_committed_solutions_got_everything_in_a_kernel(path):
+    graded = [cell for cell in nbformat.read(path, as_version=4).cells if is_grade(cell)]
+    assert graded
+    for cell in graded:
+        score, maximum = determine_grade(cell)
+        assert score == maximum
