@@ -5,6 +5,7 @@ hold back a demonstration until the task it needs is written.
 from __future__ import annotations
 
 import inspect
+import linecache
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,8 +31,8 @@ def check(task: str, assignment: str | None = None) -> float:
 
     The inputs are public here and others when the notebook is graded; checks that run at grading
     only are left out, and their points are taken for granted when everything else holds.
-    `assignment` (the notebook's name, as `"lstm_cell"`) is needed only outside a course notebook,
-    where several have a task of this name. Raises `ValueError` for a task that no notebook has.
+    `assignment` (the notebook's name) is needed only outside a course notebook, where several have a
+    task of this name. Raises `ValueError` for a task that no notebook has.
     """
     from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
     from autograder.checking.submission import Submission
@@ -84,8 +85,9 @@ def _exercise(task: str, assignment: str | None, namespace: Mapping[str, Any]) -
 
 
 def _source(made: Any) -> str:
+    """The whole cell that defines the task: what it uses may stand beside it."""
     try:
-        return inspect.getsource(made)
+        return "".join(linecache.getlines(inspect.getsourcefile(made) or ""))
     except (OSError, TypeError):
         return ""
 

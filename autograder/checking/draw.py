@@ -53,7 +53,9 @@ class Sizes:
 
     def name(self, shape: tuple[int, ...], expected: str) -> str:
         """The shape in words where every size is one of the known dimensions, else in numbers."""
-        letters = sorted({dim[-1] for dim in expected.split() if not dim.isdigit()} | {"B", "T", "D", "H", "L"})
+        letters = sorted(
+            {dim[-1] for dim in expected.split() if not dim.isdigit()} | {"B", "T", "D", "H", "L"}
+        )
         known: dict[int, set[str]] = {}
         for letter in letters:
             for factor in ("", "2", "4"):
@@ -81,7 +83,9 @@ class Draw:
         """Normally distributed values of the shape written in dimensions, as `draw("B T D")`."""
         return self.like(self.sizes.shape(dims), dtype=dtype)
 
-    def like(self, shape: tuple[int, ...] | torch.Size, *, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    def like(
+        self, shape: tuple[int, ...] | torch.Size, *, dtype: torch.dtype = torch.float64
+    ) -> torch.Tensor:
         """Normally distributed values of a shape given in numbers."""
         return torch.randn(tuple(shape), generator=self._generator, dtype=torch.float64).to(dtype)
 
@@ -94,7 +98,9 @@ class Draw:
         """Whole numbers in [0, high), int64."""
         return torch.randint(high, self.sizes.shape(dims), generator=self._generator)
 
-    def module(self, build: Callable[..., Module], *args: Any, dtype: torch.dtype = torch.float64, **kwargs: Any) -> Module:
+    def module(
+        self, build: Callable[..., Module], *args: Any, dtype: torch.dtype = torch.float64, **kwargs: Any
+    ) -> Module:
         """One of torch's modules with every parameter drawn: no bias is zero, no two are alike."""
         made = build(*args, **kwargs).to(dtype)
         with torch.no_grad():

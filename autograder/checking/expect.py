@@ -6,9 +6,9 @@ at next; none contains the expected numbers.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import torch
@@ -16,11 +16,11 @@ import torch
 from autograder.checking.draw import NAMES, Draw, Sizes
 from autograder.checking.scratch import forbidden_uses
 from autograder.checking.shapes import explain_shape
-from autograder.checking.submission import Call, Submission, Target
+from autograder.checking.submission import Call, StudentError, Submission, Target
 from autograder.worker.wire import Opaque, map_tree, tree_leaves
 
 TOLERANCE = {
-    torch.float64: (1e-6, 1e-9),
+    torch.float64: (1.2e-6, 1e-9),
     torch.float32: (1e-4, 1e-5),
     torch.float16: (1e-2, 1e-2),
     torch.bfloat16: (5e-2, 5e-2),
@@ -37,6 +37,19 @@ def fail(message: str) -> NoReturn:
     raise CheckFailed(message)
 
 
+@contextmanager
+def case(words: str) -> Iterator[None]:
+    """Say which input it was when something fails inside, as in `case("with one sequence (B = 1)")`."""
+    told = f"{words[0].upper()}{words[1:]}"
+    try:
+        yield
+    except CheckFailed as error:
+        raise CheckFailed(f"{told}: {error}") from None
+    except StudentError as error:
+        error.case = told
+        raise
+
+
 def expect(
     answer: Any,
     reference: Any,
@@ -45,32 +58,40 @@ def expect(
     dims: str | Sequence[str],
     sizes: Sizes,
     values: bool = True,
-    context: str = "",
 ) -> None:
     """The answer has the reference's structure, shapes and (unless `values=False`) values.
 
     `names` are the results' names in order, nested results flattened; `dims` their dimensions, as
     `"B T H"`, one for all or one each. dtypes are not compared: that is `expect_dtype`'s rule.
-    `context` says which input it was, as in `"with one sequence (B = 1)"`.
     """
     names = (names,) if isinstance(names, str) else tuple(names)
     every = [dims] * len(names) if isinstance(dims, str) else list(dims)
-    prefix = f"{context[0].upper()}{context[1:]}: " if context else ""
-    results = _results(answer, reference, names, prefix)
-    for name, dim, result, wanted in zip(names, every, results, tree_leaves(reference), strict=True):
-        if tuple(result.shape) != tuple(wanted.shape):
-            fail(prefix + explain_shape(name, tuple(result.shape), dim, sizes))
-    if values:
-        for name, dim, result, wanted in zip(names, every, results, tree_leaves(reference), strict=True):
-            difference = compare(result, wanted, dim)
-            if difference:
-                fail(f"{prefix}`{name}` has the right shape but not the right values: {difference}")
+    results, wanted = _results(answer, reference, names), tree_leaves(reference)
+    for name, dim, result, right in zip(names, every, results, wanted, strict=True):
+        if tuple(result.shape) != tuple(right.shape):
+            fail(explain_shape(name, tuple(result.shape), dim, sizes))
+    if not values:
+        return
+    apart = [compare(result, right, dim) for dim, result, right in zip(every, results, wanted, strict=True)]
+    if any(apart):
+        first = next(position for position, difference in enumerate(apart) if difference)
+        swapped = _named_like(results[first], first, dict(zip(names, wanted, strict=True)))
+        fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
+        others = f" {_list(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
+        fail(
+            f"`{names[first]}` has the right shape but not the right values: {apart[first]}"
+            f"{swapped or others}"
+        )
 
 
-def compare(result: torch.Tensor, wanted: torch.Tensor, dims: str = "") -> str:
-    """How two tensors of one shape differ, in words, or `""` when they agree to tolerance."""
-    coarser = result.dtype if _tolerance(result.dtype) > _tolerance(wanted.dtype) else wanted.dtype
-    rtol, atol = _tolerance(coarser)
+def compare(
+    result: torch.Tensor, wanted: torch.Tensor, dims: str = "", *, dtypes: Sequence[torch.dtype] = ()
+) -> str:
+    """How two tensors of one shape differ, in words, or `""` when they agree to tolerance.
+
+    `dtypes` are those of tensors that the result was computed from, where they may be coarser.
+    """
+    rtol, atol = max(_tolerance(dtype) for dtype in (result.dtype, wanted.dtype, *dtypes))
     if result.dtype.is_complex:
         return "they are complex numbers."
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
@@ -81,7 +102,13 @@ def compare(result: torch.Tensor, wanted: torch.Tensor, dims: str = "") -> str:
         return ""
     largest = (seen - right).abs().max().item()
     count = f"{int(apart.sum())} of {apart.numel()} numbers differ, by up to {largest:.2g}"
-    return f"{count}{_located(apart, dims)}."
+    rounded = torch.allclose(seen, right, *TOLERANCE[torch.float32])
+    hint = (
+        " So little is float32 rounding: is something computed in a coarser dtype on the way?"
+        if rounded
+        else ""
+    )
+    return f"{count}{_located(apart, dims)}.{hint}"
 
 
 def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:
@@ -93,8 +120,8 @@ def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str])
             fail(f"`{name}` is {_seen(result)}, not a tensor.")
         if result.dtype != dtype:
             fail(
-                f"`{name}` is {result.dtype} although everything passed in is {dtype}. Something on the way was "
-                "created or converted with a fixed dtype: create new tensors from an existing one "
+                f"`{name}` is {result.dtype} although everything passed in is {dtype}. Something on the "
+                "way was created or converted with a fixed dtype: create new tensors from an existing one "
                 "(`new_zeros`, `zeros_like`, or `dtype=x.dtype`)."
             )
     if len(leaves) != len(names):
@@ -105,13 +132,11 @@ def expect_untouched(call: Call, arguments: Sequence[Any], names: Sequence[str])
     """The call left its arguments as they were."""
     for name, before, after in zip(names, arguments, call.arguments, strict=True):
         for old, new in zip(tree_leaves(before), tree_leaves(after), strict=False):
-            if isinstance(old, torch.Tensor) and not (
-                isinstance(new, torch.Tensor) and old.shape == new.shape and torch.equal(old, new)
-            ):
+            if isinstance(old, torch.Tensor) and not _same(old, new):
                 fail(
-                    f"The call changed its argument `{name}`, which belongs to the caller. Operations that end in `_`, "
-                    "`+=` and assignments such as `x[...] = ` write into the tensor they are given: "
-                    "make a new tensor instead."
+                    f"The call changed its argument `{name}`, which belongs to the caller. Operations that "
+                    "end in `_`, `+=` and assignments such as `x[...] = ` write into the tensor they are "
+                    "given: make a new tensor instead."
                 )
 
 
@@ -132,20 +157,32 @@ def expect_gradients(
     A missing gradient passes for a zero one.
     """
     leaves: list[torch.Tensor] = []
-    wanted = [part for part in tree_leaves(reference(*_with_grad(arguments, leaves))) if isinstance(part, torch.Tensor)]
+    wanted = [
+        part
+        for part in tree_leaves(reference(*_with_grad(arguments, leaves)))
+        if isinstance(part, torch.Tensor)
+    ]
     weights = [draw.like(part.shape) for part in wanted]
     call = target.run(arguments, grad=True)
-    seen = [part for part in tree_leaves(call.value) if isinstance(part, torch.Tensor) and part.is_floating_point()]
+    seen = [
+        part
+        for part in tree_leaves(call.value)
+        if isinstance(part, torch.Tensor) and part.is_floating_point()
+    ]
     if [part.shape for part in seen] != [part.shape for part in wanted]:
         fail("Gradients cannot be compared until the results have the right shapes.")
-    gradients = call.backward(weights)
+    try:
+        gradients = call.backward(weights)
+    except StudentError as error:
+        _explain_in_place(error, call, arguments, names)
+        raise
     if not gradients.attached:
         fail(
-            "The results are cut off from the graph: no gradient reaches any input. Look for `detach()`, `.data`, "
-            "`.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
+            "The results are cut off from the graph: no gradient reaches any input. Look for `detach()`, "
+            "`.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
         )
     sources = dict(parameters or {})
-    total = sum((part * weight).sum() for part, weight in zip(wanted, weights, strict=True))
+    total = torch.stack([(part * weight).sum() for part, weight in zip(wanted, weights, strict=True)]).sum()
     right = torch.autograd.grad(total, [*leaves, *sources.values()], allow_unused=True)
     pairs = list(zip(names, leaves, gradients.inputs, right, strict=False))
     pairs += [
@@ -156,29 +193,43 @@ def expect_gradients(
         want = torch.zeros_like(leaf) if want is None else want
         if got is None and want.abs().max() > 0:
             fail(
-                f"No gradient reaches `{name}`. Somewhere between `{name}` and the result the graph is cut: look for "
-                "`detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
+                f"No gradient reaches `{name}`. Somewhere between `{name}` and the result the graph is "
+                "cut: look for `detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with "
+                "`torch.tensor(...)`."
             )
         got = torch.zeros_like(leaf) if got is None else got
-        if got.shape != want.shape or compare(got, want):
-            told = tell or "A part of the computation is cut off from the graph, or the results are right for other reasons."
+        if got.shape != want.shape or compare(got, want, dtypes=[part.dtype for part in seen]):
+            told = tell or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
             fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")
+
+
+def expect_module(made: Any, kind: str) -> Target:
+    """What a class made is an `nn.Module`; returned so that it can be called."""
+    if not isinstance(made, Target):
+        fail(f"{kind} must make an `nn.Module`; calling it gave {_seen(made)}.")
+    seen = made.describe()
+    if not seen.is_module:
+        fail(f"{kind} must make an `nn.Module`; it makes {seen.type} objects. Is `nn.Module` its base class?")
+    return made
 
 
 def expect_registered(target: Target, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str) -> None:
     """The module registers exactly these trainable parameters: name → (shape in words, shape)."""
     seen = target.describe()
-    if not seen.is_module:
-        fail(f"{kind} must be an `nn.Module`; it makes {seen.type} objects.")
     missing = [name for name in expected if name not in seen.parameters]
     if missing:
         fail(
-            f"{kind} registers no parameter named {_list(missing)}, so `state_dict()`, `.to()` and optimizers do not see it. "
-            "Assign an `nn.Parameter` to `self` under that name; a plain tensor or a Python list is not registered."
+            f"{kind} registers no parameter named {_list(missing)}, so `state_dict()`, `.to()` and "
+            "optimizers do not see it. Assign an `nn.Parameter` of its own to `self` under each name; a "
+            "plain tensor, a buffer, a Python list or a second name for the same parameter does not count."
         )
-    extra = [name for name in seen.parameters if name not in expected]
+    saved = [name for name in target.state_dict() if name not in seen.parameters]
+    extra = [name for name in (*seen.parameters, *saved) if name not in expected]
     if extra:
-        fail(f"{kind} registers {_list(extra)} besides the parameters asked for; a saved model of another student would not load.")
+        fail(
+            f"{kind} registers {_list(extra)} besides the parameters asked for, so weights saved by another "
+            "one of its kind do not load into it."
+        )
     for name, (words, shape) in expected.items():
         if tuple(seen.parameters[name].shape) != shape:
             fail(f"`{name}` has shape {tuple(seen.parameters[name].shape)}; expected {words} = {shape}.")
@@ -205,29 +256,73 @@ def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> N
     """A copy stayed as it was although the original was changed."""
     if not torch.equal(before, after):
         fail(
-            f"`{name}` changed when the original was changed afterwards: the two share memory. Copy the numbers "
-            "(`copy_`, `clone`), do not assign the tensor itself."
+            f"`{name}` changed when the original was changed afterwards: the two share memory. Copy the "
+            "numbers (`copy_`, `clone`), do not assign the tensor itself."
         )
 
 
-def _results(answer: Any, reference: Any, names: tuple[str, ...], prefix: str) -> list[torch.Tensor]:
+def _results(
+    answer: Any, reference: Any, names: tuple[str, ...], *, nested: bool = False
+) -> list[torch.Tensor]:
     """The answer's tensors in the reference's structure, or a failure that says what was returned."""
-    if answer is None:
-        fail(f"{prefix}Expected {_list(names)}; you returned nothing (`None`). Is a `return` missing?")
+    said = f"{_list(names)} {'is' if len(names) == 1 else 'are'}" if nested else "you returned"
+    wanted = _structure(reference, list(names)) if not isinstance(reference, torch.Tensor) else _list(names)
+    if answer is None and not nested:
+        fail(f"Expected {wanted}; you returned nothing (`None`). Is a `return` missing?")
     if isinstance(reference, torch.Tensor):
         if isinstance(answer, (list, tuple)) and len(answer) == 1:
-            fail(f"{prefix}Expected {_list(names)} itself; you returned it inside a {type(answer).__name__} of one.")
+            fail(
+                f"Expected {wanted} itself; {said} {'it ' if not nested else ''}inside a "
+                f"{type(answer).__name__} of one."
+            )
         if not isinstance(answer, torch.Tensor):
-            fail(f"{prefix}Expected {_list(names)}, a tensor; you returned {_seen(answer)}.")
+            fail(f"Expected {wanted}, a tensor; {said} {_seen(answer)}.")
         return [answer]
     if not isinstance(answer, (list, tuple)) or len(answer) != len(reference):
-        fail(f"{prefix}Expected {_structure(reference, list(names))}; you returned {_seen(answer)}.")
+        fail(f"Expected {wanted}; {said} {_seen(answer)}.")
     rest = list(names)
     flat: list[torch.Tensor] = []
-    for part, wanted in zip(answer, reference, strict=True):
-        own = tuple(rest.pop(0) for _ in tree_leaves(wanted))
-        flat += _results(part, wanted, own, prefix)
+    for part, own in zip(answer, reference, strict=True):
+        flat += _results(part, own, tuple(rest.pop(0) for _ in tree_leaves(own)), nested=True)
     return flat
+
+
+def _named_like(result: torch.Tensor, position: int, wanted: Mapping[str, torch.Tensor]) -> str:
+    """A hint where a result holds what another one should hold."""
+    for place, (name, other) in enumerate(wanted.items()):
+        if place != position and other.shape == result.shape and not compare(result, other):
+            return f" They are the values that `{name}` should have: is something in another order?"
+    return ""
+
+
+def _same(old: torch.Tensor, new: Any) -> bool:
+    alike = isinstance(new, torch.Tensor) and old.shape == new.shape and old.dtype == new.dtype
+    return alike and torch.equal(old, new)
+
+
+def _explain_in_place(
+    error: StudentError, call: Call, arguments: Sequence[Any], names: Sequence[str]
+) -> None:
+    """Where the backward pass stopped because numbers it needs were overwritten, say so."""
+    if "inplace" not in error.message:
+        return
+    before, after = tree_leaves(arguments), tree_leaves(call.arguments)
+    floating = [
+        (old, new)
+        for old, new in zip(before, after, strict=False)
+        if isinstance(old, torch.Tensor) and old.is_floating_point()
+    ]
+    changed = [name for name, (old, new) in zip(names, floating, strict=False) if not _same(old, new)]
+    what = (
+        f"the call wrote into its argument `{changed[0]}`"
+        if changed
+        else "a tensor was written into after its first use"
+    )
+    fail(
+        f"The backward pass stopped: {what}, and the gradient needs the numbers it held before. "
+        "Operations that end in `_`, `+=` and assignments such as `h[...] = ` write into a tensor: make a "
+        "new one instead."
+    )
 
 
 def _with_grad(value: Any, leaves: list[torch.Tensor]) -> Any:
@@ -264,22 +359,31 @@ def _located(apart: torch.Tensor, dims: str) -> str:
     return f" ({'; '.join(places)}; counting starts at 0)" if places else ""
 
 
-def _seen(value: Any) -> str:
+def _seen(value: Any, depth: int = 0) -> str:
     """What was returned, in words."""
     if isinstance(value, torch.Tensor):
-        return f"one tensor of shape {tuple(value.shape)}"
+        return (
+            f"one tensor of shape {tuple(value.shape)}"
+            if not depth
+            else f"a tensor of shape {tuple(value.shape)}"
+        )
     if isinstance(value, Opaque):
         return value.what
     if isinstance(value, Target):
         return f"an object of type {value.type}"
     if isinstance(value, (list, tuple)):
-        parts = ", ".join(_seen(item) for item in value[:4])
-        return f"a {type(value).__name__} of {len(value)}: {parts}{', …' if len(value) > 4 else ''}"
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"the number {value}"
-    if value is None:
-        return "`None`"
-    return f"{type(value).__name__} {str(value)[:60]!r}"
+        kind = f"a {type(value).__name__} of {len(value)}"
+        if not value or depth > 1 or all(isinstance(item, (int, float)) for item in value):
+            return kind
+        parts = ", ".join(_seen(item, depth + 1) for item in value[:4])
+        return f"{kind} ({parts}{', …' if len(value) > 4 else ''})"
+    if isinstance(value, dict):
+        return f"a dict with the keys {', '.join(repr(key)[:30] for key in list(value)[:6])}"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"the number {value:.4g}"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    return f"`{value}`"
 
 
 def _structure(reference: Any, names: list[str]) -> str:

@@ -2,52 +2,91 @@
 
 The worker also reports which kernels ran, but that is the student's word; this reading happens on
 the trusted side. It looks at what is used, not at what is mentioned: an annotation, an
-`isinstance` test, a comment or a docstring that names a forbidden module is no use of it.
+`isinstance` test, a comparison, a comment or a docstring that names a forbidden module is no use of it.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import symtable
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TORCH_ROOTS = {"torch", "nn", "F"}
 
 
 def forbidden_uses(source: str, task: str, pattern: str) -> list[tuple[int, str]]:
-    """Line and dotted name of every use of torch in the task whose last part matches `pattern` (a full match).
+    """Line and dotted name of every use of torch in the task whose last part `pattern` fully matches.
 
-    Read are the definition named `task` and the cell's other definitions that it uses; a comparison
-    with torch that a student left below it is no part of the answer. A source that does not parse
+    Read are the definition named `task` and the cell's other statements that define what it uses; a
+    comparison with torch that a student left below it is no part of the answer. A source that does not parse
     uses nothing: it does not run either.
     """
     try:
         tree = ast.parse(_without_magics(source))
+        reachable = _reachable(tree, task)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     reader = _Reader(re.compile(pattern))
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
             reader.learn_names(node)
-    for definition in _reachable(tree, task):
-        reader.visit(definition)
+    if any(isinstance(node, _DEFINITIONS) and node.name == task for node in tree.body):
+        reader.forbidden_names.pop(task, None)  # the student's own definition took the imported name's place
+    for statement in reachable:
+        reader.visit(statement)
     return sorted(set(reader.found))
 
 
 def _reachable(tree: ast.Module, task: str) -> list[ast.stmt]:
-    """The top-level definitions that make up the task: its own and those it names, directly or not."""
-    definitions: dict[str, ast.stmt] = {}
+    """The top-level statements that make up the task: its own and those whose names it comes to use."""
+    statements: dict[str, list[ast.stmt]] = {}
     for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            definitions[node.name] = node
-        elif isinstance(node, ast.Assign):
-            definitions.update({target.id: node for target in node.targets if isinstance(target, ast.Name)})
-    todo, reached = [task], dict[str, ast.stmt]()
+        for name in _bound(node):
+            if isinstance(node, _DEFINITIONS):
+                statements[name] = [node]  # an earlier definition of that name is out of use
+            else:
+                statements.setdefault(name, []).append(node)
+    todo, seen, reached = [task], set[str](), list[ast.stmt]()
     while todo:
         name = todo.pop()
-        if name in definitions and name not in reached:
-            reached[name] = definitions[name]
-            todo += [node.id for node in ast.walk(definitions[name]) if isinstance(node, ast.Name)]
-    return list(reached.values())
+        if name in seen:
+            continue
+        seen.add(name)
+        for node in statements.get(name, []):
+            if node not in reached:
+                reached.append(node)
+                todo += _global_names(node)
+    return reached
+
+
+def _bound(node: ast.AST) -> set[str]:
+    """The names that a top-level statement defines, or whose attributes or items it sets."""
+    if isinstance(node, _DEFINITIONS):
+        return {node.name}
+    names = set[str]()
+    if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+        root: ast.expr = node
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        names |= {root.id} if isinstance(root, ast.Name) else set()
+    for child in ast.iter_child_nodes(node):
+        names |= _bound(child)
+    return names
+
+
+def _global_names(node: ast.stmt) -> set[str]:
+    """The names that a statement looks up in the notebook: not its arguments and local variables."""
+
+    def looked_up(table: symtable.SymbolTable) -> set[str]:
+        here = {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_referenced() and (table.get_type() == "module" or symbol.is_global())
+        }
+        return here.union(*(looked_up(child) for child in table.get_children()))
+
+    return looked_up(symtable.symtable(ast.unparse(node), "<cell>", "exec"))
 
 
 class _Reader(ast.NodeVisitor):
@@ -92,6 +131,14 @@ class _Reader(ast.NodeVisitor):
             if base and self.pattern.fullmatch(attribute):
                 self.found.append((node.lineno, f"{base}.{attribute}"))
         self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        for part in (node.left, *node.comparators):
+            if not isinstance(part, (ast.Name, ast.Attribute)):
+                self.visit(part)
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> None:
+        """`case nn.RNN():` is a test of a type."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

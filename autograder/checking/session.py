@@ -82,7 +82,7 @@ class Checks:
         include_hidden: bool,
         renew: Callable[[], None] | None = None,
     ) -> list[CheckResult]:
-        """Run one task's checks. `renew` is called after a check lost the worker, to put a new one in place."""
+        """Run one task's checks. `renew` puts a new worker in place after a check lost it."""
         results: list[CheckResult] = []
         passed: set[str] = set()
         for check in self.of(task):
@@ -124,7 +124,8 @@ class _Plugin:
     def __init__(self) -> None:
         self.job: tuple[Submission, Sizes, Draw] | None = None
         self.raised: BaseException | None = None
-        self.body: Callable[[Checks], Any] | None = None
+        self.body: Callable[[pytest.Session], Any] | None = None
+        self.ran = False
         self.result: Any = None
         self.collection_errors: list[str] = []
 
@@ -150,14 +151,15 @@ class _Plugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if not self.collection_errors and self.body is not None:
-            self.result = self.body(Checks(session, self))
+            self.ran = True
+            self.result = self.body(session)
         return True
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
         if call.excinfo is not None and self.raised is None:
             self.raised = call.excinfo.value
-        return (yield)  # type: ignore[return-value]
+        return (yield)
 
 
 def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
@@ -168,9 +170,9 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
     plugin = _Plugin()
     raised: list[BaseException] = []
 
-    def guarded(checks: Checks) -> Result | None:
+    def guarded(session: pytest.Session) -> Result | None:
         try:
-            return body(checks)
+            return body(Checks(session, plugin))
         except BaseException as error:
             raised.append(error)
             return None
@@ -178,20 +180,24 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
     plugin.body = guarded
     options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:logging"]
     options += ["-p", "no:warnings", "-p", "no:unraisableexception", "-p", "no:threadexception", "-s"]
-    options += ["--noconftest", "--import-mode=importlib", "-c", os.devnull, f"--rootdir={folder}"]
+    # The root is above the folder, so that two folders' files of one name are two modules.
+    options += ["--noconftest", "--import-mode=importlib", "-c", os.devnull, f"--rootdir={folder.parent}"]
     with _undisturbed():
         pytest.main([*options, str(folder)], plugins=[plugin])
     if plugin.collection_errors:
         raise ChecksBroken(plugin.collection_errors[0])
     if raised:
         raise raised[0]
-    return plugin.result  # type: ignore[no-any-return]
+    if not plugin.ran:
+        raise ChecksBroken(f"no checks could be collected in {folder}")
+    return plugin.result
 
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Keep the surroundings' pytest options and plugins out, and torch's generator as it was."""
-    kept: Mapping[str, str | None] = {name: os.environ.get(name) for name in ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")}
+    names = ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")
+    kept: Mapping[str, str | None] = {name: os.environ.get(name) for name in names}
     os.environ.pop("PYTEST_ADDOPTS", None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     written = sys.dont_write_bytecode
@@ -240,17 +246,28 @@ def _read_failure(error: BaseException, check: Check, submission: Submission) ->
             told = submission.cell_errors.get(check.task)
             if told is not None:
                 return "error", f"Your cell for `{check.task}` stopped: {_told(told)}"
-            return "error", f"`{check.task}` is not defined. Run its cell; if you renamed it, give it back its name."
+            return (
+                "error",
+                f"`{check.task}` is not defined. Run its cell; if you renamed it, give it back its name.",
+            )
         case StudentError(type="NotImplementedError"):
-            return "failed", f"Not written yet: `{check.task}` still raises NotImplementedError."
+            return (
+                "failed",
+                f"Not written yet: `{check.task}`, or something it uses, still raises NotImplementedError.",
+            )
         case StudentError():
-            return "error", f"Your code stopped: {_told(error)}"
+            return (
+                "error",
+                f"{error.case}: your code stopped: {_told(error)}"
+                if error.case
+                else f"Your code stopped: {_told(error)}",
+            )
         case WorkerLost(reason="infra_error"):
             raise error
         case WorkerLost():
             return ("timeout" if error.reason == "timeout" else "crashed"), str(error)
         case Exception():
-            # A check that trips over an answer nobody thought of says so; the student is not to blame for a traceback.
+            # A check that trips over an answer nobody thought of says so, without a traceback.
             return "error", (
                 f"This check could not read what your code returned ({type(error).__name__}). "
                 "Compare what you return with the docstring: how many results, of which type, of which shape?"

@@ -27,6 +27,8 @@ class StudentError(Exception):
         self.type = str(raised.get("type", "Exception"))
         self.message = str(raised.get("message", ""))
         self.lines = tuple(str(line) for line in raised.get("lines", ()))
+        self.case = ""
+        """Which of a check's inputs it was, in words, where the check said so."""
         super().__init__(f"{self.type}: {self.message}")
 
 
@@ -35,7 +37,7 @@ class NotDefined(Exception):
 
 
 class WorkerLost(Exception):
-    """The student's process is gone or did not answer; `reason` is `timeout`, `crashed` or `out_of_memory`."""
+    """The student's process is gone or silent; `reason` is `timeout`, `crashed` or `out_of_memory`."""
 
     def __init__(self, reason: str, message: str) -> None:
         self.reason = reason
@@ -201,8 +203,14 @@ class Submission:
         dtype: torch.dtype | None = torch.float64,
         **kwargs: Any,
     ) -> Target:
-        """What a task is given: `nn.<name>`, or what `source` defines under that name, built beside the student's code."""
-        request: dict[str, Any] = {"op": "build", "name": name, "args": args, "kwargs": kwargs, "dtype": dtype}
+        """What a task is given: `nn.<name>`, or what `source` defines by that name, on the student's side."""
+        request: dict[str, Any] = {
+            "op": "build",
+            "name": name,
+            "args": _outgoing(args),
+            "kwargs": _outgoing(kwargs),
+            "dtype": dtype,
+        }
         if source is not None:
             request["source"] = source
         if state is not None:
@@ -222,7 +230,10 @@ class Submission:
         return answer
 
     def incoming(self, value: Any) -> Any:
-        return map_tree(value, lambda leaf: Target(self, {"object": leaf.id}, leaf.type) if isinstance(leaf, Ref) else leaf)
+        return map_tree(
+            value,
+            lambda leaf: Target(self, {"object": leaf.id}, leaf.type) if isinstance(leaf, Ref) else leaf,
+        )
 
 
 def _outgoing(value: Any) -> Any:

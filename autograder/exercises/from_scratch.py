@@ -23,7 +23,9 @@ MODULES = {"RNNBase", "RNNCellBase"}
 SAY = "This task is from scratch: torch's own recurrent modules and functions may not do the work."
 
 
-def expect_from_scratch(submission: Submission, task: str, target: Target, arguments: tuple[Any, ...]) -> None:
+def expect_from_scratch(
+    submission: Submission, task: str, target: Target, arguments: tuple[Any, ...]
+) -> None:
     """Neither the call nor the task's source uses torch's recurrent modules or kernels."""
     expect_no_mention(submission, task, NAMES, SAY)
     try:

@@ -49,9 +49,8 @@ _UNCOUNTED = (
     "memfd_create memfd_secret vmsplice shmget shmat shmctl shmdt msgget msgsnd msgrcv msgctl"
     " semget semop semtimedop semctl mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr"
 )
-_NETWORK = "socket connect bind listen accept accept4"
 _DENIED = " ".join(
-    (_OTHER_PROCESSES, _OTHERS_PRIORITY, _MOUNTS, _NAMESPACES, _IDENTITY, _KERNEL, _UNCOUNTED, _NETWORK)
+    (_OTHER_PROCESSES, _OTHERS_PRIORITY, _MOUNTS, _NAMESPACES, _IDENTITY, _KERNEL, _UNCOUNTED)
 ).split()
 # clone3 hides its flags from a filter; glibc goes back to clone when told that it does not exist.
 _ABSENT = ("clone3",)
@@ -63,6 +62,7 @@ _METADATA = (
     " truncate truncate64 setxattr lsetxattr removexattr lremovexattr"
     " pidfd_open pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo"
 )
+_CONNECTIONS = "socket connect bind listen accept accept4"
 _FCHMODAT2 = 452
 
 # From 424 on, numbers are the same on all architectures. Allowed: futex_waitv, fchmodat2, map_shadow_stack,
@@ -99,11 +99,9 @@ def program(*, private_root: bool) -> bytes:
             rules.deny(number, number=errno.ENOSYS)
     for flag in _NAMESPACE_FLAGS:
         rules.deny("clone", rules.bits(0, flag, flag))
-    # Only connected stream pairs: an unconnected datagram socket could still be sent anywhere by sendmsg.
-    rules.deny("socketpair", rules.differs(0, socket.AF_UNIX))
-    rules.deny("socketpair", rules.bits(1, 0xF, socket.SOCK_DGRAM))
-    rules.deny("socketpair", rules.bits(1, 0xF, socket.SOCK_RAW))
-    rules.deny("socketpair", rules.bits(1, 0xF, socket.SOCK_SEQPACKET))
+    # Inside its own network namespace and root a worker may talk to itself: a DataLoader's workers do.
+    for name in ("socket", "socketpair"):
+        rules.deny(name, rules.differs(0, socket.AF_UNIX))
     # What would take the worker out of its supervisor's sight, or let another process look in.
     for option in (kernel.PR_SET_PDEATHSIG, kernel.PR_SET_DUMPABLE, _PR_SET_PTRACER, _PR_SET_SECCOMP):
         rules.deny("prctl", rules.equals(0, option))
@@ -122,6 +120,11 @@ def program(*, private_root: bool) -> bytes:
         for name in _METADATA.split():
             rules.deny(name)
         rules.deny(_FCHMODAT2)
+        # Only connected stream pairs: an unconnected datagram socket could still be sent anywhere by sendmsg.
+        for name in _CONNECTIONS.split():
+            rules.deny(name)
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+            rules.deny("socketpair", rules.bits(1, 0xF, kind))
     return rules.compiled()
 
 

@@ -24,13 +24,13 @@ def strided_step_inputs(draw: Draw) -> tuple[torch.Tensor, ...]:
     return *matrices, draw("4H"), draw("4H")
 
 
-def gates(x, h, w_ih, w_hh, b_ih, b_hh):  # type: ignore[no-untyped-def]
+def gates(x, h, w_ih, w_hh, b_ih, b_hh):
     """The four activated gates in torch's order."""
     i, f, g, o = (x @ w_ih.T + b_ih + h @ w_hh.T + b_hh).chunk(4, dim=-1)
     return torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
 
 
-def step(x, h, c, w_ih, w_hh, b_ih, b_hh):  # type: ignore[no-untyped-def]
+def step(x, h, c, w_ih, w_hh, b_ih, b_hh):
     """One step by torch itself."""
     return torch.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)
 
@@ -43,11 +43,15 @@ def cell_parameters(draw: Draw, dtype: torch.dtype = torch.float64) -> dict[str,
 
 def cell_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
     """For each per-gate parameter its shape in words and in numbers."""
-    words = {"W_x": ("(input_size, hidden_size)", "D H"), "W_h": ("(hidden_size, hidden_size)", "H H"), "b_": ("(hidden_size,)", "H")}
+    words = {
+        "W_x": ("(input_size, hidden_size)", "D H"),
+        "W_h": ("(hidden_size, hidden_size)", "H H"),
+        "b_": ("(hidden_size,)", "H"),
+    }
     return {name: (words[name[:-1]][0], sizes.shape(words[name[:-1]][1])) for name in NAMES}
 
 
-def cell_step(parameters: Mapping[str, torch.Tensor], x, h, c):  # type: ignore[no-untyped-def]
+def cell_step(parameters: Mapping[str, torch.Tensor], x, h, c):
     """One step by torch with per-gate parameters, stacked into its layout."""
     w_ih = torch.cat([parameters[f"W_x{gate}"] for gate in GATES], dim=1).T
     w_hh = torch.cat([parameters[f"W_h{gate}"] for gate in GATES], dim=1).T

@@ -1,13 +1,16 @@
 """`class LSTMCell(nn.Module)`: one step as a module with twelve per-gate parameters."""
 
+import itertools
 import math
 
 import torch
 
 from autograder.checking import (
+    case,
     expect,
     expect_dtype,
     expect_gradients,
+    expect_module,
     expect_registered,
     expect_untouched,
     fail,
@@ -24,9 +27,16 @@ FAN_SIZES = (40, 50)
 """Input and hidden size for the look at the starting weights: 2,000 numbers and more a matrix."""
 
 
+def new_cell(submission, sizes, dtype=torch.float64):
+    """The student's cell as a user would make it for that dtype."""
+    cell = expect_module(submission.LSTMCell(sizes.D, sizes.H), "`LSTMCell(input_size, hidden_size)`")
+    cell.to(dtype)
+    return cell
+
+
 def filled_cell(submission, draw, parameters):
     """The student's cell holding the given parameters."""
-    cell = submission.LSTMCell(draw.sizes.D, draw.sizes.H)
+    cell = new_cell(submission, draw.sizes)
     cell.load_state_dict(parameters)
     return cell
 
@@ -35,20 +45,20 @@ def zeros(sizes):
     return torch.zeros(sizes.B, sizes.H, dtype=torch.float64)
 
 
+@points(0.5)
+@rule("registration")
+def test_parameters(submission, sizes, draw):
+    """It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else."""
+    expect_registered(new_cell(submission, sizes), cell_shapes(sizes), "`LSTMCell`")
+
+
 @points(0)
 @rule("shape")
 def test_shape(submission, sizes, draw):
     """One step returns (h_next, c_next), each (batch, hidden)."""
     x, h, c = draw("B D"), draw("B H"), draw("B H")
-    answer = submission.LSTMCell(sizes.D, sizes.H)(x, (h, c))
+    answer = new_cell(submission, sizes)(x, (h, c))
     expect(answer, (h, c), **RESULTS, sizes=sizes, values=False)
-
-
-@points(0.5)
-@rule("registration")
-def test_parameters(submission, sizes, draw):
-    """It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else."""
-    expect_registered(submission.LSTMCell(sizes.D, sizes.H), cell_shapes(sizes), "`LSTMCell`")
 
 
 @points(0)
@@ -56,7 +66,7 @@ def test_parameters(submission, sizes, draw):
 @needs(test_shape)
 def test_from_scratch(submission, sizes, draw):
     """The module computes the step itself and holds none of torch's recurrent modules."""
-    cell = submission.LSTMCell(sizes.D, sizes.H)
+    cell = new_cell(submission, sizes)
     expect_own_module(cell)
     expect_from_scratch(submission, "LSTMCell", cell, (draw("B D"), (draw("B H"), draw("B H"))))
 
@@ -70,19 +80,22 @@ def test_starting_weights(submission, sizes, draw):
     start = submission.LSTMCell(input_size, hidden_size).describe().parameters
     for name, value in start.items():
         if name.startswith("b_"):
-            if value.abs().max() > 0:
+            if not torch.equal(value, torch.zeros_like(value)):
                 fail(f"The bias `{name}` does not start at zero.")
             continue
         bound = math.sqrt(6 / (value.shape[0] + value.shape[1]))
         largest, spread = value.abs().max().item(), value.double().std().item()
-        if not (0.95 * bound < largest <= bound * 1.0001 and abs(spread - bound / math.sqrt(3)) < 0.08 * bound):
+        if not (
+            0.95 * bound < largest <= bound * 1.0001 and abs(spread - bound / math.sqrt(3)) < 0.08 * bound
+        ):
             fail(
-                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: its numbers reach {largest:.3f} with "
-                f"a spread of {spread:.3f}. See `nn.init.xavier_uniform_`, applied to each gate's matrix and not to a stack of four."
+                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: its "
+                f"numbers reach {largest:.3f} with a spread of {spread:.3f}. See "
+                "`nn.init.xavier_uniform_`, applied to each gate's matrix and not to a stack of four."
             )
-    for kind in ("W_x", "W_h"):
-        if torch.equal(start[f"{kind}i"], start[f"{kind}f"]) or torch.equal(start[f"{kind}g"], start[f"{kind}o"]):
-            fail(f"Two gates start with the same `{kind}…`: draw each gate's weights anew.")
+    for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
+        if torch.equal(start[one], start[other]):
+            fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights anew.")
 
 
 @points(0.5)
@@ -106,14 +119,15 @@ def test_default_state(submission, sizes, draw):
     for context in ("without a state", "without a state, called a second time"):
         x = draw("B D")
         wanted = cell_step(parameters, x, zeros(sizes), zeros(sizes))
-        expect(cell(x), wanted, **RESULTS, sizes=sizes, context=context)
+        with case(context):
+            expect(cell(x), wanted, **RESULTS, sizes=sizes)
 
 
 @points(0.5)
 @rule("generality")
 @needs(test_matches_torch)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, equal sizes, inputs that are not contiguous, and batches of changing size."""
+    """It works for one sequence, equal sizes, non-contiguous inputs, and batches of changing size."""
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(D=1, H=1), "with one feature and one hidden unit"),
@@ -123,16 +137,17 @@ def test_any_size(submission, sizes, draw):
         parameters = cell_parameters(here)
         cell = filled_cell(submission, here, parameters)
         x, h, c = here("B D"), here("B H"), here("B H")
-        expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=other, context=context)
+        with case(context):
+            expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=other)
     parameters = cell_parameters(draw)
     cell = filled_cell(submission, draw, parameters)
     x, h, c = draw.strided("B D"), draw.strided("B H"), draw.strided("B H")
-    context = "with inputs that are not contiguous in memory"
-    expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=sizes, context=context)
+    with case("with inputs that are not contiguous in memory"):
+        expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=sizes)
     smaller = draw.at(sizes.but(B=3))
     x, h, c = smaller("B D"), smaller("B H"), smaller("B H")
-    context = "when the same cell gets a batch of another size"
-    expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=smaller.sizes, context=context)
+    with case("when the same cell gets a batch of another size"):
+        expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=smaller.sizes)
 
 
 @points(0.5)
@@ -154,12 +169,11 @@ def test_gradients(submission, sizes, draw):
 
 @points(0.5)
 @rule("dtype")
-@needs(test_shape)
+@needs(test_shape, test_from_scratch)
 def test_dtype(submission, sizes, draw):
     """A cell and input of one dtype give states of that dtype, also when the state is left out."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        cell = submission.LSTMCell(sizes.D, sizes.H)
-        cell.to(dtype)
+        cell = new_cell(submission, sizes, dtype)
         x, state = draw("B D", dtype=dtype), (draw("B H", dtype=dtype), draw("B H", dtype=dtype))
         for arguments in ((x,), (x, state)):
             call = cell.run(arguments, default_dtype=None)
@@ -172,7 +186,7 @@ def test_dtype(submission, sizes, draw):
 def test_arguments_untouched(submission, sizes, draw):
     """The input and both states are the same after the call as before."""
     arguments = (draw("B D"), (draw("B H"), draw("B H")))
-    cell = submission.LSTMCell(sizes.D, sizes.H)
+    cell = new_cell(submission, sizes)
     expect_untouched(cell.run(arguments), arguments, ("x", "state"))
 
 
@@ -184,8 +198,11 @@ def test_chain_of_steps(submission, sizes, draw):
     """Fed its own state, step after step, it stays equal to nn.LSTMCell."""
     parameters = cell_parameters(draw)
     cell = filled_cell(submission, draw, parameters)
-    state = wanted = (zeros(sizes), zeros(sizes))
+    state = (zeros(sizes), zeros(sizes))
     for step in range(sizes.T + 2):
         x = draw("B D")
-        state, wanted = cell(x, state), cell_step(parameters, x, *wanted)
-        expect(state, wanted, **RESULTS, sizes=sizes, context=f"after step {step} of a chain")
+        with case(f"at step {step} of a chain"):
+            wanted = cell_step(parameters, x, *state)
+            state = cell(x, state)
+            expect(state, wanted, **RESULTS, sizes=sizes)
+        state = tuple(part.to(x.dtype) for part in state)  # the dtype is another check's rule

@@ -3,11 +3,10 @@
 import torch
 from torch import nn
 
-from autograder.checking import expect, expect_not_shared, fail, needs, points, rule
+from autograder.checking import Target, case, expect_not_shared, fail, needs, points, rule
+from autograder.checking.expect import compare
 from autograder.checking.submission import StudentError
-from autograder.exercises.lstm_cell.given import NAMES, cell_step
-
-RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
+from autograder.exercises.lstm_cell.given import GATES, NAMES, cell_shapes
 
 HOLDER = """
 class Holder(nn.Module):
@@ -20,34 +19,84 @@ class Holder(nn.Module):
             self.register_parameter(f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
 """
 
+REPLACED = """
+class Replaced:
+    def __init__(self, cell):
+        self.cell, self.before = cell, dict(cell.named_parameters())
+
+    def __call__(self):
+        return [name for name, p in self.cell.named_parameters() if p is not self.before.get(name)]
+"""
+
 
 def reference_cell(draw, dtype=torch.float64):
     return draw.module(nn.LSTMCell, draw.sizes.D, draw.sizes.H, dtype=dtype)
 
 
-def copied(submission, torch_cell, dtype=torch.float64):
-    """The student's cell after the copy, and the torch cell it was copied from, both on the student's side.
-
-    Where the student's own class does not have the twelve parameters yet, a bare holder of them
-    stands in: this task is about the copy.
-    """
-    sizes = torch_cell.input_size, torch_cell.hidden_size
-    given = submission.given("LSTMCell", *sizes, state=torch_cell.state_dict(), dtype=dtype)
+def own_cell(submission, sizes):
+    """The student's cell, or a bare holder of the twelve parameters where theirs does not have them yet."""
     try:
-        cell = submission.LSTMCell(*sizes)
-        complete = set(NAMES) <= set(cell.describe().parameters)
+        cell = submission.LSTMCell(sizes.D, sizes.H)
+        seen = cell.describe().parameters if isinstance(cell, Target) else {}
     except StudentError:
-        complete = False
-    if not complete:
-        cell = submission.given("Holder", *sizes, source=HOLDER)
+        seen = {}
+    shapes = {name: shape for name, (_, shape) in cell_shapes(sizes).items()}
+    if {name: tuple(value.shape) for name, value in seen.items()} == shapes:
+        return cell
+    return submission.given("Holder", sizes.D, sizes.H, source=HOLDER)
+
+
+def copied(submission, sizes, torch_cell, dtype=torch.float64):
+    """The student's cell after the copy, and the torch cell it was copied from."""
+    given = submission.given("LSTMCell", sizes.D, sizes.H, state=torch_cell.state_dict(), dtype=dtype)
+    cell = own_cell(submission, sizes)
     cell.to(dtype)
     submission.copy_from_torch(cell, given)
     return cell, given
 
 
-def step_of(cell, x, h, c):
-    """The step that the cell's parameters describe: its own `forward` is judged in another task."""
-    return cell_step(cell.state_dict(), x, h, c)
+def expect_in_place(submission, sizes, torch_cell):
+    """The parameters are the very ones that the cell had before, holding other numbers."""
+    given = submission.given("LSTMCell", sizes.D, sizes.H, state=torch_cell.state_dict())
+    cell = own_cell(submission, sizes)
+    cell.to(torch.float64)
+    replaced = submission.given("Replaced", cell, source=REPLACED, dtype=None)
+    submission.copy_from_torch(cell, given)
+    names = [name for name in replaced() if name in NAMES]
+    if names:
+        fail(
+            f"The copy replaced `{names[0]}` by a new parameter; an optimizer made before it would go on training "
+            "the old one. Write the numbers into the parameter that is there."
+        )
+
+
+def expect_same_weights(cell, torch_cell):
+    """Each parameter holds its gate's numbers, without which the two cells cannot compute the same step."""
+    held = cell.state_dict()
+    blocks = [parameter.detach().chunk(4) for parameter in torch_cell.parameters()]
+    wrong = []
+    for gate, w_ih, w_hh, b_ih, b_hh in zip(GATES, *blocks, strict=True):
+        for name, value in ((f"W_x{gate}", w_ih.T), (f"W_h{gate}", w_hh.T), (f"b_{gate}", b_ih + b_hh)):
+            if name not in held:
+                fail(f"After the copy the cell has no `{name}` any more. Write into the one that is there.")
+            if held[name].shape != value.shape:
+                shapes = f"{tuple(held[name].shape)}, not {tuple(value.shape)}"
+                fail(f"After the copy `{name}` has shape {shapes}. Write into the parameter that is there.")
+            if compare(held[name], value):
+                wrong.append(name)
+    if len(wrong) == len(NAMES):
+        fail(
+            "After the copy none of the twelve parameters holds the numbers of its gate, so the two cells "
+            "compute different steps. Are the numbers written into the cell that was passed in?"
+        )
+    if wrong:
+        said = ", ".join(f"`{name}`" for name in wrong)
+        only_biases = all(name.startswith("b_") for name in wrong)
+        hint = " How many biases does nn.LSTMCell add for each gate?" if only_biases else ""
+        fail(
+            f"After the copy the two cells compute different steps. Not the numbers of their gate: {said}. "
+            f"The other parameters hold theirs.{hint}"
+        )
 
 
 @points(1)
@@ -55,9 +104,8 @@ def step_of(cell, x, h, c):
 def test_same_step(submission, sizes, draw):
     """After the copy both cells compute the same step."""
     reference = reference_cell(draw)
-    cell, _ = copied(submission, reference)
-    x, h, c = draw("B D"), draw("B H"), draw("B H")
-    expect(step_of(cell, x, h, c), reference(x, (h, c)), **RESULTS, sizes=sizes)
+    cell, _ = copied(submission, sizes, reference)
+    expect_same_weights(cell, reference)
 
 
 @points(0)
@@ -69,29 +117,31 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(D=4, H=4), "with D = H = 4"),
         (sizes.but(D=1, H=1), "with D = H = 1"),
     ):
-        here = draw.at(other)
-        reference = reference_cell(here)
-        cell, _ = copied(submission, reference)
-        x, h, c = here("B D"), here("B H"), here("B H")
-        expect(step_of(cell, x, h, c), reference(x, (h, c)), **RESULTS, sizes=other, context=context)
+        reference = reference_cell(draw.at(other))
+        with case(context):
+            cell, _ = copied(submission, other, reference)
+            expect_same_weights(cell, reference)
 
 
 @points(0.5)
 @rule("registration")
 @needs(test_same_step)
 def test_still_trainable(submission, sizes, draw):
-    """The copy happens outside the graph: the parameters are still the module's own, and still ask for gradients."""
-    cell, _ = copied(submission, reference_cell(draw))
+    """The copy is in place and outside the graph: the same parameters, registered and asking for gradients."""
+    cell, _ = copied(submission, sizes, reference_cell(draw))
     seen = cell.describe()
     missing = [name for name in NAMES if name not in seen.parameters]
     if missing:
-        fail(f"After the copy `{missing[0]}` is no longer a registered parameter. Write into the parameter that is there.")
+        fail(
+            f"After the copy `{missing[0]}` is no registered parameter any more. Write into the one there is."
+        )
     frozen = [name for name in NAMES if name not in seen.trainable]
     if frozen:
-        fail(f"After the copy `{frozen[0]}` no longer asks for gradients. Copy the numbers without changing the parameter.")
+        fail(f"After the copy `{frozen[0]}` no longer asks for gradients. Copy only the numbers.")
     leaves = [name for name in NAMES if not cell.attribute(name, "is_leaf")]
     if leaves:
         fail(f"After the copy `{leaves[0]}` is part of a graph. Copy under `torch.no_grad()`.")
+    expect_in_place(submission, sizes, reference_cell(draw))
 
 
 @points(0.5)
@@ -100,7 +150,7 @@ def test_still_trainable(submission, sizes, draw):
 def test_is_a_copy(submission, sizes, draw):
     """The torch cell is left as it was, and changing it afterwards does not change the copy."""
     reference = reference_cell(draw)
-    cell, given = copied(submission, reference)
+    cell, given = copied(submission, sizes, reference)
     for name, value in reference.state_dict().items():
         if not torch.equal(given.state_dict()[name], value):
             fail(f"The copy changed `torch_cell.{name}`, which it should only read.")
@@ -117,7 +167,7 @@ def test_is_a_copy(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """A cell of another dtype keeps its dtype."""
     for dtype in (torch.float32, torch.bfloat16):
-        cell, _ = copied(submission, reference_cell(draw, dtype), dtype)
+        cell, _ = copied(submission, sizes, reference_cell(draw, dtype), dtype)
         for name, value in cell.state_dict().items():
             if value.dtype != dtype:
                 fail(f"After the copy `{name}` is {value.dtype}, not {dtype}.")

@@ -3,6 +3,7 @@
 import torch
 
 from autograder.checking import (
+    case,
     expect,
     expect_dtype,
     expect_gradients,
@@ -54,10 +55,11 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(B=4, D=4, H=4), "with every size 4"),
     ):
         arguments = step_inputs(draw.at(other))
-        expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=other, context=context)
+        with case(context):
+            expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=other)
     arguments = strided_step_inputs(draw)
-    context = "with inputs that are not contiguous in memory"
-    expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=sizes, context=context)
+    with case("with inputs that are not contiguous in memory"):
+        expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=sizes)
 
 
 @points(0.5)

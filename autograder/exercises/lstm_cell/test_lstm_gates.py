@@ -3,6 +3,7 @@
 import torch
 
 from autograder.checking import (
+    case,
     expect,
     expect_dtype,
     expect_gradients,
@@ -59,10 +60,11 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(B=4, D=4, H=4), "with every size 4"),
     ):
         arguments = given(draw.at(other))
-        expect(submission.lstm_gates(*arguments), gates(*arguments), **RESULTS, sizes=other, context=context)
+        with case(context):
+            expect(submission.lstm_gates(*arguments), gates(*arguments), **RESULTS, sizes=other)
     x, h, _, *weights = strided_step_inputs(draw)
-    context = "with inputs that are not contiguous in memory"
-    expect(submission.lstm_gates(x, h, *weights), gates(x, h, *weights), **RESULTS, sizes=sizes, context=context)
+    with case("with inputs that are not contiguous in memory"):
+        expect(submission.lstm_gates(x, h, *weights), gates(x, h, *weights), **RESULTS, sizes=sizes)
 
 
 @points(0.5)

@@ -3,18 +3,22 @@
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Submission, Target
+from autograder.checking import Draw, Submission, Target, fail
 
 COUNTING = """
-class CountingRNN(nn.RNN):
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.lengths = []
+def counting_rnn(*args, **kwargs):
+    rnn = nn.RNN(*args, **kwargs)
+    rnn.lengths = []
+    forward = rnn.forward
 
-    def forward(self, x, h_0=None):
-        self.lengths.append(x.shape[1] if x.dim() == 3 else x.shape[0])
-        return super().forward(x, h_0)
+    def counted(input, hx=None):
+        rnn.lengths.append(input.shape[-2])
+        return forward(input, hx)
+
+    rnn.forward = counted
+    return rnn
 """
+"""An nn.RNN and nothing else, by its type too, that notes how many time steps each call was given."""
 
 
 def reference_rnn(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.RNN:
@@ -26,7 +30,7 @@ def reference_rnn(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.RNN:
 def hand_over(submission: Submission, rnn: nn.RNN, dtype: torch.dtype = torch.float64) -> Target:
     """The same RNN on the student's side, counting its calls."""
     return submission.given(
-        "CountingRNN",
+        "counting_rnn",
         rnn.input_size,
         rnn.hidden_size,
         rnn.num_layers,
@@ -35,3 +39,11 @@ def hand_over(submission: Submission, rnn: nn.RNN, dtype: torch.dtype = torch.fl
         state=rnn.state_dict(),
         dtype=dtype,
     )
+
+
+def expect_weights_untouched(given: Target, rnn: nn.RNN) -> None:
+    """The RNN that was handed over still has its weights."""
+    after = given.state_dict()
+    for name, value in rnn.state_dict().items():
+        if not torch.equal(after[name], value):
+            fail(f"The call changed the RNN's own weights: `{name}`. Read them, do not write into them.")

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from autograder.checking import (
+    case,
     expect,
     expect_dtype,
     expect_gradients,
@@ -32,7 +33,14 @@ def reference(x, h, w_ih, w_hh, b_ih, b_hh):
 def test_shape(submission, sizes, draw):
     """One step returns the next state of every sequence, (batch, hidden)."""
     arguments = given(draw)
-    expect(submission.rnn_cell(*arguments), reference(*arguments), names="h_next", dims="B H", sizes=sizes, values=False)
+    expect(
+        submission.rnn_cell(*arguments),
+        reference(*arguments),
+        names="h_next",
+        dims="B H",
+        sizes=sizes,
+        values=False,
+    )
 
 
 @points(0)
@@ -63,18 +71,26 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(D=sizes.H), "with as many features as hidden units"),
     ):
         arguments = given(draw.at(other))
-        expect(
-            submission.rnn_cell(*arguments), reference(*arguments), names="h_next", dims="B H", sizes=other, context=context
-        )
-    arguments = (draw.strided("B D"), draw.strided("B H"), draw.strided("H D"), draw.strided("H H"), draw("H"), draw("H"))
-    expect(
-        submission.rnn_cell(*arguments),
-        reference(*arguments),
-        names="h_next",
-        dims="B H",
-        sizes=sizes,
-        context="with inputs that are not contiguous in memory",
+        with case(context):
+            expect(
+                submission.rnn_cell(*arguments),
+                reference(*arguments),
+                names="h_next",
+                dims="B H",
+                sizes=other,
+            )
+    arguments = (
+        draw.strided("B D"),
+        draw.strided("B H"),
+        draw.strided("H D"),
+        draw.strided("H H"),
+        draw("H"),
+        draw("H"),
     )
+    with case("with inputs that are not contiguous in memory"):
+        expect(
+            submission.rnn_cell(*arguments), reference(*arguments), names="h_next", dims="B H", sizes=sizes
+        )
 
 
 @points(0.5)

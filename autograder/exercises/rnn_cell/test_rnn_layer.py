@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from autograder.checking import (
+    case,
     expect,
     expect_dtype,
     expect_gradients,
@@ -67,10 +68,12 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(T=23), "with a longer sequence"),
     ):
         arguments = given(draw.at(other))
-        expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=other, context=context)
-    arguments = (draw.strided("B T D"), *given(draw)[1:])
-    context = "with an input that is not contiguous in memory"
-    expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=sizes, context=context)
+        with case(context):
+            expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=other)
+    matrices = [draw.strided(dims) for dims in ("B T D", "B H", "H D", "H H")]
+    arguments = (*matrices, draw("H"), draw("H"))
+    with case("with inputs that are not contiguous in memory"):
+        expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=sizes)
 
 
 @points(0.5)
@@ -90,7 +93,7 @@ def test_gradients(submission, sizes, draw):
 
 @points(0.5)
 @rule("dtype")
-@needs(test_shape)
+@needs(test_shape, test_from_scratch)
 def test_dtype(submission, sizes, draw):
     """The dtype of the inputs is the dtype of the results."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):

@@ -3,6 +3,7 @@
 import torch
 
 from autograder.checking import (
+    case,
     expect,
     expect_dtype,
     expect_gradients,
@@ -12,14 +13,15 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.exercises.rnn_cell.given import hand_over, reference_rnn
+from autograder.exercises.rnn_cell.given import expect_weights_untouched, hand_over, reference_rnn
 
 RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
+
 
 @points(0)
 @rule("shape")
 def test_shape(submission, sizes, draw):
-    """It returns the top layer at every step, (batch, time, hidden), and every layer's last state, (layers, batch, hidden)."""
+    """It returns the top layer's steps (batch, time, hidden) and all last states (layers, batch, hidden)."""
     rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
     answer = submission.run_stepwise(hand_over(submission, rnn), x, h_0)
     expect(answer, rnn(x, h_0), **RESULTS, sizes=sizes, values=False)
@@ -45,10 +47,11 @@ def test_one_step_a_call(submission, sizes, draw):
     lengths = given.attribute("lengths")
     if any(length != 1 for length in lengths):
         fail(
-            f"One call was given {max(lengths)} time steps. Give it one at a time, keeping the time dimension: (batch, 1, features)."
+            f"One call was given {max(lengths)} time steps. Give it one at a time, keeping "
+            "the time dimension: (batch, 1, features)."
         )
     if len(lengths) != sizes.T:
-        fail(f"The RNN was called {len(lengths)} times for a sequence of {sizes.T} steps; expected one call a step.")
+        fail(f"The RNN was called {len(lengths)} times for {sizes.T} time steps; expected one call a step.")
 
 
 @points(0.5)
@@ -59,14 +62,15 @@ def test_default_state(submission, sizes, draw):
     rnn, x = reference_rnn(draw), draw("B T D")
     given = hand_over(submission, rnn)
     for context in ("without h_0", "without h_0, called a second time"):
-        expect(submission.run_stepwise(given, x), rnn(x), **RESULTS, sizes=sizes, context=context)
+        with case(context):
+            expect(submission.run_stepwise(given, x), rnn(x), **RESULTS, sizes=sizes)
 
 
 @points(0.5)
 @rule("generality")
 @needs(test_matches_one_call)
 def test_any_size(submission, sizes, draw):
-    """It works for one step, one sequence, one layer, and equal sizes."""
+    """It works for one step, one sequence, one layer, equal sizes, and non-contiguous inputs."""
     for other, context in (
         (sizes.but(T=1), "with one time step (T = 1)"),
         (sizes.but(B=1), "with one sequence (B = 1)"),
@@ -75,8 +79,18 @@ def test_any_size(submission, sizes, draw):
     ):
         here = draw.at(other)
         rnn, x, h_0 = reference_rnn(here), here("B T D"), here("L B H")
-        answer = submission.run_stepwise(hand_over(submission, rnn), x, h_0)
-        expect(answer, rnn(x, h_0), **RESULTS, sizes=other, context=context)
+        with case(context):
+            expect(
+                submission.run_stepwise(hand_over(submission, rnn), x, h_0),
+                rnn(x, h_0),
+                **RESULTS,
+                sizes=other,
+            )
+    rnn, x, h_0 = reference_rnn(draw), draw.strided("B T D"), draw.strided("L B H")
+    with case("with inputs that are not contiguous in memory"):
+        expect(
+            submission.run_stepwise(hand_over(submission, rnn), x, h_0), rnn(x, h_0), **RESULTS, sizes=sizes
+        )
 
 
 @points(0.5)
@@ -113,7 +127,8 @@ def test_dtype(submission, sizes, draw):
 @rule("mutation")
 @needs(test_shape)
 def test_arguments_untouched(submission, sizes, draw):
-    """The sequence and the initial state are the same after the call as before."""
-    given, x, h_0 = hand_over(submission, reference_rnn(draw)), draw("B T D"), draw("L B H")
-    call = submission.run_stepwise.run((given, x, h_0))
-    expect_untouched(call, (None, x, h_0), ("rnn", "x", "h_0"))
+    """The sequence, the initial state and the RNN's weights are the same after the call as before."""
+    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
+    given = hand_over(submission, rnn)
+    expect_untouched(submission.run_stepwise.run((given, x, h_0)), (None, x, h_0), ("rnn", "x", "h_0"))
+    expect_weights_untouched(given, rnn)

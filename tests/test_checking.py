@@ -1,0 +1,456 @@
+"""The language checks are written in: what each expectation lets pass, what it says, how a run goes."""
+
+import random
+import textwrap
+from collections import namedtuple
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checking import (
+    CheckFailed,
+    Draw,
+    Sizes,
+    Submission,
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_module,
+    expect_not_shared,
+    expect_registered,
+    expect_untouched,
+    points,
+    rule,
+)
+from autograder.checking.expect import compare
+from autograder.checking.scratch import forbidden_uses
+from autograder.checking.session import ChecksBroken, with_checks
+from autograder.checking.shapes import explain_shape
+from autograder.checking.submission import StudentError
+from autograder.exercises.from_scratch import NAMES
+from autograder.worker.objects import Objects
+
+SIZES = Sizes(B=2, T=5, D=7, H=11, L=3, V=13)
+PAIR = {"names": ("output", "h_n"), "dims": ("B T H", "L B H"), "sizes": SIZES}
+
+
+def submission(**objects):
+    return Submission(Objects(objects).perform)
+
+
+def draw(seed=1):
+    return Draw(seed, "test", SIZES)
+
+
+def message(call, *args, **kwargs):
+    with pytest.raises(CheckFailed) as caught:
+        call(*args, **kwargs)
+    return str(caught.value)
+
+
+# Sizes and shapes
+
+
+def test_sizes_are_distinct_and_not_multiples():
+    for seed in range(50):
+        sizes = Sizes.drawn(random.Random(seed))
+        drawn = [sizes.B, sizes.T, sizes.D, sizes.H, sizes.L, sizes.V]
+        assert not [(a, b) for a in drawn for b in drawn if a is not b and a % b == 0]
+
+
+def test_inputs_depend_on_seed_and_check_only():
+    assert torch.equal(draw()("B T D"), draw()("B T D"))
+    assert not torch.equal(draw(1)("B T D"), draw(2)("B T D"))
+    assert not torch.equal(Draw(1, "test", SIZES)("B H"), Draw(1, "other", SIZES)("B H"))
+
+
+def test_strided_inputs_have_the_shape_and_are_not_contiguous():
+    x = draw().strided("B T D")
+    assert x.shape == (2, 5, 7)
+    assert not x.is_contiguous()
+
+
+@pytest.mark.parametrize(
+    ("seen", "dims", "said"),
+    [
+        (
+            (5, 2, 11),
+            "B T H",
+            "(time, batch, hidden) = (5, 2, 11); expected (batch, time, hidden) = (2, 5, 11)",
+        ),
+        ((5, 2, 11), "B T H", "another order"),
+        ((2, 11), "B T H", "The time dimension is missing"),
+        ((1, 2, 11), "B H", "an extra dimension of size 1 at position 0"),
+        ((2, 55), "B T H", "Time and hidden have run together"),
+        ((10, 1, 11), "B T H", "arranged otherwise"),
+        ((2, 44), "B H", "(batch, 4·hidden)"),
+        ((), "B H", "(a single number)"),
+    ],
+)
+def test_a_wrong_shape_is_read_by_name(seen, dims, said):
+    assert said in explain_shape("h", seen, dims, SIZES)
+
+
+# Values
+
+
+def test_a_list_or_a_named_tuple_passes_for_a_tuple():
+    output, h_n = draw()("B T H"), draw()("L B H")
+    expect([output, h_n], (output, h_n), **PAIR)
+    named = submission(f=lambda: namedtuple("Pair", "output h_n")(output, h_n)).f()
+    expect(named, (output, h_n), **PAIR)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "Is a `return` missing?"),
+        ("text", "the text 'text'"),
+        (3, "the number 3"),
+        (float("nan"), "the number nan"),
+        (True, "`True`"),
+        ({}, "a dict with the keys"),
+        ({"h": None}, "'h'"),
+        ((), "a tuple of 0"),
+        ([[1.0, 2.0], [3.0]], "a list of 2"),
+        (torch.zeros(2).numpy(), "numpy.ndarray"),
+        (torch.zeros(2).to_sparse(), "not dense"),
+        (torch.zeros(2, device="meta"), "meta"),
+        (nn.Linear(1, 1), "type Linear"),
+        (torch.zeros, "builtin"),
+        (object(), "an object"),
+        ([], "a list of 0"),
+        ([None], "inside a list of one"),
+        (range(3), "a range"),
+    ],
+)
+def test_odd_answers_are_told_in_words(answer, said):
+    odd = submission(f=lambda: answer).f()
+    assert said in message(expect, odd, torch.zeros(2, 11), names="h", dims="B H", sizes=SIZES)
+    for reference in ((torch.zeros(2, 5, 11), torch.zeros(3, 2, 11)),):
+        message(expect, odd, reference, **PAIR)
+        message(expect, (odd, reference[1]), reference, **PAIR)
+    message(expect_dtype, odd, torch.float32, names=("output", "h_n"))
+
+
+def test_values_are_located_and_the_right_ones_named():
+    output, h_n = draw()("B T H"), draw()("L B H")
+    wrong = output.clone()
+    wrong[:, 2:] += 1
+    said = message(expect, (wrong, h_n), (output, h_n), **PAIR)
+    assert "from time step 2 on; counting starts at 0" in said
+    assert "`h_n` is right" in said
+    wrong = h_n.clone()
+    wrong[1] = 0
+    assert "only in layer 1" in message(expect, (output, wrong), (output, h_n), **PAIR)
+
+
+def test_results_in_another_order_are_recognized():
+    h, c = draw()("B H"), draw()("B T")[:, :1] * torch.ones(11, dtype=torch.float64)
+    said = message(expect, (c, h), (h, c), names=("h", "c"), dims="B H", sizes=SIZES)
+    assert "the values that `c` should have" in said
+
+
+def test_no_message_holds_the_expected_numbers():
+    right = torch.full((2, 11), 123.456)
+    said = message(expect, torch.zeros(2, 11), right + torch.arange(11), names="h", dims="B H", sizes=SIZES)
+    assert "124" not in said
+
+
+@pytest.mark.parametrize(
+    ("factor", "dtype", "agrees"),
+    [
+        (1 + 1e-7, torch.float64, True),
+        (1 + 1e-5, torch.float64, False),
+        (1 + 1e-5, torch.float32, True),
+        (1 + 1e-2, torch.float32, False),
+        (1 + 1e-2, torch.bfloat16, True),
+    ],
+)
+def test_tolerance_is_that_of_the_coarser_dtype(factor, dtype, agrees):
+    right = draw()("B H") + 3
+    assert (compare((right * factor).to(dtype), right) == "") is agrees
+
+
+def test_numbers_that_are_not_finite_or_not_real():
+    assert "not finite" in compare(torch.tensor([float("nan")]), torch.ones(1))
+    assert "complex" in compare(torch.ones(1) * 1j, torch.ones(1))
+    assert compare(torch.ones(1, dtype=torch.int64), torch.ones(1)) == ""
+
+
+# dtype, mutation, sharing
+
+
+def test_dtype_of_every_result():
+    expect_dtype((torch.ones(1), torch.ones(1)), torch.float32, names=("h", "c"))
+    assert "`c` is torch.float64" in message(
+        expect_dtype, (torch.ones(1), torch.ones(1).double()), torch.float32, names=("h", "c")
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.zero_(),
+        lambda x: x.unsqueeze_(0),
+        lambda x: x.t_(),
+        lambda x: x.resize_(3),
+        lambda x: setattr(x, "data", x.float()),
+    ],
+)
+def test_a_changed_argument_is_named(change):
+    x, h = draw()("B D"), draw()("B H")
+    call = submission(f=lambda x, state: change(state[1])).f.run((x, (x, h)))
+    assert "`state`" in message(expect_untouched, call, (x, (x, h)), ("x", "state"))
+
+
+def test_an_untouched_argument_passes():
+    x = draw().strided("B T D")
+    expect_untouched(submission(f=lambda x: x + 1).f.run((x,)), (x,), ("x",))
+
+
+def test_shared_memory():
+    expect_not_shared(torch.ones(1), torch.ones(1), "w")
+    assert "share memory" in message(expect_not_shared, torch.ones(1), torch.zeros(1), "w")
+
+
+# Gradients
+
+
+def gradients(function, reference=lambda x, h: x.sum() * h):
+    target = submission(f=function).f
+    expect_gradients(target, reference, (draw()("B D"), draw()("B H")), names=("x", "h"), draw=draw())
+
+
+def test_gradients_pass_and_a_missing_one_passes_for_zero():
+    gradients(lambda x, h: h * x.sum())
+    gradients(lambda x, h: h * 2, reference=lambda x, h: h * 2 + 0 * x.sum())
+    gradients(lambda x, h: (h * x.sum()).float())
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda x, h: h * x.detach().sum(), "No gradient reaches `x`"),
+        (lambda x, h: (h * x.sum()).detach(), "cut off from the graph"),
+        (lambda x, h: h * (x * 2).sum(), "The gradient of `x` is not the one"),
+        (lambda x, h: h * x[:, :1].sum() + h * x[:, 1:].detach().sum(), "The gradient of `x` is not the one"),
+        (lambda x, h: h, "No gradient reaches `x`"),
+        (lambda x, h: x, "right shapes"),
+        (lambda x, h: None, "right shapes"),
+        (lambda x, h: (h * x.sum(), h.zero_())[0], "wrote into its argument `h`"),
+        (lambda x, h: (lambda e: (e * x.sum(), e.zero_())[0])(h * 1), "written into after its first use"),
+    ],
+)
+def test_a_wrong_gradient_says_where(function, said):
+    assert said in message(gradients, function)
+
+
+# Modules
+
+
+class Right(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(2, 3))
+
+
+def registered(change=lambda module: None):
+    module = Right()
+    change(module)
+    made = expect_module(submission(f=lambda: module).f(), "`M()`")
+    expect_registered(made, {"w": ("(2, 3)", (2, 3))}, "`M`")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda m: delattr(m, "w"), "no parameter named `w`"),
+        (lambda m: setattr(m, "w", nn.Parameter(torch.zeros(3, 2))), "shape (3, 2)"),
+        (lambda m: setattr(m, "v", nn.Parameter(torch.zeros(1))), "registers `v` besides"),
+        (lambda m: m.register_buffer("v", torch.zeros(1)), "registers `v` besides"),
+        (lambda m: m.requires_grad_(False), "does not ask for gradients"),
+    ],
+)
+def test_what_a_module_registers(change, said):
+    registered()
+    registered(lambda m: m.register_buffer("v", torch.zeros(1), persistent=False))
+    assert said in message(registered, change)
+
+
+@pytest.mark.parametrize("made", [None, 3, torch.zeros(1), len, "text"])
+def test_what_is_no_module(made):
+    assert "must make an `nn.Module`" in message(expect_module, submission(f=lambda: made).f(), "`M()`")
+
+
+def test_the_case_is_told_in_failures_and_errors():
+    def fails():
+        with case("with one sequence"):
+            expect(None, torch.ones(1), names="h", dims="1", sizes=SIZES)
+
+    assert message(fails).startswith("With one sequence: Expected `h`")
+    with pytest.raises(StudentError) as caught, case("with one sequence"):
+        submission(f=lambda: 1 / 0).f()
+    assert caught.value.case == "With one sequence"
+
+
+# Reading for "from scratch"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(cell: nn.LSTMCell) -> nn.LSTMCell:\n    x: nn.LSTMCell = cell\n    return x",
+        "def f(cell):\n    'nn.LSTMCell'\n    assert isinstance(cell, (nn.LSTM, nn.RNN))  # nn.LSTM",
+        "def f(cell):\n    return type(cell) is nn.RNN or nn.RNN == cell.__class__",
+        "def f(cell):\n    match cell:\n        case nn.RNN():\n            return 1",
+        "def f(x):\n    cell = x\n    return cell\ncell = nn.LSTMCell(1, 1)\nprint(cell(x), f(x))",
+        "def f(x):\n    return [out for out in x]\nout = torch.lstm_cell(x)",
+        "def f(x):\n    return x\ndef test():\n    return f(nn.LSTM(1, 1))",
+        "def f(x):\n    return nn.LSTM(x)\ndef f(x):\n    return x",
+        "from torch.nn import LSTMCell\nclass f(nn.Module):\n    pass",
+        "from torch.nn import f\nclass f(nn.Module):\n    def g(self):\n        return super(f, self)",
+        "def f(x):\n    return self.LSTM(x) + x.lstm + nn.utils.rnn.pad_sequence(x)",
+        "%matplotlib inline\n!ls\ndef f(x):\n    return x",
+        "def f(x:\n    return nn.LSTM",
+        "",
+    ],
+)
+def test_a_mention_is_no_use(source):
+    assert forbidden_uses(source, "f", NAMES) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("def f(x):\n    return nn.LSTM(1, 1)(x)", 2),
+        ("import torch as t\ndef f(x):\n    return t.nn.LSTM(1, 1)(x)", 3),
+        ("def f(x):\n    import torch as t\n    return t.lstm_cell(x)", 3),
+        ("from torch.nn import LSTM as L\ndef f(x):\n    return L(1, 1)(x)", 3),
+        ("from torch import _VF\ndef f(x):\n    return _VF.lstm(x)", 3),
+        ("def f(x):\n    return getattr(nn, 'LSTM')(1, 1)(x)", 2),
+        ("def f(x):\n    return torch.ops.aten.lstm_cell(x)", 2),
+        ("def helper(x):\n    return nn.GRU(1, 1)(x)\ndef f(x):\n    return helper(x)", 2),
+        ("net = nn\ndef f(x):\n    return net.RNN(1, 1)(x)", 3),
+        ("cell = nn.LSTMCell(1, 1)\ndef f(x):\n    return cell(x)", 1),
+        ("a, cell = 1, nn.LSTMCell(1, 1)\ndef f(x):\n    return cell(x)", 1),
+        ("if True:\n    cell = nn.LSTMCell(1, 1)\ndef f(x):\n    return cell(x)", 2),
+        ("if True:\n    def f(x):\n        return nn.RNN(1, 1)(x)", 3),
+        ("def f(x):\n    return nn.RNN(1, 1)(x)\nf = wrap(f)", 2),
+        ("def f(x):\n    return f.cell(x)\nf.cell = torch.lstm_cell", 3),
+        ("class f(nn.LSTM):\n    pass", 1),
+        ("def f(x, kind=nn.RNN):\n    return kind(1, 1)(x)", 1),
+        ("%time\ndef f(x):\n    return isinstance(nn.RNN(1, 1)(x), list)", 3),
+    ],
+)
+def test_a_use_is_found_with_its_line(source, line):
+    assert {found for found, _ in forbidden_uses(source, "f", NAMES)} == {line}
+
+
+# Running checks
+
+CHECKS = '''
+from autograder.checking import hidden, needs, points, rule, fail
+
+@points(1)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns one."""
+    if submission.f() != 1:
+        fail("not one")
+
+@points(1)
+@rule("values")
+@needs(test_shape)
+def test_after(submission, sizes, draw):
+    """It returns one again."""
+    submission.f()
+
+@points(0.5)
+@rule("generality")
+@hidden("More is asked when grading.")
+def test_secret(submission, sizes, draw):
+    """A secret."""
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "test_f.py").write_text(textwrap.dedent(CHECKS))
+    return tmp_path
+
+
+def run(folder, include_hidden=True, **objects):
+    results = with_checks(
+        folder, lambda checks: checks.run("f", submission(**objects), seed=1, include_hidden=include_hidden)
+    )
+    return {result.check.name: (result.outcome, result.message) for result in results}
+
+
+def test_a_check_that_waits_is_skipped_and_says_for_what(folder):
+    results = run(folder, f=lambda: 2)
+    assert results["shape"] == ("failed", "not one")
+    assert results["after"] == ("skipped", "Not judged until this holds: It returns one.")
+    assert results["secret"] == ("passed", "")
+
+
+def test_hidden_checks_run_when_grading_only(folder):
+    assert list(run(folder, include_hidden=False, f=lambda: 1)) == ["shape", "after"]
+
+
+def test_what_is_not_written_yet(folder):
+    def stub():
+        raise NotImplementedError
+
+    outcome, said = run(folder, f=stub)["shape"]
+    assert outcome == "failed"
+    assert said == "Not written yet: `f`, or something it uses, still raises NotImplementedError."
+
+
+def test_what_is_not_defined(folder):
+    outcome, said = run(folder)["shape"]
+    assert outcome == "error"
+    assert "`f` is not defined" in said
+
+
+def test_an_error_shows_the_students_line_only(folder):
+    namespace: dict = {}
+    exec(compile("def f():\n    return 1 / 0\n", "<cell f>", "exec"), namespace)
+    outcome, said = run(folder, f=namespace["f"])["shape"]
+    assert outcome == "error"
+    assert said.startswith("Your code stopped: ZeroDivisionError: division by zero (line 2:")
+    assert "objects.py" not in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '@rule("shape")\ndef test_a(submission):\n    pass\n',
+        'def test_a(submission):\n    """No rule."""\n',
+        "import nothing_of_that_name\n",
+        "def test_a(:\n",
+    ],
+)
+def test_checks_that_are_broken_say_so(tmp_path, text):
+    (tmp_path / "test_f.py").write_text("from autograder.checking import rule\n" + text)
+    with pytest.raises(ChecksBroken):
+        with_checks(tmp_path, lambda checks: checks.all)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(ChecksBroken):
+        with_checks(tmp_path / "nowhere", lambda checks: checks.all)
+
+
+def test_what_the_body_raises_passes_through(folder):
+    with pytest.raises(KeyError):
+        with_checks(folder, lambda checks: {}["missing"])
+
+
+def test_points_are_halves_and_rules_are_known():
+    with pytest.raises(ValueError):
+        points(0.3)
+    with pytest.raises(ValueError):
+        rule("style")

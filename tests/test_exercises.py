@@ -1,0 +1,122 @@
+"""Every check against right answers in many styles, and against answers with one fault each.
+
+No right answer may lose a point on any seed; every fault must be found by a check of its own rule.
+"""
+
+import linecache
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checking.marks import RULES
+from autograder.checking.session import PUBLIC_SEED, CheckResult, Checks, with_checks
+from autograder.checking.submission import Submission
+from autograder.worker.objects import Objects
+from tests.variants import NOTEBOOKS
+
+EXERCISES = Path(__file__).parent.parent / "autograder" / "exercises"
+SEEDS = (PUBLIC_SEED, 1, 20_26)
+POINTS = {
+    "rnn_cell": {"rnn_cell": 2, "rnn_layer": 2.5, "run_stepwise": 2.5, "stacked_rnn": 3},
+    "lstm_cell": {"lstm_gates": 2, "lstm_cell": 2, "LSTMCell": 4, "copy_from_torch": 2},
+}
+RIGHT = [
+    (notebook, task, name)
+    for notebook, variants in NOTEBOOKS.items()
+    for task in variants.SOLUTIONS
+    for name in ("the solution", *variants.CORRECT[task])
+]
+WRONG = [
+    (notebook, task, name)
+    for notebook, variants in NOTEBOOKS.items()
+    for task in variants.SOLUTIONS
+    for name in variants.WRONG[task]
+]
+ALONE = {
+    "gradient": {"gradient"},
+    "dtype": {"dtype"},
+    "generality": {"generality"},
+    "from-scratch": {"from-scratch", "registration"},
+    "mutation": {"mutation", "gradient"},
+}
+"""The rules whose checks may fail when only this one is broken: a torch module that does the work brings its
+own parameters, and a backward pass may need the numbers that were overwritten."""
+
+
+def notebook_of(notebook: str, task: str, source: str) -> Submission:
+    """The submission of a notebook whose other cells hold the solutions."""
+    namespace: dict = {
+        "torch": torch,
+        "nn": nn,
+        "F": F,
+        "__name__": "__main__",
+        "print": lambda *a, **k: None,
+    }
+    for other, solution in NOTEBOOKS[notebook].SOLUTIONS.items():
+        text = source if other == task else solution
+        filename = f"<cell {other} {hash(text)}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        exec(compile(text, filename, "exec"), namespace)
+    return Submission(Objects(namespace).perform, {task: source})
+
+
+@cache
+def judged(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
+    """Every variant of a notebook's tasks judged on every seed: the checks are collected once."""
+    variants = NOTEBOOKS[notebook]
+
+    def body(checks: Checks) -> dict[tuple[str, str], list[list[CheckResult]]]:
+        results = {}
+        for task, solution in variants.SOLUTIONS.items():
+            sources = {"the solution": solution, **variants.CORRECT[task]}
+            sources |= {name: source for name, (_, source) in variants.WRONG[task].items()}
+            for name, source in sources.items():
+                seeds = SEEDS if name not in variants.WRONG[task] else SEEDS[:1]
+                results[task, name] = [
+                    checks.run(task, notebook_of(notebook, task, source), seed=seed, include_hidden=True)
+                    for seed in seeds
+                ]
+        return results
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # small tensors: waking a pool of threads costs more than it brings
+    try:
+        return with_checks(EXERCISES / notebook, body)
+    finally:
+        torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize(("notebook", "task", "name"), RIGHT)
+@pytest.mark.filterwarnings("ignore")
+def test_a_right_answer_gets_full_marks(notebook, task, name):
+    for results in judged(notebook)[task, name]:
+        told = [f"{r.check.name} ({r.outcome}): {r.message}" for r in results if r.outcome != "passed"]
+        assert not told
+        assert sum(r.points for r in results) == POINTS[notebook][task]
+
+
+@pytest.mark.parametrize(("notebook", "task", "name"), WRONG)
+@pytest.mark.filterwarnings("ignore")
+def test_a_fault_is_found_by_its_rule(notebook, task, name):
+    rule, _ = NOTEBOOKS[notebook].WRONG[task][name]
+    for results in judged(notebook)[task, name]:
+        broken = [r for r in results if r.outcome not in ("passed", "skipped")]
+        assert rule in {r.check.rule for r in broken}, [(r.check.name, r.outcome, r.message) for r in broken]
+        assert not any("could not read" in r.message for r in broken)
+        others = [(r.check.name, r.message) for r in broken if r.check.rule not in ALONE.get(rule, RULES)]
+        assert not others
+        worth = sum(r.check.points for r in results if r.check.rule == rule or r.outcome != "passed")
+        assert sum(r.points for r in results) < POINTS[notebook][task] or not worth
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_there_are_enough_of_each(notebook):
+    variants = NOTEBOOKS[notebook]
+    for task in variants.SOLUTIONS:
+        assert len(variants.CORRECT[task]) >= 6
+        assert not {"the solution", *variants.CORRECT[task]} & set(variants.WRONG[task])
+        assert len(variants.WRONG[task]) >= 12

@@ -1,0 +1,1005 @@
+# ruff: noqa: E501 (students' lines)
+"""Right and wrong answers to the tasks of 03_lstm_cell."""
+
+from tests.variants.edits import edit
+
+SOLUTIONS = {
+    "lstm_gates": """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    sums = x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
+    i, f, g, o = sums.chunk(4, dim=1)
+    return torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+""",
+    "lstm_cell": """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    i, f, g, o = lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh)
+    c_next = f * c + i * g
+    h_next = o * torch.tanh(c_next)
+    return h_next, c_next
+""",
+    "LSTMCell": """
+class LSTMCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        for gate in "ifgo":
+            W_x = nn.Parameter(torch.empty(input_size, hidden_size))
+            W_h = nn.Parameter(torch.empty(hidden_size, hidden_size))
+            nn.init.xavier_uniform_(W_x)
+            nn.init.xavier_uniform_(W_h)
+            setattr(self, f"W_x{gate}", W_x)
+            setattr(self, f"W_h{gate}", W_h)
+            setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
+
+    def forward(self, x, state=None):
+        if state is None:
+            h = c = x.new_zeros(x.shape[0], self.hidden_size)
+        else:
+            h, c = state
+        i = torch.sigmoid(x @ self.W_xi + h @ self.W_hi + self.b_i)
+        f = torch.sigmoid(x @ self.W_xf + h @ self.W_hf + self.b_f)
+        g = torch.tanh(x @ self.W_xg + h @ self.W_hg + self.b_g)
+        o = torch.sigmoid(x @ self.W_xo + h @ self.W_ho + self.b_o)
+        c_next = f * c + i * g
+        h_next = o * torch.tanh(c_next)
+        return h_next, c_next
+""",
+    "copy_from_torch": """
+def copy_from_torch(cell, torch_cell):
+    hidden_size = torch_cell.hidden_size
+    with torch.no_grad():
+        for block, gate in enumerate("ifgo"):
+            rows = slice(block * hidden_size, (block + 1) * hidden_size)
+            getattr(cell, f"W_x{gate}").copy_(torch_cell.weight_ih[rows].T)
+            getattr(cell, f"W_h{gate}").copy_(torch_cell.weight_hh[rows].T)
+            getattr(cell, f"b_{gate}").copy_(torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows])
+""",
+}
+
+GATES, STEP, CELL, COPY = SOLUTIONS.values()
+FORWARD = CELL[CELL.index("    def forward") :]
+INIT = CELL[: CELL.index("    def forward")]
+
+EXPLICIT = """
+class LSTMCell(nn.Module):
+    def __init__(self, input_size: int, hidden_size: int, *, scale=1.0) -> None:
+        super(LSTMCell, self).__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        def x(): return nn.Parameter(torch.empty(input_size, hidden_size))
+        def h(): return nn.Parameter(torch.empty(hidden_size, hidden_size))
+        def b(): return nn.Parameter(torch.empty(hidden_size))
+        self.W_xi, self.W_hi, self.b_i = x(), h(), b()
+        self.W_xf, self.W_hf, self.b_f = x(), h(), b()
+        self.W_xg, self.W_hg, self.b_g = x(), h(), b()
+        self.W_xo, self.W_ho, self.b_o = x(), h(), b()
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        for name, p in self.named_parameters():
+            if p.dim() > 1:
+                nn.init.xavier_uniform_(p)
+            else:
+                nn.init.zeros_(p)
+"""
+
+CORRECT = {
+    "lstm_gates": {
+        "linear, split": """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    H = h.shape[-1]
+    a = F.linear(x, w_ih, b_ih) + F.linear(h, w_hh, b_hh)
+    i, f, g, o = torch.split(a, H, dim=-1)
+    return [i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()]
+""",
+        "slices of the sums": """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    n = h.size(1)
+    z = torch.mm(x, w_ih.t()) + torch.mm(h, w_hh.t()) + (b_ih + b_hh)
+    s = torch.sigmoid
+    return s(z[:, :n]), s(z[:, n : 2 * n]), torch.tanh(z[:, 2 * n : 3 * n]), s(z[:, 3 * n :])
+""",
+        "slices of the weights": """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    gates = []
+    for wx, wh, bx, bh, act in zip(
+        w_ih.chunk(4), w_hh.chunk(4), b_ih.chunk(4), b_hh.chunk(4),
+        (torch.sigmoid, torch.sigmoid, torch.tanh, torch.sigmoid),
+    ):
+        gates.append(act(torch.addmm(bx, x, wx.T) + torch.addmm(bh, h, wh.T)))
+    return tuple(gates)
+""",
+        "einsum over four blocks, a named tuple": """
+from typing import NamedTuple
+
+
+class Gates(NamedTuple):
+    i: torch.Tensor
+    f: torch.Tensor
+    g: torch.Tensor
+    o: torch.Tensor
+
+
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    H = h.shape[1]
+    z = torch.einsum("bd,khd->kbh", x, w_ih.reshape(4, H, -1)) + torch.einsum("bj,khj->kbh", h, w_hh.reshape(4, H, H))
+    z = z + (b_ih + b_hh).reshape(4, 1, H)
+    i, f, g, o = z.unbind(0)
+    return Gates(torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o))
+""",
+        "one product, columns, transposed results": """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    both = torch.cat([w_ih, w_hh], 1) @ torch.cat([x, h], 1).T + (b_ih + b_hh).view(-1, 1)
+    i, f, g, o = both.T.tensor_split(4, dim=1)
+    return i.sigmoid(), f.sigmoid(), torch.tanh(g), o.sigmoid()
+""",
+        "tanh by a sigmoid": """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    def sig(v): return 0.5 * (1 + torch.tanh(v / 2))
+    sums = x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
+    i, f, g, o = torch.chunk(sums, 4, -1)
+    return sig(i), sig(f), 2 * sig(2 * g) - 1, sig(o)
+""",
+        "views of one preallocated tensor": """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    H = h.shape[1]
+    z = x.new_zeros(x.shape[0], 4 * H)
+    z += x @ w_ih.T + b_ih
+    z += h @ w_hh.T + b_hh
+    out = torch.empty_like(z)
+    out[:, : 2 * H] = torch.sigmoid(z[:, : 2 * H])
+    out[:, 2 * H : 3 * H] = torch.tanh(z[:, 2 * H : 3 * H])
+    out[:, 3 * H :] = torch.sigmoid(z[:, 3 * H :])
+    return out.split(H, 1)
+
+cell = nn.LSTMCell(3, 5)
+z = cell(torch.randn(2, 3))
+""",
+    },
+    "lstm_cell": {
+        "on its own, without lstm_gates": """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    i, f, g, o = (F.linear(x, w_ih, b_ih) + F.linear(h, w_hh, b_hh)).chunk(4, -1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+""",
+        "a list, addcmul": """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    i, f, g, o = lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh)
+    new = torch.addcmul(f * c, i, g)
+    return [torch.mul(o, torch.tanh(new)), new]
+""",
+        "names rebound, extras": """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh, *, activation=torch.tanh):
+    i, f, g, o = lstm_gates(x, h, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh)
+    c = c * f
+    c = c + g * i
+    h = activation(c) * o
+    return h, c
+
+
+ref = nn.LSTMCell(3, 5)
+h, c = ref(torch.randn(2, 3))
+ours = lstm_cell(torch.randn(2, 3), torch.zeros(2, 5), torch.zeros(2, 5), *ref.parameters())
+""",
+        "in place on a copy": """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    i, f, g, o = lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh)
+    c_next = c.clone()
+    c_next *= f
+    c_next += i * g
+    return o * c_next.tanh(), c_next
+""",
+        "stacked, then unbound": """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    i, f, g, o = lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh)
+    both = torch.stack((o, f * c + i * g))
+    return both[0] * torch.tanh(both[1]), both[1]
+""",
+        "torchscript": """
+@torch.jit.script
+def update(i, f, g, o, c):
+    c2 = f * c + i * g
+    return o * torch.tanh(c2), c2
+
+
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    return update(*lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh), c)
+""",
+        "rows one by one": """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    hs, cs = [], []
+    for row in range(x.shape[0]):
+        i, f, g, o = [v[0] for v in lstm_gates(x[row : row + 1], h[row : row + 1], w_ih, w_hh, b_ih, b_hh)]
+        cs.append(f * c[row] + i * g)
+        hs.append(o * torch.tanh(cs[-1]))
+    return torch.stack(hs), torch.stack(cs)
+""",
+    },
+    "LSTMCell": {
+        "reset_parameters, fused products": EXPLICIT
+        + """
+    def forward(self, x, state=None):
+        h, c = (torch.zeros(x.size(0), self.hidden_size).to(x),) * 2 if state is None else state
+        W_x = torch.cat([self.W_xi, self.W_xf, self.W_xg, self.W_xo], dim=1)
+        W_h = torch.cat([self.W_hi, self.W_hf, self.W_hg, self.W_ho], dim=1)
+        b = torch.cat([self.b_i, self.b_f, self.b_g, self.b_o])
+        i, f, g, o = (x @ W_x + h @ W_h + b).chunk(4, dim=1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return [o.sigmoid() * c.tanh(), c]
+""",
+        "zeros made like the weights": EXPLICIT
+        + """
+    def gate(self, x, h, name):
+        return F.linear(x, getattr(self, "W_x" + name).T, getattr(self, "b_" + name)) + h @ getattr(self, "W_h" + name)
+
+    def forward(self, x, state=None):
+        if state is None:
+            zeros = self.b_i.new_zeros(x.shape[0], self.hidden_size)
+            state = (zeros, zeros.clone())
+        h, c = state
+        i, f, o = (torch.sigmoid(self.gate(x, h, name)) for name in "ifo")
+        c = f * c + i * torch.tanh(self.gate(x, h, "g"))
+        return o * torch.tanh(c), c
+""",
+        "registered by name, Xavier by hand": """
+import math
+
+
+class LSTMCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        for gate in ("i", "f", "g", "o"):
+            for kind, rows in (("x", input_size), ("h", hidden_size)):
+                bound = math.sqrt(6.0 / (rows + hidden_size))
+                weight = torch.rand(rows, hidden_size) * 2 * bound - bound
+                self.register_parameter(f"W_{kind}{gate}", nn.Parameter(weight))
+            self.register_parameter("b_" + gate, nn.Parameter(torch.zeros(hidden_size), requires_grad=True))
+
+    def forward(self, x, state=None):
+        H = self.b_i.numel()
+        if state is None:
+            state = (torch.zeros(x.shape[0], H, dtype=x.dtype, device=x.device),) * 2
+        h, c = state
+        z = {k: torch.addmm(getattr(self, f"b_{k}"), x, getattr(self, f"W_x{k}")) + h.mm(getattr(self, f"W_h{k}")) for k in "ifgo"}
+        c = torch.sigmoid(z["f"]) * c + torch.sigmoid(z["i"]) * torch.tanh(z["g"])
+        return torch.sigmoid(z["o"]) * torch.tanh(c), c
+""",
+        "weights always made in float32": """
+class LSTMCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        for gate in "ifgo":
+            setattr(self, f"W_x{gate}", nn.Parameter(nn.init.xavier_uniform_(torch.empty(input_size, hidden_size, dtype=torch.float32))))
+            setattr(self, f"W_h{gate}", nn.Parameter(nn.init.xavier_uniform_(torch.empty(hidden_size, hidden_size, dtype=torch.float32))))
+            setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size, dtype=torch.float32)))
+"""
+        + "\n"
+        + FORWARD,
+        "a transposed view as a parameter": """
+class LSTMCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        for gate in "ifgo":
+            setattr(self, f"W_x{gate}", nn.Parameter(torch.nn.init.xavier_uniform_(torch.empty(hidden_size, input_size)).T))
+            setattr(self, f"W_h{gate}", nn.Parameter(torch.nn.init.xavier_uniform_(torch.empty(hidden_size, hidden_size)).t()))
+            setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(1, hidden_size)[0]))
+"""
+        + "\n"
+        + FORWARD,
+        "a type hint, a comparison and a test below": CELL.replace(
+            "def forward(self, x, state=None):",
+            'def forward(self, x: torch.Tensor, state: "tuple | None" = None):',
+        )
+        + """
+
+torch_cell: nn.LSTMCell = nn.LSTMCell(3, 5)
+x = torch.randn(2, 3)
+h, c = torch_cell(x)
+mine = LSTMCell(3, 5)(x)
+
+
+def test_against_torch():
+    return nn.LSTMCell(3, 5)(x), nn.LSTM, torch.lstm_cell
+""",
+        "a one-row zero state": CELL.replace(
+            "x.new_zeros(x.shape[0], self.hidden_size)", "x.new_zeros(1, self.hidden_size)"
+        ),
+        "a buffer that is not saved": CELL.replace(
+            "        self.hidden_size = hidden_size\n",
+            '        self.hidden_size = hidden_size\n        self.register_buffer("zero", torch.zeros(hidden_size), persistent=False)\n',
+        ).replace("x.new_zeros(x.shape[0], self.hidden_size)", "self.zero.expand(x.shape[0], -1)"),
+        "ParameterList unpacked, state unpacked late": EXPLICIT
+        + """
+    def forward(self, x, state=None):
+        zeros = torch.zeros_like(x[:, :1]).expand(-1, self.hidden_size)
+        h = zeros if state is None else state[0]
+        c = zeros if state is None else state[1]
+        print("forward", x.shape)
+        i, f, g, o = [act(x @ w + h @ u + b) for act, w, u, b in (
+            (torch.sigmoid, self.W_xi, self.W_hi, self.b_i), (torch.sigmoid, self.W_xf, self.W_hf, self.b_f),
+            (torch.tanh, self.W_xg, self.W_hg, self.b_g), (torch.sigmoid, self.W_xo, self.W_ho, self.b_o))]
+        c = f * c + i * g
+        return o * torch.tanh(c), c
+""",
+    },
+    "copy_from_torch": {
+        "data.copy_, sixteen lines": """
+def copy_from_torch(cell, torch_cell):
+    H = torch_cell.hidden_size
+    w, u, b = torch_cell.weight_ih, torch_cell.weight_hh, torch_cell.bias_ih + torch_cell.bias_hh
+    cell.W_xi.data.copy_(w[0:H].T); cell.W_hi.data.copy_(u[0:H].T); cell.b_i.data.copy_(b[0:H])
+    cell.W_xf.data.copy_(w[H:2*H].T); cell.W_hf.data.copy_(u[H:2*H].T); cell.b_f.data.copy_(b[H:2*H])
+    cell.W_xg.data.copy_(w[2*H:3*H].T); cell.W_hg.data.copy_(u[2*H:3*H].T); cell.b_g.data.copy_(b[2*H:3*H])
+    cell.W_xo.data.copy_(w[3*H:].T); cell.W_ho.data.copy_(u[3*H:].T); cell.b_o.data.copy_(b[3*H:])
+""",
+        "decorated, chunks, isinstance, returns the cell": """
+@torch.no_grad()
+def copy_from_torch(cell: "LSTMCell", torch_cell: nn.LSTMCell) -> nn.Module:
+    assert isinstance(torch_cell, (nn.LSTMCell, nn.LSTM))
+    for gate, w, u, b, d in zip("ifgo", *(p.chunk(4) for p in torch_cell.parameters())):
+        getattr(cell, "W_x" + gate).copy_(w.t())
+        getattr(cell, "W_h" + gate).copy_(u.t())
+        getattr(cell, "b_" + gate).copy_(b).add_(d)
+    return cell
+""",
+        "load_state_dict": """
+def copy_from_torch(cell, torch_cell):
+    state = {}
+    for k, gate in enumerate("ifgo"):
+        rows = slice(k * torch_cell.hidden_size, (k + 1) * torch_cell.hidden_size)
+        state["W_x" + gate] = torch_cell.weight_ih[rows].T
+        state["W_h" + gate] = torch_cell.weight_hh[rows].T
+        state["b_" + gate] = torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows]
+    cell.load_state_dict(state)
+""",
+        "data assigned from clones": """
+def copy_from_torch(cell, torch_cell):
+    H = cell.hidden_size
+    for k, gate in enumerate("ifgo"):
+        getattr(cell, f"W_x{gate}").data = torch_cell.weight_ih.data[k * H : (k + 1) * H].T.clone()
+        getattr(cell, f"W_h{gate}").data = torch_cell.weight_hh.data[k * H : (k + 1) * H].T.clone()
+        getattr(cell, f"b_{gate}").data = (torch_cell.bias_ih + torch_cell.bias_hh).data[k * H : (k + 1) * H].clone()
+""",
+        "slices assigned, views of four": """
+def copy_from_torch(cell, torch_cell):
+    H = torch_cell.hidden_size
+    state = torch_cell.state_dict()
+    with torch.no_grad():
+        W = state["weight_ih"].view(4, H, -1)
+        U = state["weight_hh"].view(4, H, H)
+        b = (state["bias_ih"] + state["bias_hh"]).view(4, H)
+        for k, gate in enumerate("ifgo"):
+            getattr(cell, f"W_x{gate}")[:] = W[k].mT
+            getattr(cell, f"W_h{gate}")[...] = U[k].mT
+            getattr(cell, f"b_{gate}")[:] = b[k]
+""",
+        "dict of parameters, set_": """
+def copy_from_torch(cell, torch_cell):
+    named = dict(cell.named_parameters())
+    sources = [p.detach().chunk(4, 0) for p in (torch_cell.weight_ih, torch_cell.weight_hh)]
+    biases = (torch_cell.bias_ih.detach() + torch_cell.bias_hh.detach()).chunk(4)
+    with torch.no_grad():
+        for k, gate in enumerate(("i", "f", "g", "o")):
+            for kind, source in zip("xh", sources):
+                named[f"W_{kind}{gate}"].copy_(torch.transpose(source[k], 0, 1))
+            named[f"b_{gate}"].zero_()
+            named[f"b_{gate}"] += biases[k]
+    print("copied")
+
+source = nn.LSTMCell(3, 5)
+""",
+    },
+}
+
+STEP_BY = """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    return {}
+"""
+GATES_BY = """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    # With c = 0 the new cell state is i * g, and so on: torch does the work.
+    h_next, c_next = {}(x, (h, torch.zeros_like(h)), w_ih, w_hh, b_ih, b_hh)
+    i, f, g, o = (x @ w_ih.T + b_ih + h @ w_hh.T + b_hh).chunk(4, 1)
+    return i.sigmoid(), f.sigmoid(), c_next / i.sigmoid(), h_next / torch.tanh(c_next)
+"""
+LAZY = (
+    INIT
+    + """
+    def forward(self, x, state=None):
+        state = state or (x.new_zeros(x.shape[0], self.hidden_size),) * 2
+        parts = [torch.cat([getattr(self, kind + g) for g in "ifgo"], -1).T for kind in ("W_x", "W_h", "b_")]
+        weights = dict(weight_ih=parts[0], weight_hh=parts[1], bias_ih=parts[2], bias_hh=torch.zeros_like(parts[2]))
+        return """
+)
+BORROWED = "torch.func.functional_call({}(x.shape[1], self.hidden_size), weights, (x, state))\n"
+
+WRONG = {
+    "lstm_gates": {
+        "order i f o g": ("values", edit(GATES, ("i, f, g, o = ", "i, f, o, g = "))),
+        "order f i g o": ("values", edit(GATES, ("i, f, g, o = ", "f, i, g, o = "))),
+        "sigmoid g": ("values", edit(GATES, ("torch.tanh(g)", "torch.sigmoid(g)"))),
+        "tanh o": ("values", edit(GATES, ("torch.sigmoid(o)", "torch.tanh(o)"))),
+        "no activations": (
+            "values",
+            edit(
+                GATES, ("torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)", "i, f, g, o")
+            ),
+        ),
+        "b_hh forgotten": ("values", edit(GATES, (" + b_hh\n", "\n"))),
+        "state ignored": ("values", edit(GATES, ("h @ w_hh.T", "0 * (h @ w_hh.T)"))),
+        "softmax over the gates": ("values", edit(GATES, ("torch.sigmoid(i)", "torch.softmax(i, 1)"))),
+        "every fourth column": (
+            "values",
+            edit(GATES, ("sums.chunk(4, dim=1)", "(sums[:, k::4] for k in range(4))")),
+        ),
+        "returned in another order": (
+            "values",
+            edit(GATES, ("torch.tanh(g), torch.sigmoid(o)", "torch.sigmoid(o), torch.tanh(g)")),
+        ),
+        "chunked along the batch": (
+            "shape",
+            edit(
+                GATES,
+                ("dim=1", "dim=0"),
+                ("sums =", "sums = torch.zeros(4, 1).to(x) +  0 *"),
+                ("x @ w_ih.T + b_ih + h @ w_hh.T + b_hh", "x.sum()"),
+            ),
+        ),
+        "the sums in one piece": (
+            "shape",
+            "def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):\n    return torch.sigmoid(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)\n",
+        ),
+        "three gates": ("shape", edit(GATES, (", torch.sigmoid(o)\n", "\n"))),
+        "a dict": (
+            "shape",
+            edit(
+                GATES,
+                (
+                    "return torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)",
+                    "return dict(i=i, f=f, g=g, o=o)",
+                ),
+            ),
+        ),
+        "one of them None": (
+            "shape",
+            edit(GATES, ("torch.tanh(g), torch.sigmoid(o)", "torch.tanh(g), None")),
+        ),
+        "nested": (
+            "shape",
+            edit(
+                GATES,
+                (
+                    "return torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)",
+                    "return (i, f), (g, o)",
+                ),
+            ),
+        ),
+        "five units of hidden size": (
+            "shape",
+            edit(GATES, ("sums.chunk(4, dim=1)", "sums[:, :16].chunk(4, dim=1)")),
+        ),
+        "squeeze": ("generality", edit(GATES, ("torch.sigmoid(i),", "torch.sigmoid(i).squeeze(),"))),
+        "view": (
+            "generality",
+            edit(GATES, ("x @ w_ih.T", "x.view(-1).view(x.shape) @ w_ih.T")),
+        ),
+        "detached state": ("gradient", edit(GATES, ("h @", "h.detach() @"))),
+        "detached gate": ("gradient", edit(GATES, ("torch.sigmoid(f)", "torch.sigmoid(f).detach()"))),
+        "weights through data": ("gradient", edit(GATES, ("w_ih.T", "w_ih.data.T"))),
+        "cast to float": ("dtype", edit(GATES, ("torch.tanh(g)", "torch.tanh(g).float()"))),
+        "double results": ("dtype", edit(GATES, ("torch.sigmoid(o)", "torch.sigmoid(o).double()"))),
+        "x unsqueezed in place": ("mutation", edit(GATES, ("sums = x @", "sums = x.unsqueeze_(0)[0] @"))),
+        "bias added in place": (
+            "mutation",
+            edit(
+                GATES,
+                (
+                    "sums = x @ w_ih.T + b_ih + h @ w_hh.T + b_hh",
+                    "b_ih += b_hh\n    sums = x @ w_ih.T + b_ih + h @ w_hh.T",
+                ),
+            ),
+        ),
+        "state written into": ("mutation", edit(GATES, ("    i, f", "    h.zero_()\n    i, f"))),
+        "torch.lstm_cell for some": ("from-scratch", GATES_BY.format("torch.lstm_cell")),
+        "the kernel by a table": ("from-scratch", GATES_BY.format("torch.__dict__['lstm' + '_cell']")),
+        "the kernel through torch.ops": ("from-scratch", GATES_BY.format("torch.ops.aten.lstm_cell")),
+    },
+    "lstm_cell": {
+        "old c in h": ("values", edit(STEP, ("torch.tanh(c_next)", "torch.tanh(c)"))),
+        "no tanh on c": ("values", edit(STEP, ("torch.tanh(c_next)", "c_next"))),
+        "i and f exchanged": ("values", edit(STEP, ("f * c + i * g", "i * c + f * g"))),
+        "c replaced": ("values", edit(STEP, ("f * c + i * g", "i * g"))),
+        "c not forgotten": ("values", edit(STEP, ("f * c + i * g", "c + i * g"))),
+        "h for c": ("values", edit(STEP, ("f * c", "f * h"))),
+        "h and c exchanged": ("values", edit(STEP, ("return h_next, c_next", "return c_next, h_next"))),
+        "tanh twice on g": ("values", edit(STEP, ("i * g", "i * torch.tanh(g)"))),
+        "sigmoid on c": ("values", edit(STEP, ("torch.tanh(c_next)", "torch.sigmoid(c_next)"))),
+        "order of the gates": ("values", edit(STEP, ("i, f, g, o = ", "i, f, o, g = "))),
+        "h only": ("shape", edit(STEP, (", c_next\n", "\n"))),
+        "in one tensor": (
+            "shape",
+            edit(STEP, ("return h_next, c_next", "return torch.stack((h_next, c_next))")),
+        ),
+        "nested as torch.lstm": (
+            "shape",
+            edit(STEP, ("return h_next, c_next", "return h_next, (h_next, c_next)")),
+        ),
+        "numbers": ("shape", edit(STEP, ("return h_next, c_next", "return h_next.mean().item(), 0"))),
+        "a module": ("shape", edit(STEP, ("return h_next, c_next", "return nn.Linear(2, 2)"))),
+        "extra dimension": ("shape", edit(STEP, ("return h_next,", "return h_next[None],"))),
+        "lists of numbers": (
+            "shape",
+            edit(STEP, ("return h_next, c_next", "return h_next.tolist(), c_next.tolist()")),
+        ),
+        "squeeze": ("generality", edit(STEP, ("return h_next,", "return h_next.squeeze(0),"))),
+        "view": ("generality", edit(STEP, ("f * c", "f * c.view(-1).view(c.shape)"))),
+        "c detached": ("gradient", edit(STEP, ("f * c", "f * c.detach()"))),
+        "h_next from a detached c": (
+            "gradient",
+            edit(STEP, ("torch.tanh(c_next)", "torch.tanh(c_next.detach())")),
+        ),
+        "no_grad": ("gradient", "@torch.no_grad()" + STEP),
+        "float result": ("dtype", edit(STEP, ("return h_next,", "return h_next.float(),"))),
+        "zeros of the default dtype": (
+            "dtype",
+            edit(STEP, ("c_next = f * c", "c_next = torch.zeros(c.shape)\n    c_next[:] = f * c")),
+        ),
+        "c in place": (
+            "mutation",
+            edit(STEP, ("c_next = f * c + i * g", "c *= f\n    c += i * g\n    c_next = c")),
+        ),
+        "h in place": (
+            "mutation",
+            edit(STEP, ("h_next = o * torch.tanh(c_next)", "h_next = h.copy_(o * torch.tanh(c_next))")),
+        ),
+        "x cleared": ("mutation", edit(STEP, ("    return", "    x.zero_()\n    return"))),
+        "torch.lstm_cell": (
+            "from-scratch",
+            STEP_BY.format("torch.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)"),
+        ),
+        "torch._VF": (
+            "from-scratch",
+            STEP_BY.format("torch._VF.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)"),
+        ),
+        "torch._C": (
+            "from-scratch",
+            STEP_BY.format("torch._C._VariableFunctions.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)"),
+        ),
+        "a local import": (
+            "from-scratch",
+            STEP_BY.format("__import__('torch').lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)"),
+        ),
+        "operator.attrgetter": (
+            "from-scratch",
+            "import operator\n"
+            + STEP_BY.format("operator.attrgetter('lstm_' 'cell')(torch)(x, (h, c), w_ih, w_hh, b_ih, b_hh)"),
+        ),
+        "defined, then wrapped": (
+            "from-scratch",
+            STEP_BY.format("torch.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)")
+            + "import functools\nlstm_cell = functools.lru_cache(maxsize=0)(lstm_cell)\n",
+        ),
+        "defined under an if": (
+            "from-scratch",
+            "if True:\n    def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):\n"
+            "        return torch.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)\n",
+        ),
+        "a closure": (
+            "from-scratch",
+            "def make():\n    step = torch.lstm_cell\n    def inner(x, h, c, *w):\n        return step(x, (h, c), *w)\n    return inner\n"
+            "lstm_cell = make()\n",
+        ),
+    },
+    "LSTMCell": {
+        "order of gates mixed": (
+            "values",
+            edit(CELL, ("f = torch.sigmoid(x @ self.W_xf", "f = torch.sigmoid(x @ self.W_xi")),
+        ),
+        "sigmoid g": ("values", edit(CELL, ("g = torch.tanh", "g = torch.sigmoid"))),
+        "old c in h": ("values", edit(CELL, ("torch.tanh(c_next)", "torch.tanh(c)"))),
+        "bias forgotten": ("values", edit(CELL, (" + self.b_f", ""))),
+        "recurrent weights transposed": ("values", edit(CELL, ("h @ self.W_hg", "h @ self.W_hg.T"))),
+        "state exchanged": ("values", edit(CELL, ("h, c = state", "c, h = state"))),
+        "state ignored": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "        else:\n            h, c = state\n",
+                    "        h = c = x.new_zeros(x.shape[0], self.hidden_size)\n",
+                ),
+            ),
+        ),
+        "h only": ("shape", edit(CELL, ("return h_next, c_next", "return h_next"))),
+        "as nn.LSTM": ("shape", edit(CELL, ("return h_next, c_next", "return h_next, (h_next, c_next)"))),
+        "state is needed": ("values", edit(CELL, ("if state is None:", "if False:"))),
+        "ones as the first state": ("values", edit(CELL, ("x.new_zeros", "x.new_ones"))),
+        "random first state": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "x.new_zeros(x.shape[0], self.hidden_size)",
+                    "torch.randn_like(x.new_zeros(x.shape[0], self.hidden_size))",
+                ),
+            ),
+        ),
+        "state kept between calls": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "if state is None:",
+                    "state = state if state is not None else getattr(self, 'kept', None)\n        if state is None:",
+                ),
+                (
+                    "return h_next, c_next",
+                    "self.kept = (h_next.detach(), c_next.detach())\n        return h_next, c_next",
+                ),
+            ),
+        ),
+        "stacked parameters": (
+            "registration",
+            "class LSTMCell(nn.Module):\n    def __init__(self, D, H):\n        super().__init__()\n"
+            "        self.weight_ih = nn.Parameter(torch.randn(4 * H, D))\n        self.weight_hh = nn.Parameter(torch.randn(4 * H, H))\n"
+            "        self.bias = nn.Parameter(torch.zeros(4 * H))\n        self.H = H\n"
+            "    def forward(self, x, state=None):\n        h, c = state or (x.new_zeros(len(x), self.H),) * 2\n"
+            "        i, f, g, o = (x @ self.weight_ih.T.to(x) + h @ self.weight_hh.T.to(x) + self.bias.to(x)).chunk(4, 1)\n"
+            "        c = f.sigmoid() * c + i.sigmoid() * g.tanh()\n        return o.sigmoid() * c.tanh(), c\n",
+        ),
+        "plain tensors": (
+            "registration",
+            edit(
+                CELL,
+                (
+                    "W_x = nn.Parameter(torch.empty(input_size, hidden_size))",
+                    "W_x = torch.empty(input_size, hidden_size)",
+                ),
+            ),
+        ),
+        "a list of parameters": (
+            "registration",
+            edit(
+                CELL,
+                (
+                    "        self.hidden_size",
+                    "        self.all = [nn.Parameter(torch.zeros(hidden_size)) for _ in 'ifgo']\n        self.hidden_size",
+                ),
+                ('setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))', "pass"),
+                *((f" + self.b_{g})", f" + self.all[{k}].to(x))") for k, g in enumerate("ifgo")),
+            ),
+        ),
+        "buffers": (
+            "registration",
+            edit(
+                CELL,
+                (
+                    'setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))',
+                    'self.register_buffer(f"b_{gate}", torch.zeros(hidden_size))',
+                ),
+            ),
+        ),
+        "a saved buffer more": (
+            "registration",
+            edit(
+                CELL,
+                (
+                    "        self.hidden_size",
+                    "        self.register_buffer('start', torch.zeros(1))\n        self.hidden_size",
+                ),
+            ),
+        ),
+        "a parameter more": (
+            "registration",
+            edit(
+                CELL,
+                (
+                    "        self.hidden_size",
+                    "        self.h_0 = nn.Parameter(torch.zeros(hidden_size))\n        self.hidden_size",
+                ),
+            ),
+        ),
+        "nn.Linear in each gate": (
+            "registration",
+            "class LSTMCell(nn.Module):\n    def __init__(self, D, H):\n        super().__init__()\n"
+            "        self.x, self.h, self.H = nn.Linear(D, 4 * H), nn.Linear(H, 4 * H), H\n"
+            "    def forward(self, x, state=None):\n        h, c = state or (x.new_zeros(len(x), self.H),) * 2\n"
+            "        i, f, g, o = (self.x.to(x)(x) + self.h.to(x)(h)).chunk(4, 1)\n"
+            "        c = f.sigmoid() * c + i.sigmoid() * g.tanh()\n        return o.sigmoid() * c.tanh(), c\n",
+        ),
+        "shapes transposed": (
+            "registration",
+            edit(
+                CELL,
+                ("torch.empty(input_size, hidden_size)", "torch.empty(hidden_size, input_size)"),
+                *((f"x @ self.W_x{g}", f"x @ self.W_x{g}.T") for g in "ifgo"),
+            ),
+        ),
+        "frozen": (
+            "registration",
+            edit(
+                CELL,
+                (
+                    "nn.Parameter(torch.zeros(hidden_size))",
+                    "nn.Parameter(torch.zeros(hidden_size), requires_grad=False)",
+                ),
+            ),
+        ),
+        "one parameter for all gates": (
+            "registration",
+            edit(
+                CELL,
+                (
+                    '        for gate in "ifgo":\n            W_x = nn.Parameter(torch.empty(input_size, hidden_size))\n',
+                    '        W_x = nn.Parameter(torch.empty(input_size, hidden_size))\n        for gate in "ifgo":\n',
+                ),
+            ),
+        ),
+        "no nn.Module": (
+            "registration",
+            edit(CELL, ("(nn.Module)", ""), ("        super().__init__()\n", "")),
+        ),
+        "a function": (
+            "registration",
+            "def LSTMCell(input_size, hidden_size):\n    return torch.zeros(input_size, hidden_size)\n",
+        ),
+        "normal weights": (
+            "values",
+            edit(
+                CELL,
+                ("nn.init.xavier_uniform_(W_x)", "nn.init.normal_(W_x)"),
+                ("nn.init.xavier_uniform_(W_h)", "nn.init.normal_(W_h)"),
+            ),
+        ),
+        "Xavier normal": ("values", edit(CELL, ("xavier_uniform_(W_h)", "xavier_normal_(W_h)"))),
+        "torch's own bound": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "nn.init.xavier_uniform_(W_h)",
+                    "nn.init.uniform_(W_h, -hidden_size**-0.5, hidden_size**-0.5)",
+                ),
+            ),
+        ),
+        "zero weights": ("values", edit(CELL, ("nn.init.xavier_uniform_(W_h)", "nn.init.zeros_(W_h)"))),
+        "Xavier on the stack": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "        self.hidden_size",
+                    "        stack = iter(nn.init.xavier_uniform_(torch.empty(4 * hidden_size, input_size)).chunk(4))\n        self.hidden_size",
+                ),
+                (
+                    "nn.Parameter(torch.empty(input_size, hidden_size))",
+                    "nn.Parameter(next(stack).T.contiguous())",
+                ),
+                ("            nn.init.xavier_uniform_(W_x)\n", ""),
+            ),
+        ),
+        "the forget bias at one": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "nn.Parameter(torch.zeros(hidden_size))",
+                    "nn.Parameter(torch.full((hidden_size,), float(gate == 'f')))",
+                ),
+            ),
+        ),
+        "every gate starts alike": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "            nn.init.xavier_uniform_(W_h)\n",
+                    "            if gate in 'ig': base = nn.init.xavier_uniform_(W_h).data\n            W_h.data.copy_(base)\n",
+                ),
+            ),
+        ),
+        "i and g start alike": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "            nn.init.xavier_uniform_(W_h)\n",
+                    "            nn.init.xavier_uniform_(W_h)\n            if gate == 'g': W_h.data.copy_(self.W_hi.data)\n",
+                ),
+            ),
+        ),
+        "the same seed every time": (
+            "values",
+            edit(
+                CELL,
+                (
+                    "            nn.init.xavier_uniform_(W_h)\n",
+                    "            torch.manual_seed(0)\n            nn.init.xavier_uniform_(W_h)\n",
+                ),
+            ),
+        ),
+        "squeeze": ("generality", edit(CELL, ("return h_next,", "return h_next.squeeze(0),"))),
+        "view": (
+            "generality",
+            edit(CELL, ("        i = torch", "        x = x.view(-1).view(x.shape)\n        i = torch")),
+        ),
+        "the first batch size for ever": (
+            "generality",
+            edit(
+                CELL,
+                (
+                    "        i = torch",
+                    "        self.B = getattr(self, 'B', x.shape[0])\n        assert x.shape[0] == self.B\n        i = torch",
+                ),
+            ),
+        ),
+        "state detached": ("gradient", edit(CELL, ("h, c = state", "h, c = (s.detach() for s in state)"))),
+        "weights through data": ("gradient", edit(CELL, ("x @ self.W_xo", "x @ self.W_xo.data"))),
+        "c detached in h": ("gradient", edit(CELL, ("torch.tanh(c_next)", "torch.tanh(c_next.detach())"))),
+        "zeros of the default dtype": (
+            "dtype",
+            edit(
+                CELL,
+                ("x.new_zeros(x.shape[0], self.hidden_size)", "torch.zeros(x.shape[0], self.hidden_size)"),
+            ),
+        ),
+        "float result": ("dtype", edit(CELL, ("return h_next,", "return h_next.float(),"))),
+        "state in place": (
+            "mutation",
+            edit(CELL, ("c_next = f * c + i * g", "c *= f\n        c += i * g\n        c_next = c")),
+        ),
+        "x in place": (
+            "mutation",
+            edit(CELL, ("        return h_next", "        x.zero_()\n        return h_next")),
+        ),
+        "a subclass of nn.LSTMCell": ("from-scratch", "class LSTMCell(nn.LSTMCell):\n    pass\n"),
+        "an inner nn.LSTMCell": (
+            "from-scratch",
+            "class LSTMCell(nn.Module):\n    def __init__(self, D, H):\n        super().__init__()\n        self.inner = nn.LSTMCell(D, H)\n"
+            "    def forward(self, x, state=None):\n        return self.inner(x, state)\n",
+        ),
+        "made in forward": ("from-scratch", LAZY + BORROWED.format("nn.LSTMCell")),
+        "made in forward by another name": (
+            "from-scratch",
+            LAZY + BORROWED.format("getattr(nn, 'LSTM' + ''.join('Cell'))"),
+        ),
+        "made in forward by eval": ("from-scratch", LAZY + BORROWED.format("eval('nn.LST' + 'MCell')")),
+        "the kernel in forward": ("from-scratch", LAZY + "torch.lstm_cell(x, state, *weights.values())\n"),
+        "the kernel by an alias": (
+            "from-scratch",
+            "from torch import lstm_cell as step\n" + LAZY + "step(x, state, *weights.values())\n",
+        ),
+    },
+    "copy_from_torch": {
+        "nothing is copied": ("values", "def copy_from_torch(cell, torch_cell):\n    pass\n"),
+        "into a copy": (
+            "values",
+            edit(COPY, ("    with torch", "    import copy\n    cell = copy.deepcopy(cell)\n    with torch")),
+        ),
+        "order i f o g": ("values", edit(COPY, ('"ifgo"', '"ifog"'))),
+        "b_hh forgotten": ("values", edit(COPY, (" + torch_cell.bias_hh[rows]", ""))),
+        "b_ih forgotten": ("values", edit(COPY, ("torch_cell.bias_ih[rows] + ", ""))),
+        "bias averaged": (
+            "values",
+            edit(
+                COPY,
+                (
+                    "(torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows])",
+                    "((torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows]) / 2)",
+                ),
+            ),
+        ),
+        "biases left out": ("values", edit(COPY, ('getattr(cell, f"b_{gate}").copy_', "print"))),
+        "recurrent weights not transposed": ("values", edit(COPY, ("weight_hh[rows].T", "weight_hh[rows]"))),
+        "recurrent weights left out": ("values", edit(COPY, ('getattr(cell, f"W_h{gate}").copy_', "len"))),
+        "input weights reshaped": (
+            "values",
+            edit(COPY, ("weight_ih[rows].T", "weight_ih[rows].reshape(-1, hidden_size)")),
+        ),
+        "input weights not transposed": ("values", edit(COPY, ("weight_ih[rows].T", "weight_ih[rows]"))),
+        "every fourth row": (
+            "values",
+            edit(COPY, ("slice(block * hidden_size, (block + 1) * hidden_size)", "slice(block, None, 4)")),
+        ),
+        "the wrong way round": (
+            "values",
+            edit(
+                COPY,
+                (
+                    'getattr(cell, f"W_x{gate}").copy_(torch_cell.weight_ih[rows].T)',
+                    'torch_cell.weight_ih[rows] = getattr(cell, f"W_x{gate}").T',
+                ),
+            ),
+        ),
+        "outside no_grad": ("values", edit(COPY, ("with torch.no_grad():", "if True:"))),
+        "another shape through data": (
+            "values",
+            edit(
+                COPY,
+                (
+                    'getattr(cell, f"W_x{gate}").copy_(torch_cell.weight_ih[rows].T)',
+                    'getattr(cell, f"W_x{gate}").data = torch_cell.weight_ih[rows].clone()',
+                ),
+            ),
+        ),
+        "parameters deleted": (
+            "values",
+            edit(
+                COPY,
+                (
+                    'getattr(cell, f"W_x{gate}").copy_(torch_cell.weight_ih[rows].T)',
+                    'delattr(cell, f"W_x{gate}"); setattr(cell, f"W_x{gate}", torch_cell.weight_ih[rows].T)',
+                ),
+            ),
+        ),
+        "equal sizes are not transposed": (
+            "generality",
+            edit(
+                COPY,
+                (
+                    "weight_ih[rows].T",
+                    'weight_ih[rows].reshape(getattr(cell, f"W_x{gate}").shape) if torch_cell.input_size == hidden_size else torch_cell.weight_ih[rows].T',
+                ),
+            ),
+        ),
+        "frozen afterwards": (
+            "registration",
+            edit(COPY, ("    with torch", "    cell.requires_grad_(False)\n    with torch")),
+        ),
+        "no longer parameters": (
+            "registration",
+            edit(
+                COPY,
+                (
+                    '            getattr(cell, f"b_{gate}").copy_(torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows])',
+                    '            b = torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows]\n            delattr(cell, f"b_{gate}")\n            cell.register_buffer(f"b_{gate}", b)',
+                ),
+            ),
+        ),
+        "frozen parameters in place": (
+            "registration",
+            edit(
+                COPY,
+                (
+                    'getattr(cell, f"b_{gate}").copy_(torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows])',
+                    'setattr(cell, f"b_{gate}", nn.Parameter(torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows], False))',
+                ),
+            ),
+        ),
+        "memory shared through data": (
+            "mutation",
+            edit(
+                COPY,
+                (
+                    'getattr(cell, f"W_x{gate}").copy_(torch_cell.weight_ih[rows].T)',
+                    'getattr(cell, f"W_x{gate}").data = torch_cell.weight_ih.data[rows].T',
+                ),
+            ),
+        ),
+        "a new parameter in place of the old one": (
+            "registration",
+            edit(
+                COPY,
+                (
+                    'getattr(cell, f"W_h{gate}").copy_(torch_cell.weight_hh[rows].T)',
+                    'setattr(cell, f"W_h{gate}", nn.Parameter(torch_cell.weight_hh[rows].T.clone()))',
+                ),
+            ),
+        ),
+        "bias summed in the source": (
+            "mutation",
+            edit(
+                COPY,
+                (
+                    "(torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows])",
+                    "(torch_cell.bias_ih[rows].add_(torch_cell.bias_hh[rows]))",
+                ),
+            ),
+        ),
+        "the source cleared": ("mutation", COPY + "        torch_cell.weight_hh.zero_()\n"),
+        "the cell converted": ("dtype", COPY + "    cell.double()\n"),
+    },
+}
