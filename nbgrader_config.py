@@ -12,15 +12,12 @@ c.CourseDirectory.course_id = "recurrent-networks"
 c.CourseDirectory.solution_directory = "solutions"
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.verdict.json"]
 
-# The two stages of `nbgrader autograde`: first the submission is rebuilt, run behind the wall and
-# judged; then the scores are saved as nbgrader saves them.
+# `nbgrader autograde` works in two stages. In the first, the submission is rebuilt, run behind the
+# wall and judged, and its scores are recorded, late penalty included, by the same code as in
+# `autograder grade`. Nothing is left for the second.
 c.Autograde.exporter_class = "autograder.grading.preprocessor.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = ["autograder.grading.preprocessor.GradeOutside"]
-c.Autograde.autograde_preprocessors = [
-    "nbgrader.preprocessors.SaveAutoGrades",
-    "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
-]
+c.Autograde.autograde_preprocessors = ["nbgrader.preprocessors.CheckCellMetadata"]
 
 # Hidden tests of an instructor's own would otherwise appear in the feedback.
 c.GenerateFeedback.preprocessors = [

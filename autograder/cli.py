@@ -175,26 +175,35 @@ def _grade_with_progress(
     from autograder.grading.workers import WarmParent
     from autograder.worker.confine import Level
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn())
-    verdicts: list[dict[str, Any]] = []
     at = Course.at(course)
     workers = WarmParent(level=Level.NONE) if unsafe else None
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+    )
+    # No refreshing thread: judges are forked from here.
+    progress = Progress(*columns, console=err, auto_refresh=False)
+    verdicts: list[dict[str, Any]] = []
+
+    def started(count: int) -> None:
+        progress.start()  # only now, so that a refusal is one sentence and no dead bar
+        progress.add_task(assignment, total=count)
+        progress.refresh()
+
     try:
-        with Progress(*columns, console=err, auto_refresh=False) as progress:
-            bar = progress.add_task(assignment)
-            batch = grade_class(
-                at,
-                assignment,
-                students=students,
-                jobs=jobs,
-                force=force,
-                workers=workers,
-                started=lambda count: progress.update(bar, total=count, refresh=True),
-            )
-            for done in batch:
-                verdicts.append(done.verdict)
-                progress.update(bar, advance=1, refresh=True)
+        batch = grade_class(
+            at, assignment, students=students, jobs=jobs, force=force, workers=workers, started=started
+        )
+        for done in batch:
+            verdicts.append(done.verdict)
+            for task in progress.task_ids:
+                progress.update(task, advance=1, refresh=True)
     finally:
+        progress.stop()
         if workers is not None:
             workers.close()
     return sorted(verdicts, key=lambda verdict: str(verdict["student"]))

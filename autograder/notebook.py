@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -54,6 +55,9 @@ def check(task: str, assignment: str | None = None) -> float:
     note = f"Grading adds checks worth {points(unseen)} points that are not shown here." if unseen else ""
     _show(card_html(verdict, note), card_text(verdict, note))
     everything = verdict.score == verdict.max_score
+    if not everything and "NBGRADER_VALIDATING" in os.environ:
+        # `nbgrader validate` shows only this of a cell with partial credit.
+        print(card_text(verdict, note), file=sys.stderr)
     return verdict.score + (unseen if everything else 0.0)
 
 

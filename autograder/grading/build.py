@@ -7,20 +7,25 @@ whose solution gets every point and whose unsolved release gets none reaches the
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import GenerateSolution
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import determine_grade
+from sqlalchemy import text
 
 from autograder.checking.session import Checks, with_checks
 from autograder.grading.bundle import Bundle, grade_id, is_grade, is_solution
-from autograder.grading.course import CONFIG_FILE, Course
+from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import judge
 from autograder.grading.verdict import Verdict
@@ -44,7 +49,10 @@ def build(course: Course, assignments: list[str], say: Callable[[str], None] = p
     known = course.assignments()
     unknown = [name for name in assignments if name not in known]
     if unknown:
-        raise UserError(f"There is no assignment {unknown[0]!r} in {course.root}. Assignments: {', '.join(known) or 'none'}.")
+        raise UserError(
+            f"There is no assignment {unknown[0]!r} in {course.root}. "
+            f"Assignments: {', '.join(known) or 'none'}."
+        )
     chosen = assignments or known
     if not chosen:
         raise UserError(f"There is nothing to build: {course.folder('source', '.', '.')} holds no notebook.")
@@ -58,13 +66,14 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
     with tempfile.TemporaryDirectory(prefix="autograder-build-") as made:
         stage = _stage(course, assignment, Path(made))
         _generate_release(stage, assignment)
-        solution = _generate_solution(stage, assignment)
         bundle = stage.bundle(assignment)
-        say(f"{assignment}: proving the solution and the release")
         try:
             folder = bundle.exercise
         except FileNotFoundError as error:
             raise UserError(f"{assignment} cannot be released: {error}.") from error
+        with_checks(folder, lambda checks: _prove_points(bundle, checks))
+        solution = _generate_solution(stage, assignment)
+        say(f"{assignment}: proving the solution and the release")
         verdict = with_checks(folder, lambda checks: _prove(bundle, solution, checks, workers))
         _install(course, stage, assignment)
     return Built(assignment, len(bundle.tasks), verdict.max_score)
@@ -72,14 +81,22 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
 
 def _stage(course: Course, assignment: str, root: Path) -> Course:
     """A course with this one assignment, to make a mess in."""
-    shutil.copyfile(course.root / CONFIG_FILE, root / CONFIG_FILE)
-    source = course.folder("source", ".", assignment)
-    ignored = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__")
-    target = root / source.relative_to(course.root)
-    shutil.copytree(source, target, ignore=ignored)
+    config = deepcopy(course.config)
+    config.CourseDirectory.root = str(root)
+    # Wherever the course keeps them: a proof must reach neither its gradebook nor its folders.
+    config.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
+    for step in ("source", "release", "solution"):
+        where = getattr(course.directory, f"{step}_directory")
+        setattr(config.CourseDirectory, f"{step}_directory", step if Path(where).is_absolute() else where)
+    # The kernel is reached through sockets in this folder, which is ours alone; a port would be open to all.
+    config.KernelManager.transport = "ipc"
+    config.KernelManager.ip = str(root / "kernel")
+    stage = Course(root, config, CourseDirectory(config=config))
+    source, target = course.folder("source", ".", assignment), stage.folder("source", ".", assignment)
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__"))
     for header in source.parent.glob("*.ipynb"):
         shutil.copyfile(header, target.parent / header.name)
-    return Course.at(root)
+    return stage
 
 
 def _generate_release(course: Course, assignment: str) -> None:
@@ -100,25 +117,52 @@ def _generate_solution(course: Course, assignment: str) -> bytes:
     try:
         app.start()
     except SystemExit as error:
-        raise UserError(f"nbgrader could not generate the solution of {assignment}: its notebook does not run.") from error
+        raise UserError(
+            f"nbgrader could not generate the solution of {assignment}: its notebook does not run."
+        ) from error
     except Exception as error:
         raise UserError(f"nbgrader could not generate the solution of {assignment}: {error}") from error
     (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
-    raw = path.read_bytes()
-    for cell in nbformat.reads(raw.decode(), as_version=4).cells:
-        for output in cell.get("outputs", []):
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell["cell_type"] != "code":
+            continue
+        for output in cell["outputs"]:
             if output["output_type"] == "error":
-                raise UserError(f"{assignment} cannot be released: in a notebook, a cell of its solution stops with {output['ename']}: {output['evalue']}")
+                raise UserError(
+                    f"{assignment} cannot be released: in a notebook, a cell of its solution stops with "
+                    f"{output['ename']}: {output['evalue']}"
+                )
         if is_grade(cell) and not is_solution(cell):
             score, maximum = determine_grade(cell)
             if score != maximum:
-                raise UserError(f"{assignment} cannot be released: in a notebook, `{grade_id(cell)}` gives its solution {score} of {maximum} points.")
-    return raw
+                raise UserError(
+                    f"{assignment} cannot be released: in a notebook, `{grade_id(cell)}` gives its solution "
+                    f"{score} of {maximum} points."
+                )
+        cell["outputs"] = _with_streams_joined(cell["outputs"])
+    made = (str(nbformat.writes(notebook)) + "\n").encode()
+    path.write_bytes(made)
+    return made
+
+
+def _with_streams_joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """What a cell printed in one piece: the kernel sends it in pieces that depend on the moment."""
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and output["output_type"] == last["output_type"] == "stream"
+            and output["name"] == last["name"]
+        ):
+            last["text"] += output["text"]
+        else:
+            joined.append(output)
+    return joined
 
 
 def _prove(bundle: Bundle, solution: bytes, checks: Checks, workers: WarmParent) -> Verdict:
-    _prove_points(bundle, checks)
-
     def run(raw: bytes, which: Bundle) -> Verdict:
         return judge(raw, which, student="build", seed=PROOF_SEED, checks=checks, workers=workers).verdict
 
@@ -127,20 +171,29 @@ def _prove(bundle: Bundle, solution: bytes, checks: Checks, workers: WarmParent)
         for check in task.checks:
             if check.outcome != "passed":
                 raise UserError(
-                    f"{bundle.assignment} cannot be released: its own solution does not pass `{check.check}` of `{task.task}` "
+                    f"{bundle.assignment} cannot be released: its own solution does not pass "
+                    f"`{check.check}` of `{task.task}` "
                     f"({check.outcome}): {check.message}"
                 )
     if full.status != "graded" or full.score != full.max_score:
-        raise UserError(f"{bundle.assignment} cannot be released: its own solution gets {full.score:g} of {full.max_score:g}.")
+        raise UserError(
+            f"{bundle.assignment} cannot be released: its own solution gets "
+            f"{full.score:g} of {full.max_score:g}."
+        )
     empty = run(bundle.released.encode(), bundle)
     if empty.score != 0:
         gets = ", ".join(f"{task.score:g} for `{task.task}`" for task in empty.tasks if task.score)
-        raise UserError(f"{bundle.assignment} cannot be released: the unsolved notebook gets points ({gets}).")
+        raise UserError(
+            f"{bundle.assignment} cannot be released: the unsolved notebook gets points ({gets})."
+        )
     everything = replace(bundle, released=_without_demonstration_tags(bundle.released))
     for raw, expected in ((solution, full), (bundle.released.encode(), empty)):
         seen = run(raw, everything)
         if [task.score for task in seen.tasks] != [task.score for task in expected.tasks]:
-            raise UserError(f"{bundle.assignment} cannot be released: its demonstrations, which grading leaves out, change a score.")
+            raise UserError(
+                f"{bundle.assignment} cannot be released: its demonstrations, which grading leaves out, "
+                "change a score."
+            )
     return full
 
 
@@ -150,7 +203,8 @@ def _prove_points(bundle: Bundle, checks: Checks) -> None:
         worth = sum(check.points for check in checks.of(task))
         if worth != points:
             raise UserError(
-                f"{bundle.assignment} cannot be released: the cell of `{task}` gives {points:g} points, its checks give {worth:g}."
+                f"{bundle.assignment} cannot be released: the cell of `{task}` gives {points:g} points, "
+                f"its checks give {worth:g}."
             )
 
 
@@ -163,9 +217,18 @@ def _without_demonstration_tags(released: str) -> str:
 
 def _install(course: Course, stage: Course, assignment: str) -> None:
     """Put the proved files in place, and tell the course's gradebook of the assignment."""
-    with course.gradebook():
-        pass  # a gradebook that cannot be opened is found before anything is replaced
-    _generate_release(course, assignment)
+    with course.gradebook() as gradebook:  # one that cannot be written is found before anything is replaced
+        gradebook.db.execute(text("UPDATE course SET id = id"))
+        gradebook.db.rollback()
+    release, kept = course.folder("release", ".", assignment), stage.root / "released-before"
+    if release.is_dir():
+        shutil.copytree(release, kept)
+    try:
+        _generate_release(course, assignment)
+    except UserError:  # nbgrader takes the old release away before it finds that it cannot make the new one
+        if kept.is_dir():
+            shutil.copytree(kept, release, dirs_exist_ok=True)
+        raise
     made, target = stage.folder("solution", ".", assignment), course.folder("solution", ".", assignment)
     target.mkdir(parents=True, exist_ok=True)
     for file in made.iterdir():
@@ -175,5 +238,8 @@ def _install(course: Course, stage: Course, assignment: str) -> None:
 
 
 def _last_line(told: dict[str, str]) -> str:
-    lines = [line for line in (told.get("error") or told.get("log") or "").splitlines() if line.strip()]
+    """What nbgrader gave as its reason: of an error that it hid behind another, the first."""
+    log = told.get("log", "").splitlines()
+    reasons = [line for line in log if re.match(r"(\w+\.)*\w*(Error|Exception|Entry): ", line)]
+    lines = reasons or [line for line in (told.get("error") or "").splitlines() if line.strip()] or log
     return lines[-1] if lines else "it gave no reason."

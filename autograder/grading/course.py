@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import sysconfig
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +19,8 @@ from pathlib import Path
 
 import nbformat
 import sqlalchemy.exc
-from nbgrader.api import Gradebook
+from jupyter_core.paths import jupyter_config_path
+from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
@@ -26,6 +29,10 @@ from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is
 from autograder.grading.errors import UserError
 
 CONFIG_FILE = "nbgrader_config.py"
+
+# nbgrader builds its rows in an order that SQLAlchemy 2 comments on, three times a student;
+# the rows are right.
+warnings.filterwarnings("ignore", category=sqlalchemy.exc.SAWarning, module=r"nbgrader\.")
 
 
 @dataclass(frozen=True)
@@ -42,21 +49,23 @@ class Course:
         root = root.resolve()
         if not (root / CONFIG_FILE).is_file():
             raise UserError(
-                f"There is no course in {root}: it has no {CONFIG_FILE}. Name the course directory with `--course DIR`, "
-                "or make one with `autograder new DIR`."
+                f"There is no course in {root}: it has no {CONFIG_FILE}. "
+                "Name the course directory with `--course DIR`, or make one with `autograder new DIR`."
             )
         find_alembic()
-        try:
-            config = PyFileConfigLoader(CONFIG_FILE, path=str(root)).load_config()
-        except ConfigFileNotFound as error:
-            raise UserError(f"{root / CONFIG_FILE} cannot be read.") from error
-        except Exception as error:  # it is Python: anything may happen in it
-            raise UserError(f"{root / CONFIG_FILE} fails with {type(error).__name__}: {error}") from error
+        if str(root) not in sys.path:
+            sys.path.append(str(root))  # as nbgrader does: the config may name a late policy of the course's
+        config = Config()
+        # nbgrader reads the machine's and the user's settings first, and the course's last.
+        for folder in (*reversed(jupyter_config_path()), str(root)):
+            if (Path(folder) / CONFIG_FILE).is_file():
+                config.merge(_load_config(Path(folder)))
         config.CourseDirectory.root = str(root)
         return cls(root, config, CourseDirectory(config=config))
 
     def folder(self, step: str, student: str, assignment: str) -> Path:
-        """Where a student's assignment lies at a step: `submitted`, `autograded`, `release`, `source`, `solution`."""
+        """Where a student's assignment lies at a step: `submitted`, `autograded`, `release`, `source`,
+        `solution`."""
         directory = getattr(self.directory, f"{step}_directory")
         return self.root / self.directory.format_path(directory, student, assignment)
 
@@ -72,10 +81,19 @@ class Course:
         if not notebooks:
             known = self.assignments()
             if assignment in known:
-                raise UserError(f"The assignment {assignment} has not been built: run `autograder build {assignment}` first.")
-            raise UserError(f"There is no assignment {assignment!r} in {self.root}. Assignments: {', '.join(known) or 'none'}.")
+                raise UserError(
+                    f"The assignment {assignment} has not been built: "
+                    f"run `autograder build {assignment}` first."
+                )
+            raise UserError(
+                f"There is no assignment {assignment!r} in {self.root}. "
+                f"Assignments: {', '.join(known) or 'none'}."
+            )
         if len(notebooks) > 1:
-            raise UserError(f"The assignment {assignment} has {len(notebooks)} notebooks; one is what this grader handles.")
+            raise UserError(
+                f"The assignment {assignment} has {len(notebooks)} notebooks; "
+                "one is what this grader handles."
+            )
         source = self.folder("source", ".", assignment) / notebooks[0].name
         tests: dict[str, str] = {}
         if source.is_file():
@@ -86,11 +104,11 @@ class Course:
 
     def students(self, assignment: str) -> list[str]:
         """Who has handed in a folder for the assignment, in order."""
-        return sorted(
-            path.parent.name
-            for path in self.root.glob(self.directory.format_path(self.directory.submitted_directory, "*", assignment))
-            if path.is_dir()
-        )
+        pattern = self.directory.format_path(self.directory.submitted_directory, "*", assignment)
+        relative = os.path.relpath(pattern, self.directory.root)
+        position = Path(relative).parts.index("*")
+        found = (path for path in self.root.glob(relative) if path.is_dir())
+        return sorted(path.relative_to(self.root).parts[position] for path in found)
 
     def submission(self, student: str, bundle: Bundle) -> bytes | None:
         """The bytes a student handed in; `None` if there is no such file, or none that is a plain file."""
@@ -106,12 +124,12 @@ class Course:
         """When it was handed in, if nbgrader's `timestamp.txt` says so."""
         path = str(self.folder("submitted", student, assignment))
         try:
-            return self.directory.get_existing_timestamp(path)  # type: ignore[no-any-return]
-        except (ValueError, OverflowError, OSError):
-            return None
+            return self.directory.get_existing_timestamp(path)
+        except (ValueError, OverflowError, OSError, AttributeError):
+            return None  # AttributeError: on a time it cannot read, nbgrader calls a method that is not there
 
     def verdict_path(self, student: str, assignment: str) -> Path:
-        """Where a submission's verdict is kept: not under `autograded/`, whose files nbgrader hands back to students."""
+        """Where a verdict is kept: not in `autograded/`, which nbgrader hands back to students."""
         return self.root / "verdicts" / assignment / f"{student}.json"
 
     @contextmanager
@@ -125,21 +143,35 @@ class Course:
                     gradebook.db.rollback()
                     raise
         except sqlalchemy.exc.OperationalError as error:
-            raise UserError(f"{self._gradebook_name()} {_reason(error)}") from error
+            raise UserError(f"{self._gradebook_name()} {_reason(str(error.orig))}") from error
         except sqlalchemy.exc.DatabaseError as error:
-            raise UserError(f"{self._gradebook_name()} is not a gradebook that can be read ({error.orig}).") from error
+            told = f"is not a gradebook that can be read ({error.orig})."
+            raise UserError(f"{self._gradebook_name()} {told}") from error
+        except InvalidEntry as error:  # nbgrader's word for whatever the database refused
+            raise UserError(f"{self._gradebook_name()} {_reason(str(error))}") from error
 
     def _gradebook_name(self) -> str:
         url = str(self.directory.db_url)
-        return f"The gradebook {url.removeprefix('sqlite:///')}" if url.startswith("sqlite") else "The gradebook"
+        # Another kind of address may hold a password.
+        return f"The gradebook {url[10:]}" if url.startswith("sqlite:///") else "The gradebook"
 
 
-def _reason(error: sqlalchemy.exc.OperationalError) -> str:
-    told = str(error.orig)
+def _load_config(folder: Path) -> Config:
+    try:
+        return PyFileConfigLoader(CONFIG_FILE, path=str(folder)).load_config()
+    except ConfigFileNotFound as error:
+        raise UserError(f"{folder / CONFIG_FILE} cannot be read.") from error
+    except Exception as error:  # it is Python: anything may happen in it
+        raise UserError(f"{folder / CONFIG_FILE} fails with {type(error).__name__}: {error}") from error
+
+
+def _reason(told: str) -> str:
     if "locked" in told:
         return "is locked by another program; nothing more was written. Try again when it is done."
     if "readonly" in told:
         return "is read-only for you; nothing was written."
+    if "no such" in told:
+        return f"is of another nbgrader version ({told}). Keep a copy of it, then run `nbgrader db upgrade`."
     return f"cannot be used ({told}); nothing more was written."
 
 

@@ -6,6 +6,7 @@ batch, in nbgrader's own process, or on another machine.
 
 from __future__ import annotations
 
+import base64
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,16 +14,23 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.checking.session import Checks, CheckResult
+from autograder.checking.session import CheckResult, Checks
 from autograder.checking.submission import StudentError, Submission, WorkerLost
 from autograder.grading.bundle import Bundle, is_grade, is_solution
 from autograder.grading.rebuild import CorruptNotebook, Rebuilt, Step, rebuild
 from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
-from autograder.grading.workers import WarmParent, Worker
+from autograder.grading.workers import WarmParent, Worker, plain_text
 from autograder.reporting.card import task_outputs
 
 MAX_LOST_IN_CELLS = 4
-"""How many cells may take the worker with them before the rest of the notebook is not run."""
+"""How many cells may take the worker with them before the student's own additions are not run any more."""
+MAX_CELL_OUTPUTS = 200
+MAX_CELL_OUTPUT = 4_000_000
+"""Characters of one cell's outputs; the worker's shell keeps fewer, unless a student has replaced it."""
+MAX_OUTPUT = 20_000_000
+"""Characters of all outputs of one submission."""
+MAX_MESSAGE = 2000
+"""Characters of a check's message, which may quote names that the student made up."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,7 @@ class _Run:
         self.errors: dict[str, StudentError] = {}
         self.given_up: set[int] = set()
         self.worker: Worker | None = None
+        self.output_left = MAX_OUTPUT
 
     def __enter__(self) -> _Run:
         return self
@@ -90,8 +99,17 @@ class _Run:
             lost = next((step for step in self.rebuilt.steps if not self._run_cell(step)), None)
             if lost is None:
                 return
-            if len(self.given_up) >= MAX_LOST_IN_CELLS or self._left() <= 0:
+            if self._left() <= 0:
                 self.given_up = {step.index for step in self.rebuilt.steps}
+                self._note(
+                    "not_run", "The time for this submission was used up before all of its cells had run."
+                )
+            elif len(self.given_up) >= MAX_LOST_IN_CELLS:
+                # Not the released cells and the answers: those are few, and points depend on them.
+                self.given_up |= {step.index for step in self.rebuilt.steps if step.role == "added"}
+                self._note(
+                    "not_run", "So many cells ended badly that the cells the student added were left out."
+                )
 
     def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
@@ -99,23 +117,38 @@ class _Run:
         results = checks.run(task, submission, seed=seed, include_hidden=True, renew=self.cells)
         for result in results:
             if result.outcome in ("timeout", "crashed"):
-                self._note(result.outcome, f"In the check \"{result.check.title}\" of `{task}`: {result.message}")
+                self._note(
+                    result.outcome, f'In the check "{result.check.title}" of `{task}`: {result.message}'
+                )
         return _task(task, points, results)
 
     def unprotected(self) -> tuple[TaskVerdict, ...]:
-        """An instructor's own tests, scored by nbgrader's rules from outputs that the student's process wrote."""
+        """An instructor's own tests, scored by nbgrader's rules from outputs of the student's process."""
         from nbgrader.utils import determine_grade
 
         tasks = []
         for step in self.rebuilt.steps:
             if step.role != "unprotected":
                 continue
-            self._note("unprotected_cell", f"The test cell `{step.name}` ran beside the student's code; its result can be forged.")
+            self._note(
+                "unprotected_cell",
+                f"The test cell `{step.name}` ran beside the student's code; its result can be forged.",
+            )
             cell = self._cell_with_outputs(step)
             score, maximum = determine_grade(cell)
             outcome = "passed" if score == maximum else "failed"
-            errors = [f"{o.get('ename')}: {o.get('evalue')}" for o in cell["outputs"] if o["output_type"] == "error"]
-            check = CheckVerdict(step.name, "error", f"The tests in the cell {step.name}", outcome, score or 0.0, maximum, "; ".join(errors))
+            errors = [
+                f"{o.get('ename')}: {o.get('evalue')}" for o in cell["outputs"] if o["output_type"] == "error"
+            ]
+            check = CheckVerdict(
+                step.name,
+                "error",
+                f"The tests in the cell {step.name}",
+                outcome,
+                score or 0.0,
+                maximum,
+                "; ".join(errors),
+            )
             tasks.append(TaskVerdict(step.name, maximum, (check,)))
         return tuple(tasks)
 
@@ -140,11 +173,14 @@ class _Run:
             return True
         assert self.worker is not None
         try:
-            told = self.worker.ask({"op": "run", "source": step.source}, min(self.limits.cell_seconds, max(0.1, self._left())))
+            told = self.worker.ask(
+                {"op": "run", "source": step.source}, min(self.limits.cell_seconds, max(0.1, self._left()))
+            )
         except WorkerLost as lost:
             self._cell_lost(step, lost)
             return False
-        self.outputs[step.index] = _clean_outputs(told.get("outputs"))
+        self.outputs[step.index] = outputs = _clean_outputs(told.get("outputs"), self.output_left)
+        self.output_left -= sum(map(_length, outputs))
         if told.get("error"):
             self.errors[step.name] = StudentError(told["error"])
             if step.role == "added":
@@ -155,12 +191,22 @@ class _Run:
         if lost.reason == "infra_error":
             raise lost
         self.given_up.add(step.index)
-        where = f"The cell `{step.name}`" if step.role == "solution" else "A cell that the student added" if step.role == "added" else f"The released cell `{step.name}`"
-        says = {"timeout": "did not end in time", "out_of_memory": "used too much memory"}.get(lost.reason, "ended its process")
+        where = (
+            f"The cell `{step.name}`"
+            if step.role == "solution"
+            else "A cell that the student added"
+            if step.role == "added"
+            else f"The released cell `{step.name}`"
+        )
+        says = {"timeout": "did not end in time", "out_of_memory": "used too much memory"}.get(
+            lost.reason, "ended its process"
+        )
         self._note(lost.reason, f"{where} {says} and was left out; everything else was graded.")
         if step.role != "added":
             self.status = lost.reason
-            self.errors[step.name] = StudentError({"type": "Stopped", "message": f"the cell {says} when it was run."})
+            self.errors[step.name] = StudentError(
+                {"type": "Stopped", "message": f"the cell {says} when it was run."}
+            )
         error = {"output_type": "error", "ename": "Stopped", "evalue": str(lost), "traceback": [str(lost)]}
         self.outputs[step.index] = [error]
 
@@ -185,7 +231,9 @@ class _Run:
 
 
 def _task(task: str, points: float, results: list[CheckResult]) -> TaskVerdict:
-    return TaskVerdict(task, points, tuple(CheckVerdict.from_result(result) for result in results))
+    verdicts = (CheckVerdict.from_result(result) for result in results)
+    checks = (replace(verdict, message=plain_text(verdict.message, MAX_MESSAGE)) for verdict in verdicts)
+    return TaskVerdict(task, points, tuple(checks))
 
 
 def _no_points(bundle: Bundle) -> tuple[TaskVerdict, ...]:
@@ -193,9 +241,14 @@ def _no_points(bundle: Bundle) -> tuple[TaskVerdict, ...]:
 
 
 def _unread(verdict: Verdict, bundle: Bundle) -> Graded:
-    """The released notebook with the reason in front and no points, for a file that is not there or not readable."""
+    """The released notebook with the reason in front and no points: the file is not there or not readable."""
     notebook = bundle.skeleton()
-    zero = {"output_type": "execute_result", "data": {"text/plain": "0.0"}, "metadata": {}, "execution_count": None}
+    zero = {
+        "output_type": "execute_result",
+        "data": {"text/plain": "0.0"},
+        "metadata": {},
+        "execution_count": None,
+    }
     for cell in notebook.cells:
         if cell["cell_type"] == "code":
             graded = is_grade(cell) and not is_solution(cell)
@@ -206,29 +259,66 @@ def _unread(verdict: Verdict, bundle: Bundle) -> Graded:
 def _written(notebook: NotebookNode, verdict: Verdict) -> str:
     if verdict.status != "graded":
         notes = [finding.message for finding in verdict.findings if finding.kind != "cell_error"]
-        text = "**About your submission.** " + " ".join(notes or [f"It ended with the status {verdict.status}."])
+        text = "**About your submission.** " + " ".join(
+            notes or [f"It ended with the status {verdict.status}."]
+        )
         notebook.cells.insert(0, nbformat.v4.new_markdown_cell(text, metadata={"tags": ["autograder"]}))
     return str(nbformat.writes(nbformat.from_dict(notebook), version=4))
 
 
-_MIMES = {"text/plain", "text/latex", "image/png", "image/jpeg"}
-"""What may be shown of a student's output on pages that graders open: nothing that can carry a script."""
+_IMAGES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8"}
+"""How images begin. With plain text, they are all of a student's output that is shown on pages which graders
+open: nothing that can carry a script (MathJax follows links to scripts, so LaTeX is out as well)."""
+_CUT = {"output_type": "stream", "name": "stdout", "text": "\n… the rest of the output was cut\n"}
 
 
-def _clean_outputs(told: Any) -> list[dict[str, Any]]:
-    """A worker's outputs, field by field: what has not the shape of an output is dropped."""
+def _clean_outputs(told: Any, left: int) -> list[dict[str, Any]]:
+    """A worker's outputs, field by field: what is no output is dropped, what is too much cut."""
     outputs: list[dict[str, Any]] = []
+    left = min(left, MAX_CELL_OUTPUT)
     for item in told if isinstance(told, list) else []:
-        match item:
-            case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
-                outputs.append({"output_type": "stream", "name": name, "text": text})
-            case {"output_type": "error", "ename": str(ename), "evalue": str(evalue), "traceback": list(lines)}:
-                outputs.append(
-                    {"output_type": "error", "ename": ename, "evalue": evalue, "traceback": [str(line) for line in lines]}
-                )
-            case {"output_type": "display_data" | "execute_result" as kind, "data": dict(data)}:
-                kept = {mime: text for mime, text in data.items() if isinstance(text, str) and mime in _MIMES}
-                output: dict[str, Any] = {"output_type": kind, "data": kept, "metadata": {}}
-                outputs.append({**output, "execution_count": None} if kind == "execute_result" else output)
+        output = _clean_output(item)
+        if output is None:
+            continue
+        left -= _length(output)
+        if left < 0 or len(outputs) >= MAX_CELL_OUTPUTS:
+            outputs.append(dict(_CUT))
+            break
+        outputs.append(output)
     return outputs
 
+
+def _clean_output(item: Any) -> dict[str, Any] | None:
+    match item:
+        case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
+            return {"output_type": "stream", "name": name, "text": text}
+        case {"output_type": "error", "ename": str(name), "evalue": str(value), "traceback": list(lines)}:
+            kept = [line for line in lines if isinstance(line, str)]
+            return {"output_type": "error", "ename": name, "evalue": value, "traceback": kept}
+        case {"output_type": "display_data" | "execute_result" as kind, "data": dict(data)}:
+            shown = {
+                mime: text for mime, text in data.items() if isinstance(text, str) and _shown(mime, text)
+            }
+            output: dict[str, Any] = {"output_type": kind, "data": shown, "metadata": {}}
+            return {**output, "execution_count": None} if kind == "execute_result" else output
+    return None
+
+
+def _shown(mime: Any, text: str) -> bool:
+    if mime not in _IMAGES:
+        return bool(mime == "text/plain")
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).startswith(_IMAGES[mime])
+    except ValueError:
+        return False
+
+
+def _length(output: dict[str, Any]) -> int:
+    """Roughly how many characters an output takes up in a file."""
+    parts = [
+        output.get("text", ""),
+        output.get("evalue", ""),
+        *output.get("traceback", ()),
+        *output.get("data", {}).values(),
+    ]
+    return 100 + sum(map(len, parts))

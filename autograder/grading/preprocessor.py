@@ -1,68 +1,118 @@
 """The grading path inside plain `nbgrader autograde` and formgrader's button.
 
 nbgrader converts a submission twice: from `submitted/` to `autograded/`, sanitized, and then again
-in place, executed. Here the first conversion rebuilds, runs and judges, and the second only saves
-the scores. `SubmissionExporter` reads files as bytes, because a file that is no notebook must get
-its verdict, too, and must not end the batch.
+in place, executed. Here the first conversion rebuilds, runs, judges and records, and nothing is
+left for the second. `SubmissionExporter` reads files as bytes, because a file that is no notebook
+must get its verdict, too, and must not end the batch.
 """
 
 from __future__ import annotations
 
 import atexit
+import re
+from fnmatch import fnmatch
+from glob import glob
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.checking.session import with_checks
+from autograder.checking.submission import WorkerLost
+from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
+from autograder.grading.errors import UserError
 from autograder.grading.judge import Graded, judge
-from autograder.grading.store import assignment_seed, fingerprint, save_verdict
+from autograder.grading.record import check_gradebook, record_scores
+from autograder.grading.store import assignment_seed, fingerprint
 from autograder.grading.workers import WarmParent
 
-_RAW = "autograder_raw"
 _parents: list[WarmParent] = []
 
 
 class SubmissionExporter(NotebookExporter):
-    """Reads a submission as bytes; what they mean is decided by `GradeOutside`."""
+    """Hands submissions to `GradeOutside` as they are; what their bytes mean is decided there.
+
+    nbgrader makes one for each run, before it touches anything, so what would stop every submission
+    is found here.
+    """
+
+    def __init__(self, config: Any = None, **kwargs: Any) -> None:
+        super().__init__(config=config, **kwargs)
+        self.bundles: dict[str, Bundle] = {}
+        converter = self.parent
+        if isinstance(converter, Autograde):
+            self.course = Course(Path(converter.coursedir.root), converter.config, converter.coursedir)
+            try:
+                self._prepare(converter)
+            except UserError as error:
+                converter.log.error(str(error))
+                raise NbGraderException(str(error)) from None
 
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
-        if not any(isinstance(each, GradeOutside) for each in self._preprocessors):
-            return super().from_filename(filename, resources=resources, **kwargs)
-        resources = self._init_resources(resources)
-        resources[_RAW] = Path(filename).read_bytes() if Path(filename).is_file() else None
-        return self.from_notebook_node(nbformat.v4.new_notebook(), resources=resources, **kwargs)
+        if any(isinstance(each, GradeOutside) for each in self._preprocessors):
+            return self.from_notebook_node(nbformat.v4.new_notebook(), resources=resources, **kwargs)
+        return super().from_filename(filename, resources=resources, **kwargs)
+
+    def _prepare(self, converter: Autograde) -> None:
+        """Check the course, and see to it that a submission without the notebook is graded as such.
+
+        nbgrader passes over a folder without a notebook, and stops at one with a notebook of another name.
+        """
+        pattern = converter._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
+        for folder in glob(
+            converter._format_source(converter.coursedir.assignment_id, converter.coursedir.student_id)
+        ):
+            found = re.match(pattern, folder)
+            if found is None or not Path(folder).is_dir():
+                continue
+            assignment = found["assignment"]
+            if assignment not in self.bundles:
+                self.bundles[assignment] = bundle = self.course.bundle(assignment)
+                try:
+                    _ = bundle.exercise
+                except FileNotFoundError as error:
+                    raise UserError(f"{assignment} cannot be graded: {error}.") from error
+                check_gradebook(self.course, bundle)
+            notebook = self.bundles[assignment].notebook
+            if fnmatch(notebook, converter.coursedir.notebook_id):
+                converter.assignments[folder] = [f"{folder}/{notebook}.ipynb"]
+        _warm_parent()  # where no confinement holds, nothing is run
 
 
 class GradeOutside(NbGraderPreprocessor):
-    """Replaces the notebook by the rebuilt and judged one, and keeps the verdict."""
+    """Replaces the notebook by the rebuilt and judged one, and records the scores and the verdict."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        course = Course.at(Path(self._course_root()))
-        marks = resources["nbgrader"]
-        bundle = course.bundle(marks["assignment"])
-        seed = assignment_seed(course, bundle.assignment)
-        raw = resources.pop(_RAW)
+        student, assignment = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
+        course, bundle = self.parent.course, self.parent.bundles[assignment]
+        seed = assignment_seed(course, assignment)
+        raw = course.submission(student, bundle)
 
         def run(checks: Any) -> Graded:
-            return judge(raw, bundle, student=marks["student"], seed=seed, checks=checks, workers=_warm_parent())
+            return judge(raw, bundle, student=student, seed=seed, checks=checks, workers=_warm_parent())
 
-        graded = with_checks(bundle.exercise, run)
-        save_verdict(course, graded.verdict, fingerprint(raw, bundle, seed))
+        try:
+            graded = with_checks(bundle.exercise, run)
+        except WorkerLost:
+            _parents.pop().close()  # it may be what failed; the next submission starts another
+            raise
+        record_scores(course, bundle, graded, fingerprint(raw, bundle, seed))
         return nbformat.reads(graded.notebook, as_version=4), resources
-
-    def _course_root(self) -> str:
-        converter = getattr(self.parent, "parent", None)
-        directory = getattr(converter, "coursedir", None)
-        return directory.root if directory is not None else "."
 
 
 def _warm_parent() -> WarmParent:
     """One warm parent for all submissions that this process converts."""
     if not _parents:
         _parents.append(WarmParent())
-        atexit.register(_parents[0].close)
+        atexit.register(_close_parents)
     return _parents[0]
+
+
+def _close_parents() -> None:
+    while _parents:
+        _parents.pop().close()

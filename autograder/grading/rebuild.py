@@ -8,6 +8,8 @@ outputs, points, kernels and the order of cells are the skeleton's.
 from __future__ import annotations
 
 import ast
+import json
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +20,14 @@ from nbformat import NotebookNode
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution, tags
 from autograder.grading.verdict import Finding
 
-MAX_BYTES = 100 << 20
+MAX_BYTES = 64 << 20
 MAX_CELLS = 2000
+MAX_PARTS = 8_000_000
+"""Opening brackets in the file: sixty megabytes of `{}` would take gigabytes of memory to read."""
+_CELL_TYPES = ("code", "markdown", "raw", "heading", "html")
+MAX_CELL_CODE = 200_000
+MAX_CODE = 1_000_000
+"""Characters of code in one cell, and in all of them: parsing takes a thousand times that in memory."""
 DEMONSTRATION = "demonstration"
 
 
@@ -61,27 +69,81 @@ def read_notebook(raw: bytes) -> NotebookNode:
         raise CorruptNotebook("the file is empty")
     if len(raw) > MAX_BYTES:
         raise CorruptNotebook(f"the file is larger than {MAX_BYTES >> 20} MB")
+    if raw.count(b"{") + raw.count(b"[") > MAX_PARTS:
+        raise CorruptNotebook("the file has more parts than a notebook can have")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CorruptNotebook("the file is not text") from error
     try:
-        notebook = nbformat.reads(text, as_version=4)
-        cells = notebook["cells"]
-        if not isinstance(cells, list) or len(cells) > MAX_CELLS:
-            raise CorruptNotebook("the file has no list of cells, or far too many")
-        for cell in cells:
-            if not isinstance(cell, dict) or not isinstance(cell.get("source", ""), (str, list)):
-                raise CorruptNotebook("the file has a cell that is none")
-            source = cell.get("source", "")
-            cell["source"] = source if isinstance(source, str) else "".join(map(str, source))
-            if not isinstance(cell.get("metadata"), dict):
-                cell["metadata"] = NotebookNode()
+        kept = json.dumps(_needed(json.loads(text)), ensure_ascii=False)
+        # JSON can say half a surrogate pair, which no file can be written with afterwards.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # nbformat's words on cell ids are for authors of notebooks
+            notebook = nbformat.convert(nbformat.reader.reads(kept.encode("utf-8", "replace").decode()), 4)
+        if len(notebook["cells"]) > MAX_CELLS:
+            raise CorruptNotebook(f"the file has more than {MAX_CELLS} cells")
     except CorruptNotebook:
         raise
-    except Exception as error:  # nbformat raises whatever the broken file made it trip over
+    except Exception as error:  # json and nbformat raise whatever the broken file made them trip over
         raise CorruptNotebook(f"the file is not a Jupyter notebook ({type(error).__name__})") from error
+    _leave_out_masses(notebook.cells)
     return notebook
+
+
+def _needed(data: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a notebook's JSON that count. The rest may have any shape and size."""
+    kept: dict[str, Any] = {
+        "nbformat": data["nbformat"],
+        "nbformat_minor": data.get("nbformat_minor", 0),
+        "metadata": {},
+    }
+    if "cells" in data:
+        return {**kept, "cells": _needed_of_cells(data["cells"])}
+    sheets = [_needed_of_cells(sheet["cells"]) for sheet in data["worksheets"]]
+    return {**kept, "worksheets": [{"cells": cells, "metadata": {}} for cells in sheets]}
+
+
+def _needed_of_cells(cells: Any) -> list[dict[str, Any]]:
+    if not isinstance(cells, list):
+        raise TypeError("cells are a list")
+    return [_needed_of_cell(cell) for cell in cells]
+
+
+def _needed_of_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    kind = cell["cell_type"] if cell["cell_type"] in _CELL_TYPES else "raw"
+    kept: dict[str, Any] = {
+        "cell_type": kind,
+        "metadata": {"nbgrader": marks} if isinstance(marks, dict) else {},
+    }
+    for name in ("source", "input"):  # a code cell's source is its `input` in old notebooks
+        if name in cell:
+            kept[name] = _joined(cell[name])
+    if isinstance(cell.get("id"), str):
+        kept["id"] = cell["id"]
+    if kind == "code":
+        kept.update(outputs=[], execution_count=None)
+    return kept
+
+
+def _joined(source: Any) -> str:
+    if isinstance(source, str):
+        return source
+    return "".join(line for line in source if isinstance(line, str)) if isinstance(source, list) else ""
+
+
+def _leave_out_masses(cells: list[NotebookNode]) -> None:
+    left = MAX_CODE
+    for cell in cells:
+        size = len(cell["source"]) if cell["cell_type"] == "code" else 0
+        if size > min(MAX_CELL_CODE, left):
+            cell["source"] = (
+                f"# Here were {size} characters of code: too many to read, so they were left out."
+            )
+        else:
+            left -= size
 
 
 def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
@@ -127,6 +189,7 @@ def _find_answers(
     """The student's source for each solution cell, and which submitted cells are thereby spoken for."""
     answers: dict[str, str] = {}
     claimed: set[int] = set()
+    defined: dict[int, set[str]] = {}
     for cell in skeleton:
         if not is_solution(cell):
             continue
@@ -136,14 +199,18 @@ def _find_answers(
             # Some front ends drop nbgrader's metadata but keep the cell's id, and some drop both.
             copies = [i for i, other in enumerate(submitted) if i not in claimed and _same_id(other, cell)]
         if not copies and cell["cell_type"] == "code":
-            copies = [i for i, other in enumerate(submitted) if i not in claimed and name in _defined_names(other)][-1:]
+            defined = defined or {i: _defined_names(other) for i, other in enumerate(submitted)}
+            copies = [i for i, names in defined.items() if i not in claimed and name in names][-1:]
         if not copies:
             findings.append(Finding("missing_cell", f"The cell `{name}` is not in the submitted notebook."))
             continue
         changed = [i for i in copies if submitted[i]["source"] != cell["source"]]
         if len(copies) > 1:
             findings.append(
-                Finding("duplicate_cell", f"The cell `{name}` is there {len(copies)} times; the last one changed counts.")
+                Finding(
+                    "duplicate_cell",
+                    f"The cell `{name}` is there {len(copies)} times; the last one changed counts.",
+                )
             )
         chosen = (changed or copies)[-1]
         answers[name] = submitted[chosen]["source"]
@@ -162,7 +229,9 @@ def _find_added(
     anchor = -1
     for index, cell in enumerate(submitted):
         source = cell["source"]
-        position = positions.get(grade_id(cell), by_id.get(str(cell.get("id")), by_source.get(source.strip())))
+        position = positions.get(
+            grade_id(cell), by_id.get(str(cell.get("id")), by_source.get(source.strip()))
+        )
         if index in claimed:
             anchor = position if position is not None else anchor
             continue
@@ -173,7 +242,10 @@ def _find_added(
                 continue
             if is_grade(released):
                 findings.append(
-                    Finding("edited_check", f"The cell `{grade_id(released)}` was changed; the released one was used.")
+                    Finding(
+                        "edited_check",
+                        f"The cell `{grade_id(released)}` was changed; the released one was used.",
+                    )
                 )
                 continue
         if cell.get("cell_type") == "code" and source.strip():
@@ -182,7 +254,11 @@ def _find_added(
 
 
 def _same_id(one: NotebookNode, other: NotebookNode) -> bool:
-    return bool(one.get("id")) and one.get("id") == other.get("id") and one.get("cell_type") == other.get("cell_type")
+    return (
+        bool(one.get("id"))
+        and one.get("id") == other.get("id")
+        and one.get("cell_type") == other.get("cell_type")
+    )
 
 
 def _defined_names(cell: NotebookNode) -> set[str]:

@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +18,32 @@ from autograder.grading.errors import UserError
 from autograder.grading.verdict import Verdict
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write beside, then rename: a reader sees the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def staged(path: Path, text: str) -> Iterator[None]:
+    """Write a file beside its place, and put it there when the block ends well.
+
+    A reader sees the old file or the new one. If the block fails, neither the file nor a folder made
+    for it stays.
+    """
+    made = [folder for folder in path.parents if not folder.exists()]
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         beside.write_text(text, encoding="utf-8")
+        yield
         beside.replace(path)
-    finally:
+    except BaseException:
         beside.unlink(missing_ok=True)
+        for folder in made:
+            with suppress(OSError):  # something else lies in it by now
+                folder.rmdir()
+        raise
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    with staged(path, text):
+        pass
 
 
 def assignment_seed(course: Course, assignment: str) -> int:
@@ -46,14 +65,27 @@ def assignment_seed(course: Course, assignment: str) -> int:
 
 def fingerprint(raw: bytes | None, bundle: Bundle, seed: int) -> str:
     """What a verdict depends on: while it is the same, the verdict is, too."""
-    parts = (__version__, bundle.digest(), str(seed), hashlib.sha256(raw).hexdigest() if raw is not None else "missing")
+    parts = (
+        __version__,
+        bundle.digest(),
+        str(seed),
+        hashlib.sha256(raw).hexdigest() if raw is not None else "missing",
+    )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def save_verdict(course: Course, verdict: Verdict, key: str) -> None:
-    """Keep a verdict, with the fingerprint of what it was formed from."""
+@contextmanager
+def staged_verdict(course: Course, verdict: Verdict, key: str) -> Iterator[None]:
+    """Keep a verdict, with the fingerprint of what it was formed from, when the block ends well."""
     kept = {"fingerprint": key, "verdict": verdict.as_json()}
-    write_whole(course.verdict_path(verdict.student, verdict.assignment), json.dumps(kept, indent=1) + "\n")
+    with staged(course.verdict_path(verdict.student, verdict.assignment), json.dumps(kept, indent=1) + "\n"):
+        yield
+
+
+def save_verdict(course: Course, verdict: Verdict, key: str) -> None:
+    """Keep a verdict of which the gradebook need not know."""
+    with staged_verdict(course, verdict, key):
+        pass
 
 
 def load_verdict(course: Course, student: str, assignment: str) -> tuple[str, dict[str, Any]] | None:

@@ -50,13 +50,21 @@ class WarmParent:
         self.level = level or best_level(probe())
         if self.level is Level.NONE and level is None:
             raise UserError(
-                "No confinement that is good enough holds on this machine, so nothing was run. `autograder doctor` says what is "
-                "missing; `--unsafe` runs students' code without a wall, at your own risk."
+                "No confinement that is good enough holds on this machine, so nothing was run. "
+                "`autograder doctor` says what is missing; `--unsafe` runs students' code without a wall, "
+                "at your own risk."
             )
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         package = Path(autograder.__file__).resolve().parent
         command = [sys.executable, "-I", "-m", "autograder.worker.parent", "--fd", str(there.fileno())]
-        command += ["--level", self.level.value, "--memory-bytes", str(self.limits.memory_bytes), "--hidden", str(package)]
+        command += [
+            "--level",
+            self.level.value,
+            "--memory-bytes",
+            str(self.limits.memory_bytes),
+            "--hidden",
+            str(package),
+        ]
         course = package.parent / "autograder_course"
         if course.is_dir():
             command += ["--hidden", str(course)]
@@ -110,7 +118,9 @@ class WarmParent:
     def __enter__(self) -> WarmParent:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
@@ -138,10 +148,14 @@ class Worker:
             return {key: _exception(it) if key in ("raised", "error") else it for key, it in answer.items()}
         except WireTimeout:
             self.end()
-            raise WorkerLost("timeout", f"Your code did not answer within {seconds:.0f} seconds and was stopped.") from None
+            raise WorkerLost(
+                "timeout", f"Your code did not answer within {seconds:.0f} seconds and was stopped."
+            ) from None
         except WireError:
             self.end()
-            raise WorkerLost("crashed", "Your code sent back something that is no answer, and was stopped.") from None
+            raise WorkerLost(
+                "crashed", "Your code sent back something that is no answer, and was stopped."
+            ) from None
         except WireClosed:
             self.end()
             raise self._lost() from None
@@ -153,7 +167,7 @@ class Worker:
         self._control.settimeout(10)
         with suppress(OSError):
             self._control.send(json.dumps({"do": "kill"}).encode())
-        # A supervisor that ended by itself leaves our message unread: that is told first, its own message after.
+        # A supervisor that ended by itself leaves our message unread: that is told first, its own word after.
         for _ in range(2):
             try:
                 self.report = json.loads(self._control.recv(1 << 16) or b"{}")
@@ -168,12 +182,19 @@ class Worker:
     def _lost(self) -> WorkerLost:
         match (self.report or {}).get("exit"):
             case "memory":
-                return WorkerLost("out_of_memory", "Your code used more memory than a submission may, and was stopped.")
+                return WorkerLost(
+                    "out_of_memory", "Your code used more memory than a submission may, and was stopped."
+                )
             case "refused":
-                return WorkerLost("infra_error", f"The confinement failed: {(self.report or {}).get('message', '')}")
+                return WorkerLost(
+                    "infra_error", f"The confinement failed: {(self.report or {}).get('message', '')}"
+                )
             case None:
                 return WorkerLost("infra_error", "The worker could not be started.")
-        return WorkerLost("crashed", "Your code ended the process it ran in (for example with `exit()` or a crash in a library).")
+        return WorkerLost(
+            "crashed",
+            "Your code ended the process it ran in (for example with `exit()` or a crash in a library).",
+        )
 
 
 def _exception(told: Any) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.worker.wire import MAX_NESTING, Opaque, Ref, map_tree, tree_leaves
+from autograder.worker.wire import DTYPES, MAX_BODY, MAX_NESTING, Opaque, Ref, map_tree, tree_leaves
 
 _PLAIN_TYPES = (torch.Tensor, nn.Parameter)
 _STUDENT_FILES = ("<cell ", "<ipython-input", "ipykernel_")
@@ -35,6 +35,11 @@ class KernelLog(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.names: set[str] = set()
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Torch asks; else the first kernel that is seen imports torch._dynamo, a second of work."""
+        return False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -60,7 +65,8 @@ class Objects:
         previous = torch.get_default_dtype()
         try:
             torch.set_default_dtype(request.get("default_dtype") or previous)
-            return operation(self, request)
+            with torch.enable_grad():  # a cell may have switched gradients off for all that follows
+                return operation(self, request)
         except (Exception, SystemExit) as error:
             return {"raised": describe_exception(error)}
         finally:
@@ -129,12 +135,20 @@ class Objects:
         wanted = leaves + [p for _, p in named if p.requires_grad]
         live = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
         if not live or not wanted:
-            return {"inputs": [None] * len(leaves), "parameters": {name: None for name, _ in named}, "attached": False}
+            return {
+                "inputs": [None] * len(leaves),
+                "parameters": {name: None for name, _ in named},
+                "attached": False,
+            }
         total = sum((output * weight.to(output.dtype)).sum() for output, weight in live)
         grads = torch.autograd.grad(total, wanted, allow_unused=True, retain_graph=True)
         rest = iter(grads[len(leaves) :])
         parameters = {name: next(rest) if p.requires_grad else None for name, p in named}
-        return {"inputs": self._plain(list(grads[: len(leaves)])), "parameters": self._plain(parameters), "attached": True}
+        return {
+            "inputs": self._plain(list(grads[: len(leaves)])),
+            "parameters": self._plain(parameters),
+            "attached": True,
+        }
 
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a module registers: parameters, buffers and submodules, by name."""
@@ -177,7 +191,7 @@ class Objects:
                 return self._objects[value.id]
             return value.clone() if isinstance(value, torch.Tensor) else value
 
-        return map_tree((tuple(request.get("args", ())), dict(request.get("kwargs", {}))), leaf)  # type: ignore[no-any-return]
+        return map_tree((tuple(request.get("args", ())), dict(request.get("kwargs", {}))), leaf)
 
     def _keep(self, value: Any) -> Ref:
         for number, known in self._objects.items():
@@ -190,7 +204,11 @@ class Objects:
     def _plain(self, value: Any, depth: int = 0) -> Any:
         if depth >= MAX_NESTING - 2:
             return Opaque("a value nested too deeply")
-        if value is None or type(value) in (bool, int, float, str) or isinstance(value, (torch.dtype, Ref, Opaque)):
+        if (
+            value is None
+            or type(value) in (bool, int, float, str)
+            or isinstance(value, (torch.dtype, Ref, Opaque))
+        ):
             return value
         if isinstance(value, torch.Tensor):
             return _plain_tensor(value)
@@ -223,12 +241,18 @@ _OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
 def describe_exception(error: BaseException) -> dict[str, Any]:
     """An exception as data: its type, its message, and the student's own lines that led to it."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_student_file(f.filename)]
-    lines = [f"line {f.lineno}: {(f.line or linecache.getline(f.filename, f.lineno or 0)).strip()}" for f in frames]
+    lines = [
+        f"line {f.lineno}: {(f.line or linecache.getline(f.filename, f.lineno or 0)).strip()}" for f in frames
+    ]
     try:
         message = str(error)
     except Exception:
         message = "(its message could not be read)"
-    return {"type": type(error).__name__[:100], "message": message[:2000], "lines": [line[:300] for line in lines[-5:]]}
+    return {
+        "type": type(error).__name__[:100],
+        "message": message[:2000],
+        "lines": [line[:300] for line in lines[-5:]],
+    }
 
 
 def _is_student_file(filename: str) -> bool:
@@ -267,10 +291,18 @@ def _plain_tensor(value: torch.Tensor) -> Any:
         return Opaque("a tensor that is not dense")
     if value.is_meta:
         return Opaque("a tensor on the meta device, without values")
+    if value.dtype not in DTYPES.values():
+        return Opaque(f"a tensor of dtype {str(value.dtype).removeprefix('torch.')}")
+    if value.numel() * value.element_size() > MAX_BODY:
+        return Opaque(f"a tensor of {value.numel()} numbers, too large to look at")
     plain = value.detach().resolve_conj().resolve_neg()
     # A mode-free copy: what an inference-mode call returned may be used like any other tensor.
     with torch.inference_mode(False), torch.no_grad():
-        return torch.empty_like(plain, device="cpu").copy_(plain) if plain.device.type != "cpu" else plain.clone()
+        return (
+            torch.empty_like(plain, device="cpu").copy_(plain)
+            if plain.device.type != "cpu"
+            else plain.clone()
+        )
 
 
 def _kind(value: Any) -> str:

@@ -14,6 +14,7 @@ import random
 import signal
 import socket
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -53,9 +54,9 @@ def _import_and_warm() -> None:
     torch.set_num_threads(1)
     platform.processor()  # spawns `uname` once per process unless it is known
     matplotlib.interactive(False)
-    autograder.check = _check_later  # type: ignore[attr-defined]
-    autograder.after = autograder.notebook.after  # type: ignore[attr-defined]
-    autograder.notebook.check = _check_later  # type: ignore[attr-defined]
+    autograder.check = _check_later
+    autograder.after = autograder.notebook.after
+    autograder.notebook.check = _check_later  # type: ignore[assignment]
 
     ready = shell.build_shell()
     ready.run("pass")
@@ -96,7 +97,7 @@ def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
             supervise(
                 data_fd,
                 control_fd,
-                lambda: _work(data_fd),
+                partial(_work, data_fd),
                 level=level,
                 limits=limits,
                 readable=readable,

@@ -66,7 +66,9 @@ class Outputs:
 
     def as_data(self) -> list[dict[str, Any]]:
         return [
-            {"output_type": "stream", "name": item["name"], "text": "".join(item["parts"])} if "parts" in item else item
+            {"output_type": "stream", "name": item["name"], "text": "".join(item["parts"])}
+            if "parts" in item
+            else item
             for item in self.items
         ]
 
@@ -88,7 +90,7 @@ class _Written(io.TextIOBase):
 class _Published(DisplayPublisher):
     outputs = AnyTrait()
 
-    def publish(self, data: Any, metadata: Any = None, **_: Any) -> None:
+    def publish(self, data: Any, metadata: Any = None, source: Any = None, **_: Any) -> None:
         self.outputs.display("display_data", data)
 
 
@@ -111,7 +113,7 @@ class Shell(InteractiveShell):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.outputs = Outputs()
-        self.displayhook.outputs = self.display_pub.outputs = self.outputs
+        self.displayhook.outputs = self.display_pub.outputs = self.outputs  # type: ignore[attr-defined]
 
     def init_io(self) -> None:
         pass
@@ -145,22 +147,29 @@ def build_shell() -> Shell:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.autoindent = False
-    return Shell.instance(config=config)  # type: ignore[no-any-return]
+    return Shell.instance(config=config)
 
 
 def serve(stream: Stream, shell: Shell) -> None:
-    """Answer requests until the judge hangs up: `run` a cell, or any operation on its objects."""
+    """Answer requests until the judge hangs up: `run` a cell, or any operation on its objects.
+
+    An answer carries its request's number, so that none that was sent unasked is taken for one.
+    """
     objects = Objects(shell.user_ns)
     while True:
         try:
             request = stream.receive()
         except (WireClosed, WireError):
             return
+        number = request.pop("number")
         answer = shell.run(request["source"]) if request["op"] == "run" else objects.perform(request)
         try:
-            stream.send(answer)
-        except WireError as error:
-            stream.send({"raised": {"type": "AnswerTooLarge", "message": str(error), "lines": []}})
+            stream.send({**answer, "number": number})
+        except WireClosed:
+            return
+        except Exception as error:  # an answer too large, or of a kind that even safetensors does not know
+            raised = {"type": "AnswerTooLarge", "message": str(error)[:200], "lines": []}
+            stream.send({"raised": raised, "number": number})
 
 
 def _flush_figures() -> None:

@@ -1,0 +1,205 @@
+"""What tests share: small courses, notebooks with other answers in them, and the two roads to a verdict."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.checking.session import with_checks
+from autograder.grading.bundle import Bundle
+from autograder.grading.course import Course
+from autograder.grading.judge import Graded, judge
+from autograder.grading.verdict import OUTCOMES, STATUSES
+from autograder.grading.workers import RunLimits, WarmParent
+
+ROOT = Path(__file__).parent.parent
+ASSIGNMENT = "03_lstm_cell"
+NOTEBOOK = "lstm_cell"
+SEED = 20_261_121
+"""The course seed of judged notebooks; no worker may ever see it."""
+
+QUICK = RunLimits(cell_seconds=1.5, call_seconds=1.5, total_seconds=25)
+"""Limits for tests in which something hangs."""
+
+
+@functools.cache
+def _committed(kind: str, assignment: str) -> str:
+    return (ROOT / kind / assignment / f"{assignment[3:]}.ipynb").read_text(encoding="utf-8")
+
+
+def solved(assignment: str = ASSIGNMENT) -> dict[str, Any]:
+    """The solved notebook as JSON data, without outputs: every point is right in it."""
+    return _blank(_committed("solutions", assignment))
+
+
+def released(assignment: str = ASSIGNMENT) -> dict[str, Any]:
+    """The notebook as students get it, as JSON data."""
+    return _blank(_committed("release", assignment))
+
+
+def _blank(text: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(text)
+    for cell in data["cells"]:
+        cell["source"] = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            cell.update(outputs=[], execution_count=None)
+    return data
+
+
+def cell_named(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The cell with nbgrader's id `name`."""
+    return next(c for c in data["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == name)
+
+
+def code_cell(source: str) -> dict[str, Any]:
+    """A code cell as a student adds one."""
+    return {
+        "cell_type": "code",
+        "source": source,
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "id": _id(),
+    }
+
+
+def _id() -> str:
+    _id.count += 1  # type: ignore[attr-defined]
+    return f"added-{_id.count}"  # type: ignore[attr-defined]
+
+
+_id.count = 0  # type: ignore[attr-defined]
+
+
+def submission(
+    answers: Mapping[str, str] | None = None,
+    *,
+    before: str = "",
+    after: Mapping[str, str] | None = None,
+    end: str = "",
+    base: Mapping[str, Any] | None = None,
+) -> bytes:
+    """The solved notebook (or `base`) with other `answers` by grade_id and code cells added to it.
+
+    `before` is a cell in front of everything, `after` has cells to put behind those named, `end` is the last.
+    """
+    data = copy.deepcopy(dict(base)) if base is not None else solved()
+    for name, source in (answers or {}).items():
+        cell_named(data, name)["source"] = source
+    for name, source in (after or {}).items():
+        data["cells"].insert(data["cells"].index(cell_named(data, name)) + 1, code_cell(source))
+    if before:
+        data["cells"].insert(0, code_cell(before))
+    if end:
+        data["cells"].append(code_cell(end))
+    return json.dumps(data).encode()
+
+
+def answer(name: str, *, prepend: str = "", append: str = "") -> str:
+    """The right source of a solution cell with more in front of it and behind it."""
+    return "\n".join(filter(None, [prepend, str(cell_named(solved(), name)["source"]), append]))
+
+
+def make_bundle(assignment: str = ASSIGNMENT) -> Bundle:
+    """What grading the committed assignment needs."""
+    return Bundle(assignment, assignment[3:], _committed("release", assignment))
+
+
+def run_judge(raw: bytes | None, workers: WarmParent, bundle: Bundle | None = None) -> Graded:
+    """Judge one submission in this process; the result keeps the contract of every verdict."""
+    bundle = bundle or make_bundle()
+    graded = with_checks(
+        bundle.exercise,
+        lambda checks: judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers),
+    )
+    assert_explicit(graded.verdict.as_json())
+    graded.notebook.encode()  # can be written
+    nbformat.validate(nbformat.reads(graded.notebook, as_version=4))
+    return graded
+
+
+def assert_explicit(verdict: Mapping[str, Any]) -> None:
+    """Every status and outcome is one of the contract's, and no score is outside its bounds."""
+    json.dumps(verdict, ensure_ascii=False, allow_nan=False).encode()
+    assert verdict["status"] in STATUSES, verdict["status"]
+    assert 0 <= verdict["score"] <= verdict["max_score"]
+    for task in verdict["tasks"]:
+        assert 0 <= task["score"] <= task["max_score"]
+        assert all(check["outcome"] in OUTCOMES for check in task["checks"]), task
+        assert all(len(check["message"]) < 5000 for check in task["checks"]), (
+            "a message that fills the screen"
+        )
+
+
+def scores(graded: Graded) -> dict[str, float]:
+    """Each task's score."""
+    return {task.task: task.score for task in graded.verdict.tasks}
+
+
+def outcomes(graded: Graded, task: str) -> dict[str, str]:
+    """Each check's outcome in a task."""
+    return {check.check: check.outcome for t in graded.verdict.tasks if t.task == task for check in t.checks}
+
+
+def outputs_text(graded: Graded) -> str:
+    """All that a submission printed, displayed or raised, as it stands in the graded notebook."""
+    cells = nbformat.reads(graded.notebook, as_version=4).cells
+    return json.dumps([cell.get("outputs", []) for cell in cells], ensure_ascii=False)
+
+
+def make_course(root: Path, assignments: Iterable[str] = (ASSIGNMENT,)) -> Course:
+    """A built course in an empty directory: the committed release, and a gradebook that knows it."""
+    shutil.copyfile(ROOT / "nbgrader_config.py", root / "nbgrader_config.py")
+    course = Course.at(root)
+    for name in assignments:
+        for step in ("source", "release"):
+            shutil.copytree(ROOT / step / name, root / step / name, copy_function=shutil.copyfile)
+        with course.gradebook() as gradebook:
+            gradebook.add_assignment(name)
+            gradebook.add_notebook(name[3:], name)
+            for cell in nbformat.read(root / "release" / name / f"{name[3:]}.ipynb", as_version=4).cells:
+                marks = cell["metadata"].get("nbgrader", {})
+                where = (marks.get("grade_id"), name[3:], name)
+                kind = {"cell_type": cell["cell_type"]}
+                if marks.get("grade"):
+                    gradebook.add_grade_cell(*where, max_score=marks["points"], **kind)
+                if marks.get("solution"):
+                    gradebook.add_solution_cell(*where)
+                if marks:
+                    gradebook.add_source_cell(
+                        *where, source=cell["source"], checksum=marks.get("checksum"), **kind
+                    )
+    return course
+
+
+def submit(course: Course, student: str, raw: bytes | None, assignment: str = ASSIGNMENT) -> Path:
+    """Put a student's notebook where submissions lie; `None` leaves the folder empty."""
+    path = course.folder("submitted", student, assignment) / f"{assignment[3:]}.ipynb"
+    path.parent.mkdir(parents=True)
+    if raw is not None:
+        path.write_bytes(raw)
+    return path
+
+
+def autograder(
+    *arguments: object, seconds: float = 300, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """The real command, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "autograder", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd="/",
+        timeout=seconds,
+        env={**os.environ, **environment},
+    )
