@@ -319,7 +319,7 @@ def test_the_case_is_told_in_failures_and_errors():
     ],
 )
 def test_a_mention_is_no_use(source):
-    assert forbidden_uses(source, "f", NAMES) == []
+    assert forbidden_uses({"f": source}, "f", NAMES) == []
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,12 @@ def test_a_mention_is_no_use(source):
     ],
 )
 def test_a_use_is_found_with_its_line(source, line):
-    assert {found for found, _ in forbidden_uses(source, "f", NAMES)} == {line}
+    assert {line for _, line, _ in forbidden_uses({"f": source}, "f", NAMES)} == {line}
+
+
+def test_what_the_answer_uses_is_read_in_every_cell():
+    cells = {"mine": "helper = torch.lstm_cell\nother = nn.GRU", "f": "def f(x):\n    return helper(x)"}
+    assert forbidden_uses(cells, "f", NAMES) == [("mine", 1, "torch.lstm_cell")]
 
 
 # Running checks

@@ -245,11 +245,12 @@ def expect_no_kernel(call: Call, pattern: str, say: str) -> None:
 
 
 def expect_no_mention(submission: Submission, task: str, pattern: str, say: str) -> None:
-    """The task's solution cell, read on the trusted side, does not call what `pattern` forbids."""
-    uses = forbidden_uses(submission.sources.get(task, ""), task, pattern)
+    """The task's source, read on the trusted side, does not call what `pattern` forbids."""
+    uses = forbidden_uses(submission.sources, task, pattern)
     if uses:
-        line, used = uses[0]
-        fail(f"{say} Line {line} of your cell uses `{used}`.")
+        cell, line, used = uses[0]
+        where = "your cell" if cell == task else f"the cell `{cell}`, which your answer uses,"
+        fail(f"{say} Line {line} of {where} uses `{used}`.")
 
 
 def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> None:

@@ -10,52 +10,63 @@ from __future__ import annotations
 import ast
 import re
 import symtable
+from collections.abc import Mapping
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TORCH_ROOTS = {"torch", "nn", "F"}
 
 
-def forbidden_uses(source: str, task: str, pattern: str) -> list[tuple[int, str]]:
-    """Line and dotted name of every use of torch in the task whose last part `pattern` fully matches.
+def forbidden_uses(cells: Mapping[str, str], task: str, pattern: str) -> list[tuple[str, int, str]]:
+    """Cell, line and dotted name of every use of torch in the task whose last part `pattern` fully matches.
 
-    Read are the definition named `task` and the cell's other statements that define what it uses; a
-    comparison with torch that a student left below it is no part of the answer. A source that does not parse
-    uses nothing: it does not run either.
+    `cells` are the sources of the student's cells, in order. Read are the definition named `task` and the
+    statements, in whichever cell, that define what it uses; a comparison with torch that a student left
+    below it is no part of the answer. A cell that does not parse uses nothing: it does not run either.
     """
+    statements = [(name, node) for name, source in cells.items() for node in _parsed(source)]
+    reader = _Reader(re.compile(pattern))
+    for _, statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
+                reader.learn_names(node)
+    if any(isinstance(node, _DEFINITIONS) and node.name == task for _, node in statements):
+        reader.forbidden_names.pop(task, None)  # the student's own definition took the imported name's place
+    found = set[tuple[str, int, str]]()
+    for name, node in _reachable(statements, task):
+        reader.found.clear()
+        try:
+            reader.visit(node)
+        except RecursionError:
+            continue
+        found |= {(name, line, used) for line, used in reader.found}
+    return sorted(found, key=lambda use: (use[0] != task, use))
+
+
+def _parsed(source: str) -> list[ast.stmt]:
     try:
-        tree = ast.parse(_without_magics(source))
-        reachable = _reachable(tree, task)
+        return ast.parse(_without_magics(source)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    reader = _Reader(re.compile(pattern))
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
-            reader.learn_names(node)
-    if any(isinstance(node, _DEFINITIONS) and node.name == task for node in tree.body):
-        reader.forbidden_names.pop(task, None)  # the student's own definition took the imported name's place
-    for statement in reachable:
-        reader.visit(statement)
-    return sorted(set(reader.found))
 
 
-def _reachable(tree: ast.Module, task: str) -> list[ast.stmt]:
+def _reachable(statements: list[tuple[str, ast.stmt]], task: str) -> list[tuple[str, ast.stmt]]:
     """The top-level statements that make up the task: its own and those whose names it comes to use."""
-    statements: dict[str, list[ast.stmt]] = {}
-    for node in tree.body:
+    by_name: dict[str, list[tuple[str, ast.stmt]]] = {}
+    for cell, node in statements:
         for name in _bound(node):
             if isinstance(node, _DEFINITIONS):
-                statements[name] = [node]  # an earlier definition of that name is out of use
+                by_name[name] = [(cell, node)]  # an earlier definition of that name is out of use
             else:
-                statements.setdefault(name, []).append(node)
-    todo, seen, reached = [task], set[str](), list[ast.stmt]()
+                by_name.setdefault(name, []).append((cell, node))
+    todo, seen, reached = [task], set[str](), list[tuple[str, ast.stmt]]()
     while todo:
         name = todo.pop()
         if name in seen:
             continue
         seen.add(name)
-        for node in statements.get(name, []):
-            if node not in reached:
-                reached.append(node)
+        for cell, node in by_name.get(name, []):
+            if all(node is not other for _, other in reached):
+                reached.append((cell, node))
                 todo += _global_names(node)
     return reached
 
@@ -86,7 +97,10 @@ def _global_names(node: ast.stmt) -> set[str]:
         }
         return here.union(*(looked_up(child) for child in table.get_children()))
 
-    return looked_up(symtable.symtable(ast.unparse(node), "<cell>", "exec"))
+    try:
+        return looked_up(symtable.symtable(ast.unparse(node), "<cell>", "exec"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
 
 
 class _Reader(ast.NodeVisitor):

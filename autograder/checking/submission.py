@@ -180,7 +180,7 @@ class Submission:
     ) -> None:
         self._perform = perform
         self.sources: Mapping[str, str] = sources or {}
-        """The solution cells as they were read on the trusted side, by task."""
+        """The student's cells as they were read on the trusted side, in order, by task or name."""
         self.cell_errors: Mapping[str, StudentError] = cell_errors or {}
         """What stopped a solution cell, by task, where it did not run to its end."""
 

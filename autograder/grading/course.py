@@ -27,6 +27,7 @@ from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.errors import UserError
+from autograder.grading.rebuild import MAX_BYTES
 
 CONFIG_FILE = "nbgrader_config.py"
 
@@ -116,7 +117,8 @@ class Course:
         try:
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 return None  # a link or a pipe could name anything, or never end
-            return path.read_bytes()
+            with path.open("rb") as file:
+                return file.read(MAX_BYTES + 1)  # enough to see that it is too large
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             return None
 

@@ -18,6 +18,7 @@ from autograder.checking.session import CheckResult, Checks
 from autograder.checking.submission import StudentError, Submission, WorkerLost
 from autograder.grading.bundle import Bundle, is_grade, is_solution
 from autograder.grading.rebuild import CorruptNotebook, Rebuilt, Step, rebuild
+from autograder.grading.unusual import unusual_code
 from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 from autograder.grading.workers import WarmParent, Worker, plain_text
 from autograder.reporting.card import task_outputs
@@ -59,6 +60,7 @@ def judge(
         found = Finding("corrupt", f"The submitted file could not be read: {error}.")
         return _unread(replace(blank, status="corrupt", findings=(found,)), bundle)
     with _Run(rebuilt, workers) as run:
+        run.findings += unusual_code(rebuilt.sources)
         run.cells()
         tasks = tuple(run.judge_task(task, points, checks, seed) for task, points in bundle.tasks.items())
         tasks += run.unprotected()
@@ -262,7 +264,9 @@ def _written(notebook: NotebookNode, verdict: Verdict) -> str:
         text = "**About your submission.** " + " ".join(
             notes or [f"It ended with the status {verdict.status}."]
         )
-        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(text, metadata={"tags": ["autograder"]}))
+        note = nbformat.v4.new_markdown_cell(text, metadata={"tags": ["autograder"]})
+        note["id"] = "autograder-note"
+        notebook.cells.insert(0, note)
     return str(nbformat.writes(nbformat.from_dict(notebook), version=4))
 
 

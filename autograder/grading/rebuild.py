@@ -59,8 +59,8 @@ class Rebuilt:
 
     @property
     def sources(self) -> dict[str, str]:
-        """The solution cells' sources by `grade_id`."""
-        return {step.name: step.source for step in self.steps if step.role == "solution"}
+        """The sources of the student's cells, in order: answers by `grade_id`, added cells by their name."""
+        return {step.name: step.source for step in self.steps if step.role in ("solution", "added")}
 
 
 def read_notebook(raw: bytes) -> NotebookNode:
@@ -161,14 +161,14 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
         cells.append(cell)
 
     for source in followers.get(-1, ()):
-        put(_student_cell(source), "added", f"added cell {len(cells)}")
+        put(_student_cell(source, len(cells)), "added", f"added cell {len(cells)}")
     for position, cell in enumerate(notebook.cells):
         name = grade_id(cell) or str(cell.get("id", position))
         if is_solution(cell) and name in answers:
             cell["source"] = answers[name]
         put(cell, _role(cell), check_task(cell) or name if is_grade(cell) else name)
         for source in followers.get(position, ()):
-            put(_student_cell(source), "added", f"added cell {len(cells)}")
+            put(_student_cell(source, len(cells)), "added", f"added cell {len(cells)}")
     notebook.cells = cells
     return Rebuilt(notebook, tuple(step for step in steps if step.role != "skip"), tuple(findings))
 
@@ -279,5 +279,7 @@ def _names(body: list[ast.stmt]) -> Iterator[str]:
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
-def _student_cell(source: str) -> Any:
-    return nbformat.v4.new_code_cell(source, metadata={"tags": ["student-added"]})
+def _student_cell(source: str, number: int) -> Any:
+    cell = nbformat.v4.new_code_cell(source, metadata={"tags": ["student-added"]})
+    cell["id"] = f"added-{number}"  # not by chance: grading twice gives the same file
+    return cell

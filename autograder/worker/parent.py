@@ -77,11 +77,13 @@ def _import_and_warm() -> None:
 
 
 def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
+    from autograder.worker import filters
     from autograder.worker.confine import Level, Limits, default_readable
     from autograder.worker.supervise import supervise
 
     level, limits = Level(arguments.level), Limits(memory_bytes=arguments.memory_bytes)
     readable = default_readable()
+    filters.program(private_root=level is Level.NAMESPACES)  # compiled once, kept for every fork
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors are reaped by the kernel
     listener.send(READY)
     while True:

@@ -97,6 +97,10 @@ class _Published(DisplayPublisher):
 class _Result(DisplayHook):
     outputs = AnyTrait()
 
+    def quiet(self) -> bool:
+        """A semicolon at the end keeps a value from being shown; IPython looks for it in a history we do not keep."""
+        return bool(self.semicolon_at_end_of_expression(self.shell.source))
+
     def write_output_prompt(self) -> None:
         pass
 
@@ -113,6 +117,7 @@ class Shell(InteractiveShell):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.outputs = Outputs()
+        self.source = ""
         self.displayhook.outputs = self.display_pub.outputs = self.outputs  # type: ignore[attr-defined]
 
     def init_io(self) -> None:
@@ -127,6 +132,7 @@ class Shell(InteractiveShell):
     def run(self, source: str) -> dict[str, Any]:
         """Run one cell. Returns its outputs and, if it stopped, the exception as data."""
         self.outputs.clear()
+        self.source = source
         stdout, stderr = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = _Written(self.outputs, "stdout"), _Written(self.outputs, "stderr")
         try:
