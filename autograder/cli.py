@@ -26,16 +26,23 @@ out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
 
 CourseOption = Annotated[Path, typer.Option("--course", help="The course directory.")]
-OriginOption = Annotated[Path | None, typer.Option("--course", help="Copy this course instead of the packaged one.")]
+OriginOption = Annotated[
+    Path | None, typer.Option("--course", help="Copy this course instead of the packaged one.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 UnsafeOption = Annotated[
-    bool, typer.Option("--unsafe", help="Run students' code without confinement where none holds. At your own risk.")
+    bool,
+    typer.Option(
+        "--unsafe", help="Run students' code without confinement where none holds. At your own risk."
+    ),
 ]
 
 
 @app.command()
 def demo(
-    directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")] = Path("demo-course"),
+    directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")] = Path(
+        "demo-course"
+    ),
     course: OriginOption = None,
 ) -> None:
     """Make a course with an invented class of twelve, grade it, and show what was found."""
@@ -48,9 +55,21 @@ def demo(
         assignment = demo_assignment(course)
         verdicts = _grade_with_progress(directory, assignment, None, _cores(), False, False)
         out.print(results_table(verdicts))
-        out.print(f"What each student reads: {directory}/autograded/STUDENT/{assignment}/", markup=False, soft_wrap=True)
-        out.print(f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}", markup=False, soft_wrap=True)
-        out.print(f"The gradebook:           {directory}/gradebook.db (open it with `nbgrader formgrader`)", markup=False, soft_wrap=True)
+        out.print(
+            f"What each student reads: {directory}/autograded/STUDENT/{assignment}/",
+            markup=False,
+            soft_wrap=True,
+        )
+        out.print(
+            f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}",
+            markup=False,
+            soft_wrap=True,
+        )
+        out.print(
+            f"The gradebook:           {directory}/gradebook.db (open it with `nbgrader formgrader`)",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 @app.command()
@@ -63,7 +82,11 @@ def new(
 
     with _told():
         new_course(directory, course)
-        out.print(f"A new course lies in {directory}. Next: autograder build --course {directory}", markup=False, soft_wrap=True)
+        out.print(
+            f"A new course lies in {directory}. Next: autograder build --course {directory}",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 @app.command()
@@ -76,15 +99,23 @@ def build(
     from autograder.grading.course import Course
 
     with _told():
-        for built in build_course(Course.at(course), assignments or [], say=lambda line: out.print(line, markup=False)):
-            out.print(f"{built.assignment}: built, {built.tasks} tasks, {built.max_score:g} points", markup=False, soft_wrap=True)
+        for built in build_course(
+            Course.at(course), assignments or [], say=lambda line: out.print(line, markup=False)
+        ):
+            out.print(
+                f"{built.assignment}: built, {built.tasks} tasks, {built.max_score:g} points",
+                markup=False,
+                soft_wrap=True,
+            )
 
 
 @app.command()
 def check(
     notebook: Annotated[Path, typer.Argument(help="A submitted or solved notebook.")],
     as_json: JsonOption = False,
-    assignment: Annotated[str | None, typer.Option(help="Which assignment it is, if its name does not tell.")] = None,
+    assignment: Annotated[
+        str | None, typer.Option(help="Which assignment it is, if its name does not tell.")
+    ] = None,
     course: CourseOption = Path("."),
     unsafe: UnsafeOption = False,
 ) -> None:
@@ -107,8 +138,12 @@ def check(
 @app.command()
 def grade(
     assignment: Annotated[str, typer.Argument(help="The assignment: a folder of source/.")],
-    student: Annotated[list[str] | None, typer.Option("--student", help="Only this student; may be repeated.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Submissions at a time; default: the cores.")] = None,
+    student: Annotated[
+        list[str] | None, typer.Option("--student", help="Only this student; may be repeated.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Submissions at a time; default: the cores.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Judge again what has not changed, too.")] = False,
     course: CourseOption = Path("."),
     unsafe: UnsafeOption = False,
@@ -168,7 +203,14 @@ def main() -> None:
 def _grade_with_progress(
     course: Path, assignment: str, students: list[str] | None, jobs: int, force: bool, unsafe: bool
 ) -> list[dict[str, Any]]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     from autograder.grading.batch import grade as grade_class
     from autograder.grading.course import Course
@@ -221,7 +263,9 @@ def _print_json(value: Any) -> None:
 def _told() -> Iterator[None]:
     """One sentence and exit status 1 for every condition that can be foreseen."""
     if sys.platform != "linux":
-        err.print("Grading runs on Linux; in a notebook, `check` works everywhere.", markup=False, soft_wrap=True)
+        err.print(
+            "Grading runs on Linux; in a notebook, `check` works everywhere.", markup=False, soft_wrap=True
+        )
         raise typer.Exit(1)
     from autograder.grading.course_files import CourseFilesMissing, CourseTargetTaken
     from autograder.grading.errors import UserError
@@ -232,11 +276,20 @@ def _told() -> Iterator[None]:
         err.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        err.print("Stopped. What was graded is on record; the same command goes on from there.", markup=False, soft_wrap=True)
+        err.print(
+            "Stopped. What was graded is on record; the same command goes on from there.",
+            markup=False,
+            soft_wrap=True,
+        )
         raise typer.Exit(130) from None
     except PermissionError as error:
         err.print(f"You may not read or write {error.filename}.", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     except OSError as error:
-        err.print(f"The machine refused: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}.", markup=False, soft_wrap=True)
+        where = f" ({error.filename})" if error.filename else ""
+        err.print(
+            f"The machine refused: {error.strerror or error}{where}.",
+            markup=False,
+            soft_wrap=True,
+        )
         raise typer.Exit(1) from None

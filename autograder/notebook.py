@@ -24,7 +24,7 @@ def after(*tasks: str) -> Iterator[None]:
         yield
     except NotImplementedError:
         names = " and ".join(f"`{task}`" for task in tasks)
-        print(f"Still to do: {names}. Write it, then run this cell again.")
+        print(f"This needs {names}: write what is still to do, then run this cell again.")
 
 
 def check(task: str, assignment: str | None = None) -> float:
@@ -65,7 +65,7 @@ def _namespace() -> dict[str, Any]:
     """The notebook's namespace, or the caller's module outside one."""
     shell = _shell()
     if shell is not None:
-        return shell.user_ns  # type: ignore[no-any-return]
+        return shell.user_ns
     return sys._getframe(2).f_globals
 
 
@@ -75,7 +75,7 @@ def _shell() -> Any:
 
 
 def _exercise(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> Path:
-    """The folder of checks that has the task; among several, the one most of whose tasks the notebook defines."""
+    """The folder of checks that has the task; of several, the one most of whose tasks the notebook has."""
     import autograder.exercises
 
     home = Path(autograder.exercises.__file__).parent
@@ -83,9 +83,18 @@ def _exercise(task: str, assignment: str | None, namespace: Mapping[str, Any]) -
     if assignment is not None:
         folders = [folder for folder in folders if folder.name == assignment]
     if not folders:
-        known = sorted(file.stem.removeprefix("test_") for file in home.glob("*/test_*.py") if assignment in (None, file.parent.name))
+        known = sorted(
+            file.stem.removeprefix("test_")
+            for file in home.glob("*/test_*.py")
+            if assignment in (None, file.parent.name)
+        )
         raise ValueError(f"There is no task {task!r}. Tasks: {', '.join(known)}.")
-    return max(folders, key=lambda folder: sum(file.stem.removeprefix("test_") in namespace for file in folder.glob("test_*.py")))
+    return max(
+        folders,
+        key=lambda folder: sum(
+            file.stem.removeprefix("test_") in namespace for file in folder.glob("test_*.py")
+        ),
+    )
 
 
 def _source(made: Any) -> str:

@@ -31,7 +31,7 @@ STOCK_CONFIG = "c = get_config()\nc.CourseDirectory.course_id = 'stock'\n"
 
 
 class CpuMeter:
-    """CPU-seconds of a command and all its descendants, by a cgroup (v1 or v2); `None` where none can be made."""
+    """CPU-seconds of all that runs, by a cgroup (v1 or v2); `None` where none can be made."""
 
     def __init__(self) -> None:
         self.folder: Path | None = None
@@ -73,15 +73,21 @@ def make_course(root: Path, assignment: str, count: int, *, stock: bool, demonst
         (root / "nbgrader_config.py").write_text(STOCK_CONFIG)
     else:
         shutil.copyfile(ROOT / "nbgrader_config.py", root / "nbgrader_config.py")
-    run([sys.executable, "-m", "nbgrader", "generate_assignment", "--force", "--assignment", assignment], root)
+    run(
+        [sys.executable, "-m", "nbgrader", "generate_assignment", "--force", "--assignment", assignment], root
+    )
     (path,) = (ROOT / "source" / assignment).glob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
     if not demonstrations:
-        notebook.cells = [cell for cell in notebook.cells if "demonstration" not in cell.metadata.get("tags", [])]
+        notebook.cells = [
+            cell for cell in notebook.cells if "demonstration" not in cell.metadata.get("tags", [])
+        ]
     for number in range(count):
         folder = root / "submitted" / f"student{number:03}" / assignment
         folder.mkdir(parents=True)
-        notebook.cells[-1].source += f"\n<!-- {number} -->" if notebook.cells[-1].cell_type == "markdown" else f"\n# {number}"
+        notebook.cells[-1].source += (
+            f"\n<!-- {number} -->" if notebook.cells[-1].cell_type == "markdown" else f"\n# {number}"
+        )
         nbformat.write(notebook, folder / path.name)
     return root
 
@@ -108,7 +114,9 @@ def main() -> None:
         meter.close()
 
 
-def measure(home: Path, options: argparse.Namespace, meter: CpuMeter) -> dict[str, list[tuple[float, float | None]]]:
+def measure(
+    home: Path, options: argparse.Namespace, meter: CpuMeter
+) -> dict[str, list[tuple[float, float | None]]]:
     """(seconds, CPU-seconds) a submission, for each way of grading and round."""
     name, count = options.assignment, options.submissions
     ours = make_course(home / "ours", name, count, stock=False, demonstrations=True)
@@ -134,15 +142,24 @@ def measure(home: Path, options: argparse.Namespace, meter: CpuMeter) -> dict[st
 
 
 def report(found: dict[str, list[tuple[float, float | None]]], options: argparse.Namespace) -> None:
-    title = f"{options.assignment}, {options.submissions} solved submissions, medians of {options.rounds} rounds, start-up included"
+    title = (
+        f"{options.assignment}, {options.submissions} solved submissions, medians of {options.rounds} rounds"
+    )
     table = Table(title=title)
-    for column in ("way of grading", "seconds each", "CPU-seconds each", "times as fast as stock, cells alone"):
+    for column in (
+        "way of grading",
+        "seconds each",
+        "CPU-seconds each",
+        "times as fast as stock, cells alone",
+    ):
         table.add_column(column, justify="left" if column.startswith("way") else "right")
     stock = statistics.median(seconds for seconds, _ in found["nbgrader autograde, cells alone"])
     for way, rounds in found.items():
         seconds = statistics.median(each for each, _ in rounds)
         cpus = [cpu for _, cpu in rounds if cpu is not None]
-        table.add_row(way, f"{seconds:.2f}", f"{statistics.median(cpus):.2f}" if cpus else "–", f"{stock / seconds:.1f}")
+        table.add_row(
+            way, f"{seconds:.2f}", f"{statistics.median(cpus):.2f}" if cpus else "–", f"{stock / seconds:.1f}"
+        )
     Console(width=110).print(table)
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import psutil
 import pytest
 
-from autograder.grading.verdict import OUTCOMES, STATUSES
 from autograder.checking.marks import RULES
+from autograder.grading.verdict import OUTCOMES, STATUSES
 
 ROOT = Path(__file__).parent.parent
 ASSIGNMENT = "03_lstm_cell"
@@ -36,9 +36,13 @@ EXPECTED = {
 }
 
 
-def autograder(*arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def autograder(
+    *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "autograder", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd or ROOT.parent, env=env, timeout=300)
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd or ROOT.parent, env=env, timeout=300
+    )
 
 
 def scores_in(gradebook: Path) -> dict[str, float]:
@@ -103,14 +107,19 @@ class TestDemo:
 
     def test_gradebook_has_the_same_scores(self, demo):
         course, _ = demo
-        assert scores_in(course / "gradebook.db") == {student: score for student, (_, score) in EXPECTED.items()}
+        assert scores_in(course / "gradebook.db") == {
+            student: score for student, (_, score) in EXPECTED.items()
+        }
 
     def test_hostile_code_found_and_changed_nothing(self, demo):
         course, _ = demo
         text = (course / "autograded/kim" / ASSIGNMENT / "lstm_cell.ipynb").read_text()
         assert "gradebook.db" not in text.replace('gradebook.db\\").execute', "")
         cells = [cell for cell in json.loads(text)["cells"] if "sqlite3" in "".join(cell["source"])]
-        printed = "".join(o.get("text", "") if isinstance(o.get("text"), str) else "".join(o["text"]) for o in cells[0]["outputs"])
+        printed = "".join(
+            o.get("text", "") if isinstance(o.get("text"), str) else "".join(o["text"])
+            for o in cells[0]["outputs"]
+        )
         assert printed.strip() == "Score: 10/10"
 
     def test_json_is_the_contract(self, demo):
@@ -129,7 +138,8 @@ class TestDemo:
 def assert_contract(verdict: dict[str, Any]) -> None:
     """Every field that the contract names is there, with its type and its words."""
     assert set(verdict) >= {
-        "student", "assignment", "notebook", "status", "score", "max_score", "seconds", "seed", "findings", "tasks",
+        "student", "assignment", "notebook", "status", "score", "max_score", "seconds", "seed", "findings",
+        "tasks",
     }  # fmt: skip
     assert verdict["status"] in STATUSES
     assert isinstance(verdict["seed"], int)
@@ -162,7 +172,12 @@ def refused(told: subprocess.CompletedProcess[str]) -> str:
 
 class TestRefusals:
     def test_no_course(self, tmp_path):
-        for command in (["build"], ["grade", ASSIGNMENT], ["results", ASSIGNMENT], ["check", ROOT / "release/03_lstm_cell/lstm_cell.ipynb"]):
+        for command in (
+            ["build"],
+            ["grade", ASSIGNMENT],
+            ["results", ASSIGNMENT],
+            ["check", ROOT / "release/03_lstm_cell/lstm_cell.ipynb"],
+        ):
             assert "There is no course in" in refused(autograder(*command, "--course", tmp_path))
 
     def test_unknown_assignment(self, course):
@@ -195,7 +210,9 @@ class TestRefusals:
         told = autograder("check", broken, "--course", course)
         assert told.returncode == 1
         assert "could not be read" in told.stderr
-        assert "There is no notebook" in refused(autograder("check", tmp_path / "none.ipynb", "--course", course))
+        assert "There is no notebook" in refused(
+            autograder("check", tmp_path / "none.ipynb", "--course", course)
+        )
         broken.rename(tmp_path / "other.ipynb")
         assert "--assignment" in refused(autograder("check", tmp_path / "other.ipynb", "--course", course))
 
@@ -224,7 +241,9 @@ def autograder_build_gradebook(course: Path) -> None:
 
 
 def test_check_prints_json_that_is_the_contract(course):
-    told = autograder("check", ROOT / "solutions" / ASSIGNMENT / "lstm_cell.ipynb", "--json", "--course", course)
+    told = autograder(
+        "check", ROOT / "solutions" / ASSIGNMENT / "lstm_cell.ipynb", "--json", "--course", course
+    )
     assert told.returncode == 0, told.stderr
     verdict = json.loads(told.stdout)
     assert_contract(verdict)
@@ -259,11 +278,22 @@ def test_only_the_named_student_is_graded(course):
 
 def test_environment_of_the_caller_does_not_reach_the_student(course):
     cells = json.loads((ROOT / "source" / ASSIGNMENT / "lstm_cell.ipynb").read_text())
-    spy = "import os\nprint(sorted(os.environ.items()), open('/proc/self/environ').read(), open('/proc/1/environ').read())"
-    cells["cells"].append({"cell_type": "code", "source": spy, "metadata": {}, "outputs": [], "execution_count": None, "id": "spy"})
+    spy = "import os\nprint(os.environ, open('/proc/self/environ').read(), open('/proc/1/environ').read())"
+    cells["cells"].append(
+        {
+            "cell_type": "code",
+            "source": spy,
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "id": "spy",
+        }
+    )
     submit(course, "spy", json.dumps(cells).encode())
     autograder_build_gradebook(course)
-    told = autograder("grade", ASSIGNMENT, "--course", course, env={**os.environ, "SECRET_TOKEN": "hunter2-in-the-clear"})
+    told = autograder(
+        "grade", ASSIGNMENT, "--course", course, env={**os.environ, "SECRET_TOKEN": "hunter2-in-the-clear"}
+    )
     assert told.returncode == 0, told.stderr
     graded = (course / "autograded/spy" / ASSIGNMENT / "lstm_cell.ipynb").read_text()
     assert "OMP_NUM_THREADS" in graded

@@ -29,7 +29,9 @@ def test_the_assignments_are_the_contract():
     assert [name_of(path) for path in RELEASED] == list(CONTRACT)
 
 
-@pytest.mark.parametrize("path", SOURCES + RELEASED, ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", SOURCES + RELEASED, ids=lambda path: f"{path.parent.parent.name}-{path.stem}"
+)
 def test_notebooks_are_committed_without_outputs(path):
     for cell in nbformat.read(path, as_version=4).cells:
         assert not cell.get("outputs")

@@ -1,4 +1,4 @@
-"""What an instructor installs works without the repository: `new`, `build` and `grade` from the two wheels."""
+"""What an instructor installs works without the repository: `new`, `build`, `grade` from two wheels."""
 
 from __future__ import annotations
 
@@ -59,7 +59,18 @@ def python(request, wheels, tmp_path) -> Path:
         (site,) = home.glob("lib/python*/site-packages")
         # Only the packages: a .pth inside this folder, such as the checkout's own, is not followed.
         (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        pip = [sys.executable, "-m", "pip", "--python", made, "install", "-q", "--no-deps", "--no-index", "--ignore-installed"]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            made,
+            "install",
+            "-q",
+            "--no-deps",
+            "--no-index",
+            "--ignore-installed",
+        ]
         run([*pip, *wheels], tmp_path)
         alembic = made.with_name("alembic")  # a dependency's script, which comes with a real installation
         alembic.write_text(f"#!{made}\nfrom alembic.config import main\nmain()\n")

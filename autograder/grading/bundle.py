@@ -49,7 +49,11 @@ class Bundle:
 
     def digest(self) -> str:
         """Changes when anything that a verdict depends on changes: skeleton, tests or checks."""
-        found = hashlib.sha256(repr((self.assignment, self.notebook, self.released, sorted(self.instructor_tests.items()))).encode())
+        found = hashlib.sha256(
+            repr(
+                (self.assignment, self.notebook, self.released, sorted(self.instructor_tests.items()))
+            ).encode()
+        )
         for folder in (self.exercise, Path(autograder.exercises.__file__).parent):
             for file in sorted(folder.glob("*.py")):
                 found.update(file.read_bytes())

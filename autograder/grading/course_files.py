@@ -50,7 +50,9 @@ def new_course(target: Path, origin: Path | None = None) -> None:
     written, and `CourseFilesMissing` as `course_files` does and for an `origin` that is no course.
     """
     if origin is not None and not all((origin / part).exists() for part in COURSE_PARTS):
-        raise CourseFilesMissing(f"There is no course in {origin} to copy: it needs {' and '.join(COURSE_PARTS)}.")
+        raise CourseFilesMissing(
+            f"There is no course in {origin} to copy: it needs {' and '.join(COURSE_PARTS)}."
+        )
     origin = origin or course_files()
     target = Path(os.path.abspath(target))
     try:

@@ -24,7 +24,7 @@ CLASS_FILE = Path("solutions") / "demo_class.toml"
 
 
 def make_demo(directory: Path, origin: Path | None = None) -> Iterator[str]:
-    """Make the course, build its assignment and write the class's submissions; yields what was done, line by line.
+    """Make the course, build its assignment, write the class's submissions; yields what was done.
 
     `origin` is the course that is copied; the packaged one if it is not named.
     """
@@ -33,7 +33,8 @@ def make_demo(directory: Path, origin: Path | None = None) -> Iterator[str]:
     yield f"A new course lies in {directory}."
     course = Course.at(directory)
     for built in build(course, [told["assignment"]], say=lambda line: None):
-        yield f"Built {built.assignment}: {built.tasks} tasks, {built.max_score:g} points; its solution gets all of them, its release none."
+        worth = f"{built.tasks} tasks, {built.max_score:g} points"
+        yield f"Built {built.assignment}: {worth}; its solution gets all of them, its release none."
     write_class(course, told)
     yield f"{len(told['submission'])} invented submissions lie in {directory}/submitted/. Grading them:"
 
@@ -64,7 +65,9 @@ def write_class(course: Course, told: dict[str, Any]) -> None:
         folder.mkdir(parents=True)
         spoil = one.get("spoil")
         name = f"{bundle.notebook} (1)" if spoil == "misnamed" else bundle.notebook
-        (folder / f"{name}.ipynb").write_text(text[: len(text) // 2] if spoil == "truncated" else text, encoding="utf-8")
+        (folder / f"{name}.ipynb").write_text(
+            text[: len(text) // 2] if spoil == "truncated" else text, encoding="utf-8"
+        )
 
 
 def _change(notebook: NotebookNode, one: dict[str, Any]) -> None:
@@ -72,7 +75,9 @@ def _change(notebook: NotebookNode, one: dict[str, Any]) -> None:
     for edit in one.get("edits", []):
         cell = cells[edit["task"]]
         if cell["source"].count(edit["find"]) != 1:
-            raise UserError(f"{CLASS_FILE}: the edit of {one['student']} does not apply exactly once to `{edit['task']}`.")
+            raise UserError(
+                f"{CLASS_FILE}: the edit of {one['student']} does not apply exactly once to `{edit['task']}`."
+            )
         cell["source"] = cell["source"].replace(edit["find"], edit["replace"])
     for task, source in one.get("cells", {}).items():
         cells[task]["source"] = source.strip()

@@ -13,7 +13,17 @@ from autograder import __version__
 from autograder.grading.course import CONFIG_FILE, find_alembic
 from autograder.worker.confine import Level, best_level, probe
 
-PACKAGES = ("torch", "nbgrader", "nbformat", "nbclient", "pytest", "ipython", "safetensors", "pyseccomp", "sandlock")
+PACKAGES = (
+    "torch",
+    "nbgrader",
+    "nbformat",
+    "nbclient",
+    "pytest",
+    "ipython",
+    "safetensors",
+    "pyseccomp",
+    "sandlock",
+)
 PINNED = {"torch": "2.13.0", "nbgrader": "0.9.6"}
 
 
@@ -22,15 +32,22 @@ def examine(course: Path) -> dict[str, Any]:
     layers = probe()
     level = best_level(layers)
     versions = {name: _version(name) for name in PACKAGES}
-    problems = [f"{layer.name} does not hold ({layer.detail}): {layer.remedy}" for layer in layers if not layer.holds]
+    problems = [
+        f"{layer.name} does not hold ({layer.detail}): {layer.remedy}" for layer in layers if not layer.holds
+    ]
     for name, wanted in PINNED.items():
         if not (versions[name] or "").startswith(wanted):
-            problems.append(f"{name} is {versions[name] or 'not installed'}; this course is made for {wanted}: install {name}=={wanted}.")
+            problems.append(
+                f"{name} is {versions[name] or 'not installed'}; this course is made for {wanted}: "
+                f"install {name}=={wanted}."
+            )
     find_alembic()
     if shutil.which("alembic") is None:
         problems.append("alembic is not to be found, and nbgrader needs it: install it beside nbgrader.")
     if level is Level.NONE:
-        problems.append("No confinement that is good enough holds: nothing will be graded without `--unsafe`.")
+        problems.append(
+            "No confinement that is good enough holds: nothing will be graded without `--unsafe`."
+        )
     return {
         "autograder": __version__,
         "python": platform.python_version(),
@@ -38,12 +55,15 @@ def examine(course: Path) -> dict[str, Any]:
         "versions": versions,
         "level": level.value,
         "layers": [
-            {"name": layer.name, "holds": layer.holds, "detail": layer.detail, "remedy": layer.remedy} for layer in layers
+            {"name": layer.name, "holds": layer.holds, "detail": layer.detail, "remedy": layer.remedy}
+            for layer in layers
         ],
         "gpu": _gpu(),
         "course": str(course.resolve()) if (course / CONFIG_FILE).is_file() else None,
         "problems": problems,
-        "can_grade": level is not Level.NONE and all(versions[name] for name in PINNED) and sys.platform == "linux",
+        "can_grade": level is not Level.NONE
+        and all(versions[name] for name in PINNED)
+        and sys.platform == "linux",
     }
 
 

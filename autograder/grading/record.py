@@ -55,7 +55,8 @@ def recorded(course: Course, bundle: Bundle) -> set[str]:
             " JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id"
             " JOIN assignment ON submitted_assignment.assignment_id = assignment.id"
             " WHERE assignment.name = :name GROUP BY submitted_assignment.student_id"
-            " HAVING SUM(CASE WHEN grade.auto_score IS NULL AND NOT grade.needs_manual_grade THEN 1 ELSE 0 END) = 0"
+            " HAVING SUM(CASE WHEN grade.auto_score IS NULL AND NOT grade.needs_manual_grade"
+            " THEN 1 ELSE 0 END) = 0"
         )
         found = gradebook.db.execute(query, {"name": bundle.assignment}).scalars().all()
     name = f"{bundle.notebook}.ipynb"

@@ -17,7 +17,9 @@ from autograder.grading.workers import WarmParent
 from autograder.worker.confine import Level
 
 
-def check_notebook(course: Course, notebook: Path, assignment: str | None = None, *, unsafe: bool = False) -> Verdict:
+def check_notebook(
+    course: Course, notebook: Path, assignment: str | None = None, *, unsafe: bool = False
+) -> Verdict:
     """Judge one notebook file as the batch would, with inputs drawn for this one run.
 
     The assignment is the one whose notebook has the file's name, unless it is named. The verdict's
@@ -26,7 +28,9 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None = None
     if not notebook.is_file():
         raise UserError(f"There is no notebook {notebook}.")
     if notebook.stat().st_size > MAX_BYTES:
-        raise UserError(f"{notebook} is larger than {MAX_BYTES >> 20} MB, which no notebook of this course is.")
+        raise UserError(
+            f"{notebook} is larger than {MAX_BYTES >> 20} MB, which no notebook of this course is."
+        )
     bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
     try:
         folder = bundle.exercise
@@ -37,9 +41,16 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None = None
         try:
             return with_checks(
                 folder,
-                lambda checks: judge(
-                    raw, bundle, student=notebook.stem, seed=secrets.randbits(48), checks=checks, workers=workers
-                ).verdict,
+                lambda checks: (
+                    judge(
+                        raw,
+                        bundle,
+                        student=notebook.stem,
+                        seed=secrets.randbits(48),
+                        checks=checks,
+                        workers=workers,
+                    ).verdict
+                ),
             )
         except WorkerLost as lost:
             raise UserError(f"The grading machine failed, not the notebook: {lost}") from lost
@@ -50,5 +61,6 @@ def _bundle_by_name(course: Course, notebook: Path) -> Bundle:
         if (course.folder("source", ".", assignment) / notebook.name).is_file():
             return course.bundle(assignment)
     raise UserError(
-        f"No assignment of {course.root} has a notebook called {notebook.name}: name the assignment with `--assignment`."
+        f"No assignment of {course.root} has a notebook called {notebook.name}: "
+        "name the assignment with `--assignment`."
     )

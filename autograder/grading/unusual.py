@@ -32,7 +32,8 @@ def unusual_code(cells: Mapping[str, str]) -> list[Finding]:
             findings.append(
                 Finding(
                     "unusual_code",
-                    f"Line {line} of the cell `{name}` uses `{what}`, which nothing in this course needs: see what it is for.",
+                    f"Line {line} of the cell `{name}` uses `{what}`, which nothing in this course needs: "
+                    "see what it is for.",
                 )
             )
     return findings
@@ -59,7 +60,9 @@ def _place(node: ast.AST) -> tuple[int, str] | None:
                 return line, f"from {module} import …"
             if module == "autograder" and "worker" in wanted:
                 return line, "from autograder import worker"
-        case ast.Attribute(value=ast.Name(id=base), attr="__dict__", lineno=line) if base in _TORCH_DICTIONARIES:
+        case ast.Attribute(value=ast.Name(id=base), attr="__dict__", lineno=line) if (
+            base in _TORCH_DICTIONARIES
+        ):
             return line, f"{base}.__dict__"
         case ast.Attribute(value=ast.Name(id="sys"), attr="modules", lineno=line):
             return line, "sys.modules"

@@ -31,7 +31,9 @@ def as_student_sees(check: CheckVerdict) -> CheckVerdict:
     """A hidden check without its title and message."""
     if check.instead is None:
         return check
-    message = "" if check.outcome in ("passed", "skipped") else "This is checked with inputs that are not shown."
+    message = (
+        "" if check.outcome in ("passed", "skipped") else "This is checked with inputs that are not shown."
+    )
     return replace(check, title=check.instead, message=message, diagnosis=None)
 
 
@@ -57,13 +59,16 @@ def card_html(task: TaskVerdict, note: str = "") -> str:
         folded = "".join(_row(check, open_message=False) for check in rest)
         done = sum(check.outcome == "passed" for check in rest)
         summary = f"{done} of {len(rest)} {'other ' if first else ''}checks passed"
-        parts.append(f'<details{"" if first else " open"}><summary style="cursor:pointer">{summary}</summary>{folded}</details>')
+        parts.append(
+            f'<details{"" if first else " open"}><summary style="cursor:pointer">{summary}</summary>'
+            f"{folded}</details>"
+        )
     if note:
         parts.append(f'<p style="margin:.4em 0 0 0;opacity:.8">{_marked(note)}</p>')
     colour = _WRONG if first else _COLOURS["passed"] if task.checks else _COLOURS["skipped"]
     return (
-        f'<div role="group" aria-label="Checks of {html.escape(task.task)}" style="border-left:4px solid {colour};'
-        f'padding:.4em 0 .4em .8em;margin:.2em 0;max-width:60em;line-height:1.45">{"".join(parts)}</div>'
+        f'<div role="group" aria-label="Checks of {html.escape(task.task)}" '
+        f'style="border-left:4px solid {colour};padding:.4em 0 .4em .8em;margin:.2em 0;max-width:60em;line-height:1.45">{"".join(parts)}</div>'
     )
 
 
@@ -95,17 +100,20 @@ def _headline(task: TaskVerdict, checks: Sequence[CheckVerdict]) -> str:
 
 
 def _first_to_fix(checks: Sequence[CheckVerdict]) -> list[CheckVerdict]:
-    """The checks that need work, without those that wait for others; a message said once is not repeated."""
-    wrong = [check for check in checks if check.outcome not in ("passed", "skipped")]
-    messages: set[str] = set()
-    return [check for check in wrong if not (check.message in messages or messages.add(check.message))][:1] or wrong[:1]
+    """The first check that needs work, if any; those that wait for it are not to be fixed themselves."""
+    return [check for check in checks if check.outcome not in ("passed", "skipped")][:1]
 
 
 def _row(check: CheckVerdict, *, open_message: bool) -> str:
     colour = _COLOURS.get(check.outcome, _WRONG)
-    title = f'<span style="color:{colour}" aria-hidden="true">{_SIGNS[check.outcome]}</span> {_marked(check.title)}'
+    sign = f'<span style="color:{colour}" aria-hidden="true">{_SIGNS[check.outcome]}</span>'
+    title = f"{sign} {_marked(check.title)}"
     word = f' <span style="opacity:.8">({_WORDS[check.outcome]}{_worth(check)})</span>'
-    message = f'<div style="margin:.2em 0 .4em 1.4em">{_marked(check.message)}</div>' if check.message and check.outcome != "skipped" else ""
+    message = (
+        f'<div style="margin:.2em 0 .4em 1.4em">{_marked(check.message)}</div>'
+        if check.message and check.outcome != "skipped"
+        else ""
+    )
     weight = "font-weight:600" if open_message else ""
     return f'<div style="margin:.2em 0"><span style="{weight}">{title}</span>{word}{message}</div>'
 

@@ -46,12 +46,17 @@ def summary(verdicts: list[dict[str, Any]]) -> str:
 def print_verdict(console: Console, verdict: dict[str, Any]) -> None:
     """One verdict for a person: findings first, then task by task, the failing checks with their messages."""
     say = console.print
-    said = f"{verdict['assignment']}: {verdict['status']}, {points(verdict['score'])} of {points(verdict['max_score'])} points"
+    earned = f"{points(verdict['score'])} of {points(verdict['max_score'])} points"
+    said = f"{verdict['assignment']}: {verdict['status']}, {earned}"
     say(said, style="bold", markup=False)
     for finding in verdict["findings"]:
         say(f"  ! {finding['message']}", markup=False)
     for task in verdict["tasks"]:
-        say(f"{task['task']}  {points(task['score'])} of {points(task['max_score'])}", style="bold", markup=False)
+        say(
+            f"{task['task']}  {points(task['score'])} of {points(task['max_score'])}",
+            style="bold",
+            markup=False,
+        )
         for check in task["checks"]:
             sign = {"passed": "✓", "skipped": "–"}.get(check["outcome"], "✗")
             say(f"  {sign} {check['title']}", markup=False)
@@ -63,14 +68,21 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
     """The examination for a person: what holds, and what to do about the rest."""
     say = console.print
     say(f"autograder {found['autograder']}, Python {found['python']}, {found['system']}", markup=False)
-    say("  ".join(f"{name} {version or '(not installed)'}" for name, version in found["versions"].items()), markup=False)
+    say(
+        "  ".join(f"{name} {version or '(not installed)'}" for name, version in found["versions"].items()),
+        markup=False,
+    )
     say(f"GPU: {found['gpu'] or 'none'}    Course: {found['course'] or 'none here'}", markup=False)
     say(f"Confinement: {found['level']}", style="bold", markup=False)
     for layer in found["layers"]:
         say(f"  {'✓' if layer['holds'] else '✗'} {layer['name']}: {layer['detail']}", markup=False)
     for problem in found["problems"]:
         say(f"! {problem}", markup=False)
-    say("This machine can grade." if found["can_grade"] else "This machine cannot grade.", style="bold", markup=False)
+    say(
+        "This machine can grade." if found["can_grade"] else "This machine cannot grade.",
+        style="bold",
+        markup=False,
+    )
 
 
 def _first_thing(verdict: dict[str, Any]) -> str:

@@ -98,8 +98,8 @@ class _Result(DisplayHook):
     outputs = AnyTrait()
 
     def quiet(self) -> bool:
-        """A semicolon at the end keeps a value from being shown; IPython looks for it in a history we do not keep."""
-        return bool(self.semicolon_at_end_of_expression(self.shell.source))
+        """A semicolon at the end keeps a value from being shown; IPython looks in a history we do not keep."""
+        return bool(self.semicolon_at_end_of_expression(self.shell.source))  # type: ignore[union-attr]
 
     def write_output_prompt(self) -> None:
         pass

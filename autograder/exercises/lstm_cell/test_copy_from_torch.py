@@ -65,8 +65,8 @@ def expect_in_place(submission, sizes, torch_cell):
     names = [name for name in replaced() if name in NAMES]
     if names:
         fail(
-            f"The copy replaced `{names[0]}` by a new parameter; an optimizer made before it would go on training "
-            "the old one. Write the numbers into the parameter that is there."
+            f"The copy replaced `{names[0]}` by a new parameter; an optimizer made before it would go on "
+            "training the old one. Write the numbers into the parameter that is there."
         )
 
 
@@ -127,7 +127,7 @@ def test_any_size(submission, sizes, draw):
 @rule("registration")
 @needs(test_same_step)
 def test_still_trainable(submission, sizes, draw):
-    """The copy is in place and outside the graph: the same parameters, registered and asking for gradients."""
+    """The copy is in place and outside the graph: the same parameters, still asking for gradients."""
     cell, _ = copied(submission, sizes, reference_cell(draw))
     seen = cell.describe()
     missing = [name for name in NAMES if name not in seen.parameters]
