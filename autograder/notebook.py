@@ -54,7 +54,7 @@ def check(task: str, assignment: str | None = None) -> float:
     verdict, unseen = with_checks(folder, judge)
     note = f"Grading adds checks worth {points(unseen)} points that are not shown here." if unseen else ""
     _show(card_html(verdict, note), card_text(verdict, note))
-    everything = verdict.score == verdict.max_score
+    everything = all(check.outcome == "passed" for check in verdict.checks)
     if not everything and "NBGRADER_VALIDATING" in os.environ:
         # `nbgrader validate` shows only this of a cell with partial credit.
         print(card_text(verdict, note), file=sys.stderr)
@@ -78,6 +78,9 @@ def _exercise(task: str, assignment: str | None, namespace: Mapping[str, Any]) -
     """The folder of checks that has the task; of several, the one most of whose tasks the notebook has."""
     import autograder.exercises
 
+    beside = Path("checks")
+    if (beside / f"test_{task}.py").is_file():
+        return beside.resolve()  # a course's own checks lie beside its notebook
     home = Path(autograder.exercises.__file__).parent
     folders = [file.parent for file in sorted(home.glob(f"*/test_{task}.py")) if file.stem == f"test_{task}"]
     if assignment is not None:

@@ -118,10 +118,11 @@ def make_bundle(assignment: str = ASSIGNMENT) -> Bundle:
 def run_judge(raw: bytes | None, workers: WarmParent, bundle: Bundle | None = None) -> Graded:
     """Judge one submission in this process; the result keeps the contract of every verdict."""
     bundle = bundle or make_bundle()
-    graded = with_checks(
-        bundle.exercise,
-        lambda checks: judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers),
-    )
+    with bundle.checks_folder() as folder:
+        graded = with_checks(
+            folder,
+            lambda checks: judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers),
+        )
     assert_explicit(graded.verdict.as_json())
     graded.notebook.encode()  # can be written
     nbformat.validate(nbformat.reads(graded.notebook, as_version=4))

@@ -21,6 +21,7 @@ from autograder.checking import (
     expect_not_shared,
     expect_registered,
     expect_untouched,
+    fail,
     points,
     rule,
 )
@@ -30,6 +31,7 @@ from autograder.checking.session import ChecksBroken, with_checks
 from autograder.checking.shapes import explain_shape
 from autograder.checking.submission import StudentError
 from autograder.exercises.from_scratch import NAMES
+from autograder.grading.verdict import CheckVerdict
 from autograder.worker.objects import Objects
 
 SIZES = Sizes(B=2, T=5, D=7, H=11, L=3, V=13)
@@ -285,12 +287,21 @@ def test_what_is_no_module(made):
     assert "must make an `nn.Module`" in message(expect_module, submission(f=lambda: made).f(), "`M()`")
 
 
+@pytest.mark.parametrize("earned", [-0.1, 1, float("nan")])
+def test_a_failed_check_earns_less_than_everything(earned):
+    with pytest.raises(ValueError):
+        fail("half right", earned=earned)
+
+
 def test_the_case_is_told_in_failures_and_errors():
     def fails():
         with case("with one sequence"):
             expect(None, torch.ones(1), names="h", dims="1", sizes=SIZES)
 
     assert message(fails).startswith("With one sequence: Expected `h`")
+    with pytest.raises(CheckFailed) as failed, case("with one sequence"):
+        fail("half right", earned=0.5)
+    assert failed.value.earned == 0.5
     with pytest.raises(StudentError) as caught, case("with one sequence"):
         submission(f=lambda: 1 / 0).f()
     assert caught.value.case == "With one sequence"
@@ -403,6 +414,34 @@ def test_a_check_that_waits_is_skipped_and_says_for_what(folder):
 
 def test_hidden_checks_run_when_grading_only(folder):
     assert list(run(folder, include_hidden=False, f=lambda: 1)) == ["shape", "after"]
+
+
+def test_a_failed_check_may_earn_a_part_of_its_points(tmp_path):
+    source = """
+    from autograder.checking import fail, needs, points, rule
+
+    @points(3)
+    @rule("values")
+    def test_some(submission, sizes, draw):
+        \"\"\"All eight are right.\"\"\"
+        if submission.f() < 8:
+            fail("not all", earned=submission.f() / 8)
+
+    @points(1)
+    @rule("values")
+    @needs(test_some)
+    def test_after(submission, sizes, draw):
+        \"\"\"More.\"\"\"
+    """
+    (tmp_path / "test_f.py").write_text(textwrap.dedent(source))
+    for right, outcome, points_given in ((8, "passed", 3.0), (6, "failed", 2.25), (0, "failed", 0.0)):
+        target = submission(f=lambda right=right: right)
+        some, after = with_checks(
+            tmp_path, lambda checks, target=target: checks.run("f", target, seed=1, include_hidden=True)
+        )
+        verdict = CheckVerdict.from_result(some)
+        assert (verdict.outcome, verdict.points, verdict.max_points) == (outcome, points_given, 3.0)
+        assert after.outcome == ("passed" if right == 8 else "skipped")
 
 
 def test_what_is_not_written_yet(folder):

@@ -15,8 +15,35 @@ ROOT = Path(__file__).parent.parent
 RELEASED = sorted(ROOT.glob("release/*/*.ipynb"))
 SOURCES = sorted(ROOT.glob("source/*/*.ipynb"))
 CONTRACT = {
+    "01_shapes/shapes": [
+        "predict_shapes",
+        "embed_then_rnn",
+        "last_step",
+        "layer_state",
+        "item_states",
+        "claims",
+    ],
     "02_rnn_cell/rnn_cell": ["rnn_cell", "rnn_layer", "run_stepwise", "stacked_rnn"],
     "03_lstm_cell/lstm_cell": ["lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch"],
+    "04_lstm_layer/lstm_layer": ["to_time_major", "run_lstm_cell", "LSTMLayer"],
+    "05_stacking/stacking": ["StackedLSTM", "MultiLayerLSTM", "copy_from_torch", "lstm_parameter_count"],
+    "06_state/state": ["init_state", "run_in_chunks", "detach_state", "reset_finished", "tbptt_step"],
+    "07_many_to_one/many_to_one": ["make_windows", "SimpleRNN", "SequenceClassifier", "fit", "forecast"],
+    "08_bidirectional/bidirectional": [
+        "split_directions",
+        "unflatten_state",
+        "sentence_vector",
+        "ends_from_output",
+        "BiLSTM",
+    ],
+    "09_ragged_batches/ragged_batches": [
+        "pad_batch",
+        "last_valid",
+        "masked_mean",
+        "run_packed",
+        "masked_mse",
+    ],
+    "10_seq2seq/seq2seq": ["bridge_state", "attention", "decode_teacher_forced", "greedy_generate"],
 }
 
 

@@ -21,8 +21,45 @@ from tests.variants import NOTEBOOKS
 EXERCISES = Path(__file__).parent.parent / "autograder" / "exercises"
 SEEDS = (PUBLIC_SEED, 1, 20_26)
 POINTS = {
+    "shapes": {
+        "predict_shapes": 2.5,
+        "embed_then_rnn": 1.5,
+        "last_step": 1,
+        "layer_state": 1,
+        "item_states": 1,
+        "claims": 3,
+    },
     "rnn_cell": {"rnn_cell": 2, "rnn_layer": 2.5, "run_stepwise": 2.5, "stacked_rnn": 3},
     "lstm_cell": {"lstm_gates": 2, "lstm_cell": 2, "LSTMCell": 4, "copy_from_torch": 2},
+    "lstm_layer": {"to_time_major": 1.5, "run_lstm_cell": 3.5, "LSTMLayer": 5},
+    "stacking": {
+        "StackedLSTM": 4,
+        "MultiLayerLSTM": 2.5,
+        "copy_from_torch": 2,
+        "lstm_parameter_count": 1.5,
+    },
+    "state": {
+        "init_state": 1.5,
+        "run_in_chunks": 2.5,
+        "detach_state": 1.5,
+        "reset_finished": 2,
+        "tbptt_step": 2.5,
+    },
+    "bidirectional": {
+        "split_directions": 1.5,
+        "unflatten_state": 2,
+        "sentence_vector": 2,
+        "ends_from_output": 2,
+        "BiLSTM": 2.5,
+    },
+    "ragged_batches": {
+        "pad_batch": 2,
+        "last_valid": 2,
+        "masked_mean": 1.5,
+        "run_packed": 2.5,
+        "masked_mse": 2,
+    },
+    "seq2seq": {"bridge_state": 2.5, "attention": 3, "decode_teacher_forced": 2, "greedy_generate": 2.5},
 }
 RIGHT = [
     (notebook, task, name)
@@ -56,7 +93,8 @@ def notebook_of(notebook: str, task: str, source: str) -> Submission:
         "__name__": "__main__",
         "print": lambda *a, **k: None,
     }
-    for other, solution in NOTEBOOKS[notebook].SOLUTIONS.items():
+    given = {"given": getattr(NOTEBOOKS[notebook], "GIVEN", "")}
+    for other, solution in {**given, **NOTEBOOKS[notebook].SOLUTIONS}.items():
         text = source if other == task else solution
         filename = f"<cell {other} {hash(text)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)

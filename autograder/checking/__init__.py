@@ -22,10 +22,12 @@ from autograder.checking.expect import (
 )
 from autograder.checking.marks import hidden, needs, points, rule
 from autograder.checking.submission import Submission, Target
+from autograder.worker.wire import Opaque
 
 __all__ = [
     "CheckFailed",
     "Draw",
+    "Opaque",
     "Sizes",
     "Submission",
     "Target",

@@ -29,12 +29,21 @@ TOLERANCE = {
 
 
 class CheckFailed(AssertionError):
-    """The answer is not what the check asks for. The text is for the student."""
+    """The answer is not what the check asks for. The text is for the student.
+
+    `earned` is the part of the check's points, from 0 to below 1, that the answer is worth all the same.
+    """
+
+    def __init__(self, message: str, earned: float = 0.0) -> None:
+        if not 0 <= earned < 1:
+            raise ValueError(f"a failed check earns a part of its points, not {earned}")
+        self.earned = earned
+        super().__init__(message)
 
 
-def fail(message: str) -> NoReturn:
-    """Fail the check with a message for the student."""
-    raise CheckFailed(message)
+def fail(message: str, *, earned: float = 0.0) -> NoReturn:
+    """Fail the check with a message for the student; `earned` is the part of its points given anyway."""
+    raise CheckFailed(message, earned)
 
 
 @contextmanager
@@ -44,7 +53,7 @@ def case(words: str) -> Iterator[None]:
     try:
         yield
     except CheckFailed as error:
-        raise CheckFailed(f"{told}: {error}") from None
+        raise CheckFailed(f"{told}: {error}", error.earned) from None
     except StudentError as error:
         error.case = told
         raise

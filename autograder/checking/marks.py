@@ -11,8 +11,8 @@ RULES = (
     "shape", "values", "gradient", "dtype", "device", "mutation", "registration", "dropout",
     "from-scratch", "generality", "error",
 )  # fmt: skip
-"""What a check can be about; `calls` is how a given module is driven, `error` is for checks that only
-ask whether the code runs."""
+"""What a check can be about. `from-scratch` is also how a given module is driven, call by call; `error` is
+for checks that only ask whether the code runs."""
 
 
 def points(value: float) -> Callable[[Check], Check]:

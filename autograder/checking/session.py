@@ -50,10 +50,12 @@ class CheckResult:
     check: Check
     outcome: str
     message: str
+    earned: float = 0.0
+    """The part of its points that a failed check earns."""
 
     @property
     def points(self) -> float:
-        return self.check.points if self.outcome == "passed" else 0.0
+        return self.check.points * (1.0 if self.outcome == "passed" else self.earned)
 
 
 class ChecksBroken(Exception):
@@ -114,8 +116,10 @@ class Checks:
                 self._plugin.raised = error
             else:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-            if self._plugin.raised is not None:
-                return CheckResult(check, *_read_failure(self._plugin.raised, check, submission))
+            raised = self._plugin.raised
+            if raised is not None:
+                earned = raised.earned if isinstance(raised, CheckFailed) else 0.0
+                return CheckResult(check, *_read_failure(raised, check, submission), earned)
         return CheckResult(check, "passed", "")
 
 

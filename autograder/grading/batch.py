@@ -70,16 +70,16 @@ def grade(
     before anything is run where nothing can be graded.
     """
     bundle = course.bundle(assignment)
-    _require_checks(bundle)
     chosen = _choose(course, bundle, students)
     check_gradebook(course, bundle)
     seed = assignment_seed(course, assignment)
     on_record = recorded(course, bundle)
+    digest = bundle.digest()
     todo: list[_Job] = []
     known: list[Done] = []
     for student in chosen:
         raw = course.submission(student, bundle)
-        job = _Job(student, raw, fingerprint(raw, bundle, seed))
+        job = _Job(student, raw, fingerprint(raw, digest, seed))
         kept = load_verdict(course, student, assignment)
         usable = kept is not None and kept[0] == job.key and kept[1]["status"] != "infra_error"
         if kept is not None and usable and student in on_record and not force:
@@ -115,13 +115,6 @@ def _recorded(course: Course, bundle: Bundle, graded: Graded, key: str) -> Grade
     except Exception as error:  # what nobody thought of in one submission must not stop the others
         return f"recording it failed with {type(error).__name__}: {error}."
     return graded
-
-
-def _require_checks(bundle: Bundle) -> None:
-    try:
-        _ = bundle.exercise
-    except FileNotFoundError as error:
-        raise UserError(f"{bundle.assignment} cannot be graded: {error}.") from error
 
 
 def _choose(course: Course, bundle: Bundle, students: list[str] | None) -> list[str]:
@@ -229,4 +222,5 @@ def _judge_process(
                 told = f"{type(error).__name__}: {error}."
             jobs.send(told)
 
-    with_checks(bundle.exercise, serve)
+    with bundle.checks_folder() as folder:
+        with_checks(folder, serve)

@@ -67,14 +67,11 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
         stage = _stage(course, assignment, Path(made))
         _generate_release(stage, assignment)
         bundle = stage.bundle(assignment)
-        try:
-            folder = bundle.exercise
-        except FileNotFoundError as error:
-            raise UserError(f"{assignment} cannot be released: {error}.") from error
-        with_checks(folder, lambda checks: _prove_points(bundle, checks))
-        solution = _generate_solution(stage, assignment)
-        say(f"{assignment}: proving the solution and the release")
-        verdict = with_checks(folder, lambda checks: _prove(bundle, solution, checks, workers))
+        with bundle.checks_folder() as folder:
+            with_checks(folder, lambda checks: _prove_points(bundle, checks))
+            solution = _generate_solution(stage, assignment)
+            say(f"{assignment}: proving the solution and the release")
+            verdict = with_checks(folder, lambda checks: _prove(bundle, solution, checks, workers))
         _install(course, stage, assignment)
     return Built(assignment, len(bundle.tasks), verdict.max_score)
 
@@ -231,7 +228,7 @@ def _install(course: Course, stage: Course, assignment: str) -> None:
         raise
     made, target = stage.folder("solution", ".", assignment), course.folder("solution", ".", assignment)
     target.mkdir(parents=True, exist_ok=True)
-    for file in made.iterdir():
+    for file in made.glob("*.ipynb"):
         beside = target / f".{file.name}.new"
         shutil.copyfile(file, beside)
         beside.replace(target / file.name)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+import autograder.checking
 import autograder.exercises
 
 
@@ -24,6 +27,8 @@ class Bundle:
     """The released notebook, as text: the skeleton of every rebuilt submission."""
     instructor_tests: Mapping[str, str] = field(default_factory=dict)
     """Sources of grade cells that are an instructor's own asserts, hidden tests included, by `grade_id`."""
+    own_checks: Mapping[str, str] = field(default_factory=dict)
+    """Check files that lie beside the source notebook, by name; empty for the packaged exercises."""
 
     def skeleton(self) -> NotebookNode:
         """A fresh copy of the released notebook, the instructor's own tests in place."""
@@ -43,29 +48,41 @@ class Bundle:
         }
 
     @property
-    def exercise(self) -> Path:
-        """The folder of the exercise's checks; `FileNotFoundError` if the assignment has none."""
-        return exercise_folder(self.notebook)
+    def has_checks(self) -> bool:
+        """Whether there are checks for the notebook, beside it or in this package."""
+        return bool(self.own_checks) or _packaged_checks(self.notebook).is_dir()
+
+    @contextmanager
+    def checks_folder(self) -> Iterator[Path]:
+        """The folder of the notebook's check files while the block runs.
+
+        The course's own, which lie beside the source notebook in `checks/`, come before the package's.
+        """
+        if not self.own_checks:
+            yield _packaged_checks(self.notebook)
+            return
+        with tempfile.TemporaryDirectory(prefix="autograder-checks-") as made:
+            folder = Path(made) / f"{self.notebook}_checks"
+            folder.mkdir()
+            for name, source in self.own_checks.items():
+                (folder / name).write_text(source, encoding="utf-8")
+            yield folder
 
     def digest(self) -> str:
-        """Changes when anything that a verdict depends on changes: skeleton, tests or checks."""
-        found = hashlib.sha256(
-            repr(
-                (self.assignment, self.notebook, self.released, sorted(self.instructor_tests.items()))
-            ).encode()
-        )
-        for folder in (self.exercise, Path(autograder.exercises.__file__).parent):
+        """Changes when what a verdict depends on changes: notebook, tests, checks, their language."""
+        parts = (self.assignment, self.notebook, self.released)
+        own = (sorted(self.instructor_tests.items()), sorted(self.own_checks.items()))
+        found = hashlib.sha256(repr((parts, own)).encode())
+        exercises = Path(autograder.exercises.__file__).parent
+        language = Path(autograder.checking.__file__).parent
+        for folder in (_packaged_checks(self.notebook), exercises, language):
             for file in sorted(folder.glob("*.py")):
                 found.update(file.read_bytes())
         return found.hexdigest()
 
 
-def exercise_folder(notebook: str) -> Path:
-    """Where the checks of a notebook lie."""
-    folder = Path(autograder.exercises.__file__).parent / notebook
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there are no checks for the notebook '{notebook}'")
-    return folder
+def _packaged_checks(notebook: str) -> Path:
+    return Path(autograder.exercises.__file__).parent / notebook
 
 
 def grade_id(cell: NotebookNode) -> str:

@@ -101,7 +101,14 @@ class Course:
             for cell in nbformat.read(source, as_version=4).cells:
                 if is_grade(cell) and not is_solution(cell) and not check_task(cell):
                     tests[grade_id(cell)] = cell["source"]
-        return Bundle(assignment, notebooks[0].stem, notebooks[0].read_text(), tests)
+        own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
+        bundle = Bundle(assignment, notebooks[0].stem, notebooks[0].read_text(), tests, own)
+        if not bundle.has_checks:
+            raise UserError(
+                f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
+                f"they are expected in {source.parent / 'checks'}."
+            )
+        return bundle
 
     def students(self, assignment: str) -> list[str]:
         """Who has handed in a folder for the assignment, in order."""

@@ -73,10 +73,6 @@ class SubmissionExporter(NotebookExporter):
             assignment = found["assignment"]
             if assignment not in self.bundles:
                 self.bundles[assignment] = bundle = self.course.bundle(assignment)
-                try:
-                    _ = bundle.exercise
-                except FileNotFoundError as error:
-                    raise UserError(f"{assignment} cannot be graded: {error}.") from error
                 check_gradebook(self.course, bundle)
             notebook = self.bundles[assignment].notebook
             if fnmatch(notebook, converter.coursedir.notebook_id):
@@ -97,11 +93,12 @@ class GradeOutside(NbGraderPreprocessor):
             return judge(raw, bundle, student=student, seed=seed, checks=checks, workers=_warm_parent())
 
         try:
-            graded = with_checks(bundle.exercise, run)
+            with bundle.checks_folder() as folder:
+                graded = with_checks(folder, run)
         except WorkerLost:
             _parents.pop().close()  # it may be what failed; the next submission starts another
             raise
-        record_scores(course, bundle, graded, fingerprint(raw, bundle, seed))
+        record_scores(course, bundle, graded, fingerprint(raw, bundle.digest(), seed))
         return nbformat.reads(graded.notebook, as_version=4), resources
 
 

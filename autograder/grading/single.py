@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-from autograder.checking.session import with_checks
+from autograder.checking.session import Checks, with_checks
 from autograder.checking.submission import WorkerLost
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
@@ -23,7 +23,7 @@ def check_notebook(
     """Judge one notebook file as the batch would, with inputs drawn for this one run.
 
     The assignment is the one whose notebook has the file's name, unless it is named. The verdict's
-    student is the folder's name where the file lies in a `submitted/` tree, else the file's own.
+    student is the file's name.
     """
     if not notebook.is_file():
         raise UserError(f"There is no notebook {notebook}.")
@@ -32,26 +32,15 @@ def check_notebook(
             f"{notebook} is larger than {MAX_BYTES >> 20} MB, which no notebook of this course is."
         )
     bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
-    try:
-        folder = bundle.exercise
-    except FileNotFoundError as error:
-        raise UserError(f"{bundle.assignment} cannot be graded: {error}.") from error
-    raw = notebook.read_bytes()
-    with WarmParent(level=Level.NONE if unsafe else None) as workers:
+    raw, seed = notebook.read_bytes(), secrets.randbits(48)
+    with WarmParent(level=Level.NONE if unsafe else None) as workers, bundle.checks_folder() as folder:
+
+        def run(checks: Checks) -> Verdict:
+            student = notebook.stem
+            return judge(raw, bundle, student=student, seed=seed, checks=checks, workers=workers).verdict
+
         try:
-            return with_checks(
-                folder,
-                lambda checks: (
-                    judge(
-                        raw,
-                        bundle,
-                        student=notebook.stem,
-                        seed=secrets.randbits(48),
-                        checks=checks,
-                        workers=workers,
-                    ).verdict
-                ),
-            )
+            return with_checks(folder, run)
         except WorkerLost as lost:
             raise UserError(f"The grading machine failed, not the notebook: {lost}") from lost
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from autograder import __version__
-from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.verdict import Verdict
@@ -63,11 +62,11 @@ def assignment_seed(course: Course, assignment: str) -> int:
     return int.from_bytes(hashlib.blake2b(f"{secret}:{assignment}".encode(), digest_size=6).digest(), "big")
 
 
-def fingerprint(raw: bytes | None, bundle: Bundle, seed: int) -> str:
-    """What a verdict depends on: while it is the same, the verdict is, too."""
+def fingerprint(raw: bytes | None, digest: str, seed: int) -> str:
+    """What a verdict depends on: while it is the same, the verdict is, too. `digest` is the bundle's."""
     parts = (
         __version__,
-        bundle.digest(),
+        digest,
         str(seed),
         hashlib.sha256(raw).hexdigest() if raw is not None else "missing",
     )

@@ -31,9 +31,7 @@ def as_student_sees(check: CheckVerdict) -> CheckVerdict:
     """A hidden check without its title and message."""
     if check.instead is None:
         return check
-    message = (
-        "" if check.outcome in ("passed", "skipped") else "This is checked with inputs that are not shown."
-    )
+    message = "" if check.outcome in ("passed", "skipped") else "What this looks at is not shown."
     return replace(check, title=check.instead, message=message, diagnosis=None)
 
 
@@ -93,7 +91,7 @@ def _headline(task: TaskVerdict, checks: Sequence[CheckVerdict]) -> str:
         return f"{task.task}: {of}"
     wrong = len(_first_to_fix(checks))
     if not wrong:
-        return f"{task.task}: {of}, everything holds"
+        return f"{task.task}: {of}, everything holds" if task.max_score else f"{task.task}: everything holds"
     if any("still raises NotImplementedError" in check.message for check in checks):
         return f"{task.task}: {of}, still to do"
     return f"{task.task}: {of}"

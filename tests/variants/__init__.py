@@ -4,6 +4,26 @@
 that is broken and the source.
 """
 
-from tests.variants import lstm_cell, rnn_cell
+from tests.variants import (
+    bidirectional,
+    lstm_cell,
+    lstm_layer,
+    ragged_batches,
+    rnn_cell,
+    seq2seq,
+    shapes,
+    stacking,
+    state,
+)
 
-NOTEBOOKS = {"rnn_cell": rnn_cell, "lstm_cell": lstm_cell}
+NOTEBOOKS = {
+    "shapes": shapes,
+    "rnn_cell": rnn_cell,
+    "lstm_cell": lstm_cell,
+    "lstm_layer": lstm_layer,
+    "stacking": stacking,
+    "state": state,
+    "bidirectional": bidirectional,
+    "ragged_batches": ragged_batches,
+    "seq2seq": seq2seq,
+}

@@ -622,7 +622,10 @@ WRONG = {
         "cat along the batch": ("shape", edit(STEPWISE, ("dim=1", "dim=0"))),
         "only the last output": ("shape", edit(STEPWISE, ("torch.cat(output, dim=1)", "step"))),
         "the time dimension is dropped": ("shape", edit(STEPWISE, ("t : t + 1", "t"))),
-        "one call for everything": ("from-scratch", "def run_stepwise(rnn, x, h_0=None):\n    return rnn(x, h_0)\n"),
+        "one call for everything": (
+            "from-scratch",
+            "def run_stepwise(rnn, x, h_0=None):\n    return rnn(x, h_0)\n",
+        ),
         "growing prefixes": (
             "from-scratch",
             edit(
@@ -631,7 +634,10 @@ WRONG = {
                 ("append(step)", "append(step[:, -1:])"),
             ),
         ),
-        "one call too many": ("from-scratch", edit(STEPWISE, ("    return", "    rnn(x[:, -1:])\n    return"))),
+        "one call too many": (
+            "from-scratch",
+            edit(STEPWISE, ("    return", "    rnn(x[:, -1:])\n    return")),
+        ),
         "one call a sequence too": (
             "from-scratch",
             edit(

@@ -1,0 +1,131 @@
+"""Sizes, networks and references that tell two directions, several layers and the batch from one another."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checking import Draw, Sizes, Submission, Target, fail
+
+WATCH = """
+class Watch:
+    def __init__(self, module):
+        self.calls = 0
+        forward = module.forward
+
+        def counted(*args, **kwargs):
+            self.calls += 1
+            return forward(*args, **kwargs)
+
+        module.forward = counted
+
+    def __call__(self):
+        return self.calls
+"""
+"""Counts the calls of a module that the student's own code made."""
+
+
+def apart(draw: Draw) -> Draw:
+    """The same source of numbers at sizes none of which is 2, the number of directions."""
+    sizes = draw.sizes
+    return draw.at(sizes.but(**{letter: 13 for letter in "BTDH" if getattr(sizes, letter) == 2}))
+
+
+def reference_lstm(draw: Draw, directions: int = 2, dtype: torch.dtype = torch.float64) -> nn.LSTM:
+    """A batch-first LSTM of `sizes.L` layers with random weights and biases."""
+    sizes = draw.sizes
+    return draw.module(
+        nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, bidirectional=directions == 2, dtype=dtype
+    )
+
+
+def results(lstm: nn.LSTM, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Plain output, h_n and c_n of torch's own network; its output, a transposed one, made contiguous."""
+    with torch.no_grad():
+        output, (h_n, c_n) = lstm(x)
+    return output.contiguous(), h_n, c_n
+
+
+def every_direction(lstm: nn.LSTM, x: torch.Tensor) -> list[list[tuple[torch.Tensor, torch.Tensor]]]:
+    """For each layer and direction the output (B, T, H) and final state (B, H).
+
+    Each is made by a one-directional `nn.LSTM` that holds that direction's weights, so nothing here
+    rests on how torch lays the two directions out.
+    """
+    layers = []
+    with torch.no_grad():
+        for layer in range(lstm.num_layers):
+            found = []
+            for suffix in ("", "_reverse")[: 2 if lstm.bidirectional else 1]:
+                alone = nn.LSTM(x.shape[2], lstm.hidden_size, batch_first=True, dtype=x.dtype)
+                alone.load_state_dict(
+                    {name: getattr(lstm, f"{name[:-1]}{layer}{suffix}") for name in alone.state_dict()}
+                )
+                output, (h_n, _) = alone(x.flip(1) if suffix else x)
+                found.append((output.flip(1) if suffix else output, h_n[0]))
+            layers.append(found)
+            x = torch.cat([output for output, _ in found], dim=2)
+    return layers
+
+
+def bilstm_state(lstm: nn.LSTM) -> dict[str, torch.Tensor]:
+    """The weights of a one-layer bidirectional LSTM under the names that a `BiLSTM` gives them."""
+    return {own_name(name): value.detach().clone() for name, value in lstm.named_parameters()}
+
+
+def own_name(name: str) -> str:
+    """`weight_ih_l0_reverse` as `bwd.weight_ih_l0`."""
+    return f"bwd.{name.removesuffix('_reverse')}" if name.endswith("_reverse") else f"fwd.{name}"
+
+
+def bilstm_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """For each parameter of a `BiLSTM` its shape in words and in numbers."""
+    words = {
+        "weight_ih_l0": ("(4 * hidden_size, input_size)", "4H D"),
+        "weight_hh_l0": ("(4 * hidden_size, hidden_size)", "4H H"),
+        "bias_ih_l0": ("(4 * hidden_size,)", "4H"),
+        "bias_hh_l0": ("(4 * hidden_size,)", "4H"),
+    }
+    return {
+        f"{part}.{name}": (told, sizes.shape(dims))
+        for part in ("fwd", "bwd")
+        for name, (told, dims) in words.items()
+    }
+
+
+def watch(submission: Submission, module: Target) -> Target:
+    """Calling what is returned gives how often the module has been called since."""
+    return submission.given("Watch", module, source=WATCH, dtype=None)
+
+
+def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> None:
+    """The last dimension is not that of one direction where both are wanted; other shapes pass."""
+    wanted = sizes.shape(dims)
+    if isinstance(answer, torch.Tensor) and tuple(answer.shape) == (*wanted[:-1], sizes.H):
+        fail(
+            f"`{name}` has {sizes.H} numbers in its last dimension, as many as one direction has; expected "
+            f"{wanted[-1]}. Both directions are wanted, side by side: not one of them, nor their sum."
+        )
+
+
+def expect_no_slip(answer: Any, slips: Mapping[str, Any]) -> None:
+    """The answer is none of the well-known wrong ones, each named by the words that explain it."""
+    for words, wrong in slips.items():
+        if _alike(answer, wrong):
+            fail(words)
+
+
+def _alike(answer: Any, wrong: Any) -> bool:
+    if isinstance(wrong, torch.Tensor):
+        return (
+            isinstance(answer, torch.Tensor)
+            and answer.shape == wrong.shape
+            and not answer.is_complex()
+            and torch.allclose(answer.double(), wrong.double(), rtol=1e-6, atol=1e-9)
+        )
+    return (
+        isinstance(answer, (list, tuple))
+        and len(answer) == len(wrong)
+        and all(_alike(one, other) for one, other in zip(answer, wrong, strict=True))
+    )

@@ -1,0 +1,244 @@
+"""`class BiLSTM(nn.Module)`: a bidirectional layer made of two one-directional LSTMs."""
+
+import re
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_module,
+    expect_no_mention,
+    expect_registered,
+    expect_untouched,
+    fail,
+    hidden,
+    needs,
+    points,
+    rule,
+)
+from autograder.checking.submission import StudentError
+from autograder.exercises.bidirectional.given import (
+    apart,
+    bilstm_shapes,
+    bilstm_state,
+    every_direction,
+    expect_both_directions,
+    expect_no_slip,
+    own_name,
+    reference_lstm,
+    results,
+    watch,
+)
+from autograder.exercises.from_scratch import KERNELS
+
+NAMES = ("output", "h_n", "c_n")
+DIMS = ("B T 2H", "2 B H", "2 B H")
+SAY = "The work is for two one-directional LSTMs, `fwd` and `bwd`."
+BY_HAND = r"(rnn_tanh|rnn_relu|lstm|gru)(_cell)?|_VF|_C|ops"
+"""The functions below torch's modules, which can run both directions at once."""
+
+
+def new_bilstm(submission, sizes, dtype=torch.float64):
+    """The student's module as a user would make it for that dtype."""
+    made = expect_module(submission.BiLSTM(sizes.D, sizes.H), "`BiLSTM(input_size, hidden_size)`")
+    made.to(dtype)
+    return made
+
+
+def reference(draw, dtype=torch.float64):
+    """torch's own bidirectional layer."""
+    return reference_lstm(draw.at(draw.sizes.but(L=1)), dtype=dtype)
+
+
+def filled_bilstm(submission, draw, lstm):
+    """The student's module holding the weights of torch's."""
+    made = new_bilstm(submission, draw.sizes)
+    made.load_state_dict(bilstm_state(lstm))
+    return made
+
+
+def nested(lstm, x):
+    output, h_n, c_n = results(lstm, x)
+    return output, (h_n, c_n)
+
+
+@points(0.5)
+@rule("registration")
+def test_parameters(submission, sizes, draw):
+    """It registers the parameters of two one-layer LSTMs, `fwd` and `bwd`, and nothing else."""
+    made = new_bilstm(submission, sizes)
+    modules = made.describe().modules
+    missing = [name for name in ("fwd", "bwd") if name not in modules]
+    if missing:
+        fail(
+            f"`BiLSTM` has no module of its own under the name `{missing[0]}`. It needs two LSTMs, assigned "
+            "to `self.fwd` and `self.bwd`; one LSTM under two names is still one, with one set of weights."
+        )
+    expect_registered(made, bilstm_shapes(sizes), "`BiLSTM`")
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns output (batch, time, 2·hidden) and (h_n, c_n), each (2, batch, hidden)."""
+    here = apart(draw)
+    x = here("B T D")
+    answer = new_bilstm(submission, here.sizes)(x)
+    wanted = nested(reference(here), x)
+    if isinstance(answer, (list, tuple)) and answer:
+        expect_both_directions(answer[0], "output", DIMS[0], here.sizes)
+    expect(answer, wanted, names=NAMES, dims=DIMS, sizes=here.sizes, values=False)
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_shape)
+def test_two_networks(submission, sizes, draw):
+    """Two one-directional LSTMs do the work; no bidirectional one does."""
+    expect_no_mention(submission, "BiLSTM", BY_HAND, SAY)
+    made = new_bilstm(submission, sizes)
+    told = made.describe()
+    for name in told.modules:
+        if _is_bidirectional(made.attribute(*name.split("."))):
+            fail(f"{SAY} `{name}` is bidirectional already.")
+    if "RNNBase" in told.kinds and not told.modules and _is_bidirectional(made):
+        fail(f"{SAY} Your module is itself one of torch's, and bidirectional already.")
+    counts = [watch(submission, made.attribute(name)) for name in ("fwd", "bwd") if name in told.modules]
+    ran = made.run((draw("B T D"),), kernels=True).kernels
+    calls = [count() for count in counts]
+    # One network that is called for both directions is a matter of values, not of who did the work.
+    if any(re.search(KERNELS, kernel) for kernel in ran) and 0 in calls and sum(calls) < 2:
+        fail(f"{SAY} They were not both called, and another of torch's LSTMs ran.")
+
+
+def _is_bidirectional(module):
+    try:
+        return module.attribute("bidirectional") is True
+    except StudentError:
+        return False  # no recurrent module, or one that does not say
+
+
+@points(0.5)
+@rule("values")
+@needs(test_parameters, test_shape, test_two_networks)
+def test_output(submission, sizes, draw):
+    """With the same weights its output is that of nn.LSTM(bidirectional=True), at every time step."""
+    here = apart(draw)
+    lstm, x = reference(here), here("B T D")
+    output = filled_bilstm(submission, here, lstm)(x)[0]
+    ((forward, _), (backward, _)) = every_direction(lstm, x)[0]
+    unturned = every_direction(lstm, x.flip(1))[0][1][0].flip(1)  # what `bwd` gives for x as it is
+    same_order = (
+        "`bwd` has read the time steps in the same order as `fwd`. If you turn something round, is it the "
+        "time dimension?"
+    )
+    for wrong in (unturned, unturned.flip(1)):
+        expect_no_slip(output, {same_order: torch.cat([forward, wrong], dim=2)})
+    expect_no_slip(
+        output,
+        {
+            "The backward half stands in the order in which `bwd` read: its first step belongs to the last "
+            "input. Both halves of a time step must be about the same input.": torch.cat(
+                [forward, backward.flip(1)], dim=2
+            ),
+            "The two halves have changed places: forward comes first.": torch.cat([backward, forward], 2),
+        },
+    )
+    expect(output, results(lstm, x)[0], names=NAMES[0], dims=DIMS[0], sizes=here.sizes)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_parameters, test_shape, test_two_networks)
+def test_final_states(submission, sizes, draw):
+    """With the same weights h_n and c_n are those of nn.LSTM(bidirectional=True)."""
+    here = apart(draw)
+    lstm, x = reference(here), here("B T D")
+    output, h_n, c_n = results(lstm, x)
+    states = filled_bilstm(submission, here, lstm)(x)[1]
+    hidden_size = here.sizes.H
+    expect_no_slip(
+        states[0],
+        {
+            "`h_n` holds the last time step of `output`, both halves. The backward direction is not done "
+            "there: it has read one input only.": torch.stack(
+                [output[:, -1, :hidden_size], output[:, -1, hidden_size:]]
+            ),
+        },
+    )
+    expect_no_slip(
+        states,
+        {
+            "`h_n` and `c_n` have changed places.": (c_n, h_n),
+            "The two directions have changed places: forward comes first.": (h_n.flip(0), c_n.flip(0)),
+        },
+    )
+    expect(states, (h_n, c_n), names=NAMES[1:], dims=DIMS[1], sizes=here.sizes)
+
+
+@points(0.5)
+@rule("generality")
+@hidden("It works for inputs of other sizes than the ones you saw.")
+@needs(test_output, test_final_states)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one step, equal sizes, non-contiguous inputs, and a second, other batch."""
+    for other, context in (
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(D=1, H=1), "with one feature and one hidden unit"),
+        (sizes.but(B=1, T=1, D=1, H=1), "with every size 1"),
+        (sizes.but(B=4, T=4, D=4, H=4), "with every size 4"),
+        (sizes.but(T=23), "with a longer sequence"),
+    ):
+        here = draw.at(other)
+        lstm, x = reference(here), here("B T D")
+        with case(context):
+            answer = filled_bilstm(submission, here, lstm)(x)
+            expect(answer, nested(lstm, x), names=NAMES, dims=DIMS, sizes=other)
+    lstm, x = reference(draw), draw.strided("B T D")
+    made = filled_bilstm(submission, draw, lstm)
+    with case("with an input that is not contiguous in memory"):
+        expect(made(x), nested(lstm, x), names=NAMES, dims=DIMS, sizes=sizes)
+    second = draw.at(sizes.but(B=3, T=6))
+    x = second("B T D")
+    with case("when the same module gets a second batch, of other sizes"):
+        expect(made(x), nested(lstm, x), names=NAMES, dims=DIMS, sizes=second.sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_output, test_final_states)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach the input and the parameters of both LSTMs."""
+    lstm = reference(draw)
+    expect_gradients(
+        filled_bilstm(submission, draw, lstm),
+        lambda x: lstm(x),
+        (draw("B T D"),),
+        names=("x",),
+        parameters={own_name(name): value for name, value in lstm.named_parameters()},
+        draw=draw,
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """A module and input of one dtype give results of that dtype."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        made = new_bilstm(submission, sizes, dtype)
+        call = made.run((draw("B T D", dtype=dtype),), default_dtype=None)
+        expect_dtype(call.value, dtype, names=NAMES)
+
+
+@points(0)
+@rule("mutation")
+@needs(test_output)
+def test_arguments_untouched(submission, sizes, draw):
+    """The input is the same after the call as before."""
+    arguments = (draw("B T D"),)
+    expect_untouched(new_bilstm(submission, sizes).run(arguments), arguments, ("x",))

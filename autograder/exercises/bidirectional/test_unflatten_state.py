@@ -1,0 +1,142 @@
+"""`unflatten_state(h_n, num_layers, num_directions)`: layers and directions as dimensions of their own."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.bidirectional.given import (
+    apart,
+    every_direction,
+    expect_no_slip,
+    reference_lstm,
+    results,
+)
+
+
+def dims(directions):
+    return {"names": "states", "dims": f"L {directions} B H"}
+
+
+def unflattened(h_n, num_layers, num_directions):
+    return h_n.unflatten(0, (num_layers, num_directions))
+
+
+def of_every_layer(lstm, x):
+    """The final states one network of one layer and direction after the other: (L, directions, B, H)."""
+    return torch.stack([torch.stack([h_n for _, h_n in layer]) for layer in every_direction(lstm, x)])
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns one tensor, (layers, directions, batch, hidden)."""
+    here = apart(draw)
+    h_n = here("2L B H")
+    answer = submission.unflatten_state(h_n, here.sizes.L, 2)
+    expect_no_slip(
+        answer,
+        {
+            "The directions have become the first dimension. `h_n` goes layer by layer, so layers come "
+            "first, and this is not a matter of swapping dimensions afterwards.": h_n.unflatten(
+                0, (2, here.sizes.L)
+            ),
+        },
+    )
+    expect(answer, unflattened(h_n, here.sizes.L, 2), **dims(2), sizes=here.sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_two_directions(submission, sizes, draw):
+    """In three bidirectional layers, [layer, 0] is the forward state and [layer, 1] the backward one."""
+    here = apart(draw)
+    lstm, x = reference_lstm(here), here("B T D")
+    h_n, wanted = results(lstm, x)[1], of_every_layer(lstm, x)
+    answer = submission.unflatten_state(h_n, here.sizes.L, 2)
+    expect_no_slip(
+        answer,
+        {
+            "The states are taken as all forward ones first, then all backward ones. `h_n` goes layer by "
+            "layer: both directions of layer 0, then both of layer 1, and so on.": h_n.unflatten(
+                0, (2, here.sizes.L)
+            ).transpose(0, 1),
+            "The two directions have changed places: the forward state of a layer comes first.": wanted.flip(
+                1
+            ),
+        },
+    )
+    expect(answer, wanted, **dims(2), sizes=here.sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_two_directions)
+def test_one_direction(submission, sizes, draw):
+    """Of three one-directional layers, the second dimension has size 1."""
+    lstm, x = reference_lstm(draw, directions=1), draw("B T D")
+    with case("with one direction"):
+        answer = submission.unflatten_state(results(lstm, x)[1], sizes.L, 1)
+        expect(answer, of_every_layer(lstm, x), **dims(1), sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_two_directions)
+def test_any_size(submission, sizes, draw):
+    """It works for one layer, five layers, one sequence, equal sizes, and non-contiguous states."""
+    for other, context in (
+        (sizes.but(L=1), "with one layer (L = 1)"),
+        (sizes.but(L=5), "with five layers"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(H=1), "with one hidden unit a direction"),
+        (sizes.but(B=1, H=1, L=1), "with every size 1"),
+        (sizes.but(B=2, H=2, L=2), "with every size 2"),
+        (sizes.but(B=6, H=6, L=3), "with as many sequences and hidden units as states"),
+    ):
+        h_n = draw.at(other)("2L B H")
+        with case(context):
+            answer = submission.unflatten_state(h_n, other.L, 2)
+            expect(answer, unflattened(h_n, other.L, 2), **dims(2), sizes=other)
+    h_n = draw.strided("2L B H")
+    with case("with states that are not contiguous in memory"):
+        answer = submission.unflatten_state(h_n, sizes.L, 2)
+        expect(answer, unflattened(h_n, sizes.L, 2), **dims(2), sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_two_directions)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back to every state."""
+    expect_gradients(
+        submission.unflatten_state, unflattened, (draw("2L B H"), sizes.L, 2), names=("h_n",), draw=draw
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the states stays what it is."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.unflatten_state.run((draw("2L B H", dtype=dtype), sizes.L, 2), default_dtype=None)
+        expect_dtype(call.value, dtype, names="states")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_two_directions)
+def test_arguments_untouched(submission, sizes, draw):
+    """The states passed in are the same after the call as before."""
+    arguments = (draw("2L B H"), sizes.L, 2)
+    names = ("h_n", "num_layers", "num_directions")
+    expect_untouched(submission.unflatten_state.run(arguments), arguments, names)

@@ -1,0 +1,190 @@
+"""`class LSTMLayer(nn.Module)`: from scratch, both states at every step of a batch-first sequence."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_module,
+    expect_registered,
+    expect_untouched,
+    hidden,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
+from autograder.exercises.lstm_cell.given import cell_parameters, cell_shapes
+from autograder.exercises.lstm_layer.given import every_state, expect_starting_weights, expect_states
+
+RESULTS = {"names": ("hidden", "cells"), "dims": "B T H"}
+FAN_SIZES = (40, 50)
+"""Input and hidden size for the look at the starting weights: 2,000 numbers and more a matrix."""
+
+
+def new_layer(submission, sizes, dtype=torch.float64):
+    """The student's layer as a user would make it for that dtype."""
+    layer = expect_module(submission.LSTMLayer(sizes.D, sizes.H), "`LSTMLayer(input_size, hidden_size)`")
+    layer.to(dtype)
+    return layer
+
+
+def filled_layer(submission, draw, parameters):
+    """The student's layer holding the given parameters."""
+    layer = new_layer(submission, draw.sizes)
+    layer.load_state_dict({name: value.detach() for name, value in parameters.items()})
+    return layer
+
+
+def inputs(draw, dtype=torch.float64):
+    """A sequence and a state (h, c) that is not zero."""
+    return draw("B T D", dtype=dtype), (draw("B H", dtype=dtype), draw("B H", dtype=dtype))
+
+
+@points(0.5)
+@rule("registration")
+def test_parameters(submission, sizes, draw):
+    """It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else."""
+    expect_registered(new_layer(submission, sizes), cell_shapes(sizes), "`LSTMLayer`")
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns (hidden, cells), both states at every step, each (batch, time, hidden)."""
+    x, state = inputs(draw)
+    wanted = every_state(cell_parameters(draw), x, state)
+    expect(new_layer(submission, sizes)(x, state), wanted, **RESULTS, sizes=sizes, values=False)
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_shape)
+def test_from_scratch(submission, sizes, draw):
+    """The layer computes its steps itself and holds none of torch's recurrent modules."""
+    layer = new_layer(submission, sizes)
+    expect_own_module(layer)
+    expect_from_scratch(submission, "LSTMLayer", layer, inputs(draw))
+
+
+@points(0.5)
+@rule("values")
+@needs(test_parameters)
+def test_starting_weights(submission, sizes, draw):
+    """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
+    expect_starting_weights(submission.LSTMLayer(*FAN_SIZES).describe().parameters)
+
+
+@points(1)
+@rule("values")
+@needs(test_shape, test_parameters, test_from_scratch)
+def test_matches_torch(submission, sizes, draw):
+    """With the same weights, both states equal torch's own at every step, from a state that is not zero."""
+    parameters, (x, state) = cell_parameters(draw), inputs(draw)
+    answer = filled_layer(submission, draw, parameters)(x, state)
+    expect_states(answer, every_state(parameters, x, state), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape, test_parameters, test_from_scratch)
+def test_default_state(submission, sizes, draw):
+    """Without a state it starts from zeros, for h and for c, on every call."""
+    parameters = cell_parameters(draw)
+    layer = filled_layer(submission, draw, parameters)
+    for context in ("without a state", "without a state, called a second time"):
+        x = draw("B T D")
+        with case(context):
+            expect(layer(x), every_state(parameters, x), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_matches_torch)
+def test_any_size(submission, sizes, draw):
+    """It works for one step, one sequence, equal and changing sizes, and non-contiguous inputs."""
+    for other, context in (
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(B=1, T=1, D=1, H=1), "with every size 1"),
+        (sizes.but(B=4, T=4, D=4, H=4), "with every size 4"),
+    ):
+        here = draw.at(other)
+        parameters, (x, state) = cell_parameters(here), inputs(here)
+        layer = filled_layer(submission, here, parameters)
+        with case(context):
+            expect(layer(x, state), every_state(parameters, x, state), **RESULTS, sizes=other)
+            expect(layer(x), every_state(parameters, x), **RESULTS, sizes=other)
+    parameters = cell_parameters(draw)
+    layer = filled_layer(submission, draw, parameters)
+    x, state = draw.strided("B T D"), (draw.strided("B H"), draw.strided("B H"))
+    with case("with inputs that are not contiguous in memory"):
+        expect(layer(x, state), every_state(parameters, x, state), **RESULTS, sizes=sizes)
+    other = sizes.but(B=3, T=23)
+    x, state = inputs(draw.at(other))
+    with case("when the same layer gets a batch of another size and length"):
+        expect(layer(x, state), every_state(parameters, x, state), **RESULTS, sizes=other)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back through every step to the input, both states and all twelve parameters."""
+    parameters = {name: value.requires_grad_() for name, value in cell_parameters(draw).items()}
+    expect_gradients(
+        filled_layer(submission, draw, parameters),
+        lambda x, state: every_state(parameters, x, state),
+        inputs(draw),
+        names=("x", "h", "c"),
+        parameters=parameters,
+        draw=draw,
+        tell="Is a state detached or copied between the steps?",
+    )
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape, test_from_scratch)
+def test_dtype(submission, sizes, draw):
+    """A layer and input of one dtype give states of that dtype, also when the state is left out."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        layer = new_layer(submission, sizes, dtype)
+        x, state = inputs(draw, dtype)
+        for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
+            with case(f"in {dtype} {context}"):
+                call = layer.run(arguments, default_dtype=None)
+                expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_matches_torch)
+def test_arguments_untouched(submission, sizes, draw):
+    """The sequence and both states are the same after the call as before."""
+    arguments = inputs(draw)
+    expect_untouched(new_layer(submission, sizes).run(arguments), arguments, ("x", "state"))
+
+
+@points(0.5)
+@rule("generality")
+@hidden(
+    "Stopped somewhere and started again from its own states, the layer goes on as if it had not stopped."
+)
+@needs(test_matches_torch)
+def test_goes_on_anywhere(submission, sizes, draw):
+    """Stopped after any step and started again from both states of that step, it goes on the same."""
+    parameters = cell_parameters(draw)
+    here = draw.at(sizes.but(T=sizes.T + 3))
+    x, state = inputs(here)
+    whole = filled_layer(submission, draw, parameters)(x, state)
+    wanted = every_state(parameters, x, state)
+    expect(whole, wanted, **RESULTS, sizes=here.sizes)
+    for step in (0, 2):
+        rest = here.sizes.but(T=here.sizes.T - step - 1)
+        carried = tuple(part[:, step].to(x.dtype) for part in whole)  # the dtype is another check's rule
+        with case(f"stopped after step {step} and started again from its states there"):
+            answer = filled_layer(submission, draw, parameters)(x[:, step + 1 :], carried)
+            expect(answer, tuple(part[:, step + 1 :] for part in wanted), **RESULTS, sizes=rest)

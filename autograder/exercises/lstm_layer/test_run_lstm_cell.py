@@ -1,0 +1,163 @@
+"""`run_lstm_cell(cell, x, state=None)`: nn.LSTMCell over every step of a batch-first sequence."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.lstm_layer.given import (
+    expect_states,
+    expect_weights_untouched,
+    hand_over,
+    over_time,
+    reference_cell,
+)
+
+RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "B H", "B H")}
+
+
+def inputs(draw, dtype=torch.float64):
+    """A sequence and a state (h, c) that is not zero."""
+    return draw("B T D", dtype=dtype), (draw("B H", dtype=dtype), draw("B H", dtype=dtype))
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns (output, (h_n, c_n)): (batch, time, hidden), and two final states (batch, hidden)."""
+    cell, (x, state) = reference_cell(draw), inputs(draw)
+    answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
+    expect(answer, over_time(cell, x, state), **RESULTS, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_matches_torch(submission, sizes, draw):
+    """Every step and both final states equal those of an nn.LSTM with the same weights."""
+    cell, (x, state) = reference_cell(draw), inputs(draw)
+    answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
+    expect_states(answer, over_time(cell, x, state), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("from-scratch")
+@needs(test_shape)
+def test_one_call_a_step(submission, sizes, draw):
+    """The cell is called exactly once for each time step, with that step of all sequences."""
+    given = hand_over(submission, reference_cell(draw))
+    submission.run_lstm_cell(given, *inputs(draw))
+    shapes = [tuple(shape) for shape in given.attribute("shapes")]
+    if not shapes:
+        fail("The cell was never called. Let the given `cell` make each step: call it.")
+    if any(shape != sizes.shape("B D") for shape in shapes):
+        other = next(shape for shape in shapes if shape != sizes.shape("B D"))
+        fail(
+            f"One call was given an input of shape {other}. Give the cell one step of all sequences at once: "
+            f"(batch, features) = {sizes.shape('B D')}."
+        )
+    if len(shapes) != sizes.T:
+        fail(f"The cell was called {len(shapes)} times for {sizes.T} time steps; expected one call a step.")
+
+
+@points(0.5)
+@rule("values")
+@needs(test_matches_torch)
+def test_default_state(submission, sizes, draw):
+    """Without a state it starts from zeros, for h and for c, on every call."""
+    cell = reference_cell(draw)
+    given = hand_over(submission, cell)
+    for context in ("without a state", "without a state, called a second time"):
+        x = draw("B T D")
+        with case(context):
+            expect(submission.run_lstm_cell(given, x), over_time(cell, x), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_matches_torch)
+def test_goes_on(submission, sizes, draw):
+    """The final state that it returns goes in again: two halves of a sequence equal the whole."""
+    cell, (x, state) = reference_cell(draw), inputs(draw.at(sizes.but(T=sizes.T + 3)))
+    _, (h_n, c_n) = submission.run_lstm_cell(hand_over(submission, cell), x[:, :3], state)
+    carried = (h_n.to(x.dtype), c_n.to(x.dtype))  # the dtype is another check's rule
+    answer = submission.run_lstm_cell(hand_over(submission, cell), x[:, 3:], carried)
+    whole, last = over_time(cell, x, state)
+    with case("the second part of a sequence, from the state that the first part returned"):
+        expect(answer, (whole[:, 3:], last), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_matches_torch)
+def test_any_size(submission, sizes, draw):
+    """It works for one step, one sequence, any length, equal sizes, and inputs that are not contiguous."""
+    for other, context in (
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(B=1, T=1, D=1, H=1), "with every size 1"),
+        (sizes.but(B=4, T=4, D=4, H=4), "with every size 4"),
+        (sizes.but(T=23), "with a longer sequence (T = 23)"),
+    ):
+        here = draw.at(other)
+        cell, (x, state) = reference_cell(here), inputs(here)
+        with case(context):
+            answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
+            expect(answer, over_time(cell, x, state), **RESULTS, sizes=other)
+            answer = submission.run_lstm_cell(hand_over(submission, cell), x)
+            expect(answer, over_time(cell, x), **RESULTS, sizes=other)
+    cell, x, state = reference_cell(draw), draw.strided("B T D"), (draw.strided("B H"), draw.strided("B H"))
+    with case("with inputs that are not contiguous in memory"):
+        answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
+        expect(answer, over_time(cell, x, state), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back through every step to the input, both states and the cell's weights."""
+    cell, (x, state) = reference_cell(draw), inputs(draw)
+    expect_gradients(
+        submission.run_lstm_cell,
+        lambda _, x, state: over_time(cell, x, state),
+        (hand_over(submission, cell), x, state),
+        names=("x", "h", "c"),
+        parameters=dict(cell.named_parameters()),
+        draw=draw,
+        tell="Is a state detached or copied between the steps?",
+    )
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the cell and its input is the dtype of the results, with and without a state."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        given = hand_over(submission, reference_cell(draw, dtype), dtype)
+        x, state = inputs(draw, dtype)
+        for arguments, context in (((given, x), "without a state"), ((given, x, state), "with a state")):
+            with case(f"in {dtype} {context}"):
+                call = submission.run_lstm_cell.run(arguments, default_dtype=None)
+                expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The sequence, both states and the cell's weights are the same after the call as before."""
+    cell, (x, state) = reference_cell(draw), inputs(draw)
+    given = hand_over(submission, cell)
+    call = submission.run_lstm_cell.run((given, x, state))
+    expect_untouched(call, (None, x, state), ("cell", "x", "state"))
+    expect_weights_untouched(given, cell)

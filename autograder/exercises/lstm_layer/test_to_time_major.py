@@ -1,0 +1,93 @@
+"""`to_time_major(x)`: the same numbers with the time dimension first."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
+
+RESULTS = {"names": "x_time_major", "dims": "T B D"}
+
+
+def reference(x):
+    return torch.movedim(x, 0, 1)
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """The time dimension comes first: (time, batch, features)."""
+    x = draw("B T D")
+    expect(submission.to_time_major(x), reference(x), **RESULTS, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_nothing_mixed(submission, sizes, draw):
+    """Step t of sequence b is still step t of sequence b."""
+    x = draw("B T D")
+    answer = submission.to_time_major(x)
+    if isinstance(answer, torch.Tensor) and torch.equal(answer.flatten(), x.flatten()):
+        fail(
+            "`x_time_major` has the right shape, but its numbers still stand in the order they had in `x`, "
+            "so a step holds numbers of other steps. `reshape` and `view` never move a dimension: which "
+            "operation swaps two of them?"
+        )
+    expect(answer, reference(x), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_nothing_mixed)
+def test_any_size(submission, sizes, draw):
+    """It works for as many sequences as steps, for one of each, and for inputs that are not contiguous."""
+    for other, context in (
+        (sizes.but(B=4, T=4), "with as many sequences as steps (B = T = 4)"),
+        (sizes.but(B=4, T=4, D=4), "with every size 4"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(D=1), "with one feature (D = 1)"),
+        (sizes.but(B=1, T=1, D=1), "with every size 1"),
+    ):
+        x = draw.at(other)("B T D")
+        with case(context):
+            expect(submission.to_time_major(x), reference(x), **RESULTS, sizes=other)
+    x = draw.strided("B T D")
+    with case("with an input that is not contiguous in memory"):
+        expect(submission.to_time_major(x), reference(x), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_nothing_mixed)
+def test_gradients(submission, sizes, draw):
+    """Gradients go back to the input."""
+    expect_gradients(submission.to_time_major, reference, (draw("B T D"),), names=("x",), draw=draw)
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the input is the dtype of the result."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.to_time_major.run((draw("B T D", dtype=dtype),), default_dtype=None)
+        expect_dtype(call.value, dtype, names="x_time_major")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_argument_untouched(submission, sizes, draw):
+    """The input is the same after the call as before, its shape too."""
+    arguments = (draw("B T D"),)
+    expect_untouched(submission.to_time_major.run(arguments), arguments, ("x",))

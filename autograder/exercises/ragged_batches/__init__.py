@@ -1,0 +1,1 @@
+"""Checks of 09_ragged_batches: padding, the last real step, masked means and losses, packed runs."""

@@ -1,0 +1,132 @@
+"""`masked_mse(prediction, target, lengths)`: the mean squared error over real steps only."""
+
+import torch
+import torch.nn.functional as F
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
+from autograder.checking.expect import compare
+from autograder.exercises.ragged_batches.given import HUGE, padded_with, ragged_lengths, real_steps, roomy
+
+ARGUMENTS = ("prediction", "target", "lengths")
+RESULTS = {"names": "loss", "dims": ""}
+
+
+def given(draw, dtype=torch.float64):
+    """Predictions and targets with numbers in every place, padded ones too, and lengths in no order."""
+    return draw("B T D", dtype=dtype), draw("B T D", dtype=dtype), ragged_lengths(draw)
+
+
+def reference(prediction, target, lengths):
+    real = real_steps(lengths, prediction.shape[1])
+    return F.mse_loss(prediction[real], target[real])
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns one number for the whole batch, a tensor without dimensions."""
+    room = roomy(sizes)
+    arguments = given(draw.at(room))
+    expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=room, values=False)
+
+
+@points(1)
+@rule("values")
+@needs(test_shape)
+def test_mean_of_real_steps(submission, sizes, draw):
+    """Each real number of each real step counts once; padding does not, whatever it holds."""
+    room = roomy(sizes)
+    prediction, target, lengths = given(draw.at(room))
+    for context, padding in (
+        ("with zeros as padding of both", (0.0, 0.0)),
+        ("with zeros as padding of the target only", (None, 0.0)),
+        ("with padding that is not zero", None),
+        ("with huge numbers as padding", (HUGE, -HUGE)),
+    ):
+        arguments = [prediction, target, lengths]
+        for place, value in enumerate(padding or ()):
+            if value is not None:
+                arguments[place] = padded_with(arguments[place], lengths, value)
+        with case(context):
+            expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=room)
+    target = target.index_fill(1, torch.tensor([0]), 0.0)
+    with case("with targets that are zero at a real step"):
+        arguments = (prediction, target, lengths)
+        expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=room)
+
+
+@points(0)
+@rule("generality")
+@needs(test_mean_of_real_steps)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one step, one feature, equal sizes, any lengths, strided inputs."""
+    room = roomy(sizes)
+    for other, fixed, context in (
+        (room.but(B=1), room.T - 2, "with one sequence (B = 1)"),
+        (room.but(T=1), 1, "with one time step (T = 1)"),
+        (room.but(D=1), None, "with one feature (D = 1)"),
+        (room.but(B=5, T=5, D=5), None, "with every size 5"),
+        (room, room.T, "with every sequence as long as the batch"),
+        (room, 1, "with every sequence one step long"),
+        (room, room.T - 1, "with no sequence as long as the batch"),
+    ):
+        here = draw.at(other)
+        lengths = ragged_lengths(here) if fixed is None else torch.full((other.B,), fixed)
+        arguments = (here("B T D"), here("B T D"), lengths)
+        with case(context):
+            expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=other)
+    here = draw.at(room)
+    arguments = (here.strided("B T D"), here.strided("B T D"), ragged_lengths(here))
+    with case("with inputs that are not contiguous in memory"):
+        expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=room)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_mean_of_real_steps)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach the prediction at every real step and at no padded one."""
+    prediction, target, lengths = given(draw.at(roomy(sizes)))
+    weight, leaf = draw.like(()), prediction.clone().requires_grad_()
+    (right,) = torch.autograd.grad(reference(leaf, target, lengths) * weight, leaf)
+    call = submission.masked_mse.run((prediction, target, lengths), grad=True)
+    told = call.backward([weight])
+    seen = told.inputs[0]
+    if not told.attached or seen is None:
+        fail(
+            "No gradient reaches `prediction`, so no network could learn from this loss. Look for "
+            "`detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
+        )
+    if compare(seen, right):
+        fail(
+            "The gradient of `prediction` is not the one that the right computation gives. Is a part of the "
+            "computation cut off from the graph, by `detach()` or `.data`?"
+        )
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the prediction and target is the dtype of the loss: the mask does not change it."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.masked_mse.run(given(draw.at(roomy(sizes)), dtype), default_dtype=None)
+        expect_dtype(call.value, dtype, names="loss")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """Prediction, target, their padding too, and the lengths are the same after the call as before."""
+    arguments = given(draw.at(roomy(sizes)))
+    expect_untouched(submission.masked_mse.run(arguments), arguments, ARGUMENTS)

@@ -1,0 +1,129 @@
+"""`pad_batch(sequences)`: sequences of unequal length as one zero-padded tensor, and their lengths."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.ragged_batches.given import ragged_lengths, roomy
+
+RESULTS = {"names": ("padded", "lengths"), "dims": ("B T D", "B")}
+
+
+def given(draw, lengths=None, dtype=torch.float64):
+    """A list of sequences, `T` the length of the longest; none of them starts with its longest."""
+    lengths = ragged_lengths(draw) if lengths is None else lengths
+    return [draw.like((length, draw.sizes.D), dtype=dtype) for length in lengths.tolist()]
+
+
+def reference(sequences):
+    padded = torch.nn.utils.rnn.pad_sequence(list(sequences), batch_first=True)
+    return padded, torch.tensor([len(sequence) for sequence in sequences])
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns one tensor, (batch, longest, features), and one length a sequence, (batch,)."""
+    room = roomy(sizes)
+    sequences = given(draw.at(room))
+    expect(submission.pad_batch(sequences), reference(sequences), **RESULTS, sizes=room, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_padded_with_zeros(submission, sizes, draw):
+    """Every sequence stands in its own row, from step 0 on, followed by zeros; its length is its own."""
+    room = roomy(sizes)
+    sequences = given(draw.at(room))
+    expect(submission.pad_batch(sequences), reference(sequences), **RESULTS, sizes=room)
+    sequences = [sequence.index_fill(0, torch.tensor([len(sequence) - 1]), 0.0) for sequence in sequences]
+    with case("with zeros in the last step of every sequence, which is a step like any other"):
+        expect(submission.pad_batch(sequences), reference(sequences), **RESULTS, sizes=room)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_padded_with_zeros)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one step, one feature, equal lengths, and non-contiguous sequences."""
+    room = roomy(sizes)
+    for other, fixed, context in (
+        (room.but(B=1), None, "with one sequence (B = 1)"),
+        (room.but(T=1), 1, "with sequences of one step"),
+        (room.but(D=1), None, "with one feature (D = 1)"),
+        (room, room.T, "with sequences of equal length"),
+        (room.but(B=4, T=4, D=4), None, "with every size 4"),
+        (room.but(T=23), None, "with longer sequences"),
+    ):
+        here = draw.at(other)
+        lengths = ragged_lengths(here) if fixed is None else torch.full((other.B,), fixed)
+        lengths = torch.full((1,), other.T) if other.B == 1 else lengths
+        sequences = given(here, lengths)
+        with case(context):
+            expect(submission.pad_batch(sequences), reference(sequences), **RESULTS, sizes=other)
+    sequences = [draw.like((room.D, length)).T for length in ragged_lengths(draw.at(room)).tolist()]
+    with case("with sequences that are not contiguous in memory"):
+        expect(submission.pad_batch(sequences), reference(sequences), **RESULTS, sizes=room)
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """`padded` has the dtype of the sequences, `lengths` is int64."""
+    room = roomy(sizes)
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        sequences = given(draw.at(room), dtype=dtype)
+        padded, lengths = submission.pad_batch.run((sequences,), default_dtype=None).value
+        expect_dtype(padded, dtype, names="padded")
+        if lengths.dtype != torch.int64:
+            fail(
+                f"`lengths` is {lengths.dtype}; expected torch.int64. Lengths are counts and are used as "
+                "indices: make the tensor from whole numbers, without a floating dtype."
+            )
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_padded_with_zeros)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back from the padded tensor to every sequence."""
+    sequences = given(draw.at(roomy(sizes)))
+    floating = submission.pad_batch(sequences)[1].is_floating_point()  # judged by the dtype check alone
+
+    def comparable(sequences):
+        padded, lengths = reference(sequences)
+        return (padded, lengths.to(padded)) if floating else padded
+
+    names = [f"sequences[{number}]" for number in range(len(sequences))]
+    expect_gradients(submission.pad_batch, comparable, (sequences,), names=names, draw=draw)
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The list and its sequences are the same after the call as before, in the same order."""
+    sequences = given(draw.at(roomy(sizes)))
+    call = submission.pad_batch.run((sequences,))
+    if len(call.arguments[0]) != len(sequences):
+        fail(
+            f"The call changed the list `sequences`: it had {len(sequences)} sequences and now has "
+            f"{len(call.arguments[0])}. Look for `pop`, `append` or `remove` on it."
+        )
+    if any(old.shape != new.shape for old, new in zip(sequences, call.arguments[0], strict=True)):
+        fail(
+            "The call changed the list `sequences`, which belongs to the caller: after it, other sequences "
+            "stand in some places. Look for `sort`, `reverse` or an assignment such as `sequences[i] = `."
+        )
+    expect_untouched(call, (sequences,), ("sequences",))

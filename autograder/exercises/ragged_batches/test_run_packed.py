@@ -1,0 +1,180 @@
+"""`run_packed(lstm, x, lengths)`: a batch-first nn.LSTM over a packed batch, padded back afterwards."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    hidden,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.ragged_batches.given import (
+    HUGE,
+    expect_weights_untouched,
+    hand_over,
+    one_by_one,
+    padded_with,
+    ragged_lengths,
+    reference_lstm,
+    roomy,
+)
+
+RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
+
+
+def steps_of(answer):
+    """The number of time steps of the output that was returned, if it is a tensor that has them."""
+    output = answer[0] if isinstance(answer, (list, tuple)) and answer else None
+    return output.shape[1] if isinstance(output, torch.Tensor) and output.dim() == 3 else None
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns output (batch, time, hidden) and a pair of states (layers, batch, hidden)."""
+    room = roomy(sizes)
+    here = draw.at(room)
+    lstm, x, lengths = reference_lstm(here), here("B T D"), ragged_lengths(here)
+    answer = submission.run_packed(hand_over(submission, lstm), x, lengths)
+    if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], tuple) and len(answer[0]) == 4:
+        fail("`output` is still a `PackedSequence`. Pad it back, so that it is (batch, time, hidden) again.")
+    expect(answer, one_by_one(lstm, x, lengths), **RESULTS, sizes=room, values=False)
+
+
+@points(1)
+@rule("values")
+@needs(test_shape)
+def test_as_one_by_one(submission, sizes, draw):
+    """Every sequence gets the output, then zeros, and the final states that it gets when it is run alone."""
+    room = roomy(sizes)
+    here = draw.at(room)
+    lstm, x, lengths = reference_lstm(here), here("B T D"), ragged_lengths(here)
+    for context, padding in (("with padding that is not zero", None), ("with huge padding", HUGE)):
+        filled = x if padding is None else padded_with(x, lengths, padding)
+        answer = submission.run_packed(hand_over(submission, lstm), filled, lengths)
+        with case(context):
+            expect(answer, one_by_one(lstm, filled, lengths), **RESULTS, sizes=room)
+
+
+@points(0.5)
+@rule("from-scratch")
+@needs(test_shape)
+def test_one_packed_call(submission, sizes, draw):
+    """The LSTM is called once, for all sequences together, with a packed sequence."""
+    here = draw.at(roomy(sizes))
+    given = hand_over(submission, reference_lstm(here))
+    submission.run_packed(given, here("B T D"), ragged_lengths(here))
+    packed = given.attribute("packed")
+    if not packed:
+        fail("The given LSTM was not called. Call it as `lstm(...)`, with the packed batch.")
+    if len(packed) != 1:
+        fail(
+            f"The LSTM was called {len(packed)} times for {here.sizes.B} sequences; expected one call in "
+            "all. One packed sequence holds the whole batch."
+        )
+    if not all(packed):
+        fail(
+            "The LSTM was given a plain tensor, so it read the padding as if it were data. Pack the batch "
+            "first (`nn.utils.rnn`): the LSTM takes a `PackedSequence` in place of a tensor."
+        )
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_as_one_by_one)
+def test_keeps_the_time_steps(submission, sizes, draw):
+    """`output` has all T steps of `x`, also when no sequence is that long."""
+    room = roomy(sizes)
+    here = draw.at(room)
+    for missing in (1, 3):
+        lstm, x, lengths = reference_lstm(here), here("B T D"), ragged_lengths(here)
+        lengths = lengths.clamp(max=room.T - missing)
+        with case(f"with a longest sequence of {room.T - missing} steps in a batch of {room.T}"):
+            answer = submission.run_packed(hand_over(submission, lstm), x, lengths)
+            if steps_of(answer) == room.T - missing:
+                fail(
+                    f"`output` has {room.T - missing} steps, as many as the longest sequence; expected the "
+                    f"{room.T} steps that `x` has. What you return must fit the other tensors of the batch."
+                )
+            expect(answer, one_by_one(lstm, x, lengths), **RESULTS, sizes=room)
+
+
+@points(0.5)
+@rule("generality")
+@hidden("It works for batches, lengths and networks of other sizes than the ones you saw.")
+@needs(test_as_one_by_one)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one step, one or five layers, any order of lengths, strided inputs."""
+    room = roomy(sizes)
+    T = room.T
+    for other, fixed, context in (
+        (room.but(B=1), [T], "with one sequence (B = 1)"),
+        (room.but(T=1), [1] * room.B, "with one time step (T = 1)"),
+        (room.but(L=1), None, "with one layer (L = 1)"),
+        (room.but(L=5), None, "with five layers"),
+        (room.but(B=4, T=4, D=4, H=4, L=4), [2, 4, 1, 3], "with every size 4"),
+        (room, [T] * room.B, "with every sequence as long as the batch"),
+        (room.but(B=3), [T, 2, 1], "with the longest sequence first"),
+        (room.but(B=3), [1, 2, T], "with the longest sequence last"),
+        (room.but(B=4), [2, T, 2, T], "with lengths that occur twice"),
+    ):
+        here = draw.at(other)
+        lengths = ragged_lengths(here) if fixed is None else torch.tensor(fixed)
+        lstm, x = reference_lstm(here), here("B T D")
+        with case(context):
+            answer = submission.run_packed(hand_over(submission, lstm), x, lengths)
+            expect(answer, one_by_one(lstm, x, lengths), **RESULTS, sizes=other)
+    here = draw.at(room)
+    lstm, x, lengths = reference_lstm(here), here.strided("B T D"), ragged_lengths(here)
+    with case("with an input that is not contiguous in memory"):
+        answer = submission.run_packed(hand_over(submission, lstm), x, lengths)
+        expect(answer, one_by_one(lstm, x, lengths), **RESULTS, sizes=room)
+
+
+@points(0)
+@rule("gradient")
+@needs(test_as_one_by_one)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach every real step of x and the LSTM's weights, as when each sequence is run alone."""
+    here = draw.at(roomy(sizes))
+    lstm, x, lengths = reference_lstm(here), here("B T D"), ragged_lengths(here)
+    expect_gradients(
+        submission.run_packed,
+        lambda _, x, lengths: one_by_one(lstm, x, lengths),
+        (hand_over(submission, lstm), x, lengths),
+        names=("x",),
+        parameters=dict(lstm.named_parameters()),
+        draw=draw,
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the LSTM and its input is the dtype of the results."""
+    here = draw.at(roomy(sizes))
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        given = hand_over(submission, reference_lstm(here, dtype), dtype)
+        arguments = (given, here("B T D", dtype=dtype), ragged_lengths(here))
+        call = submission.run_packed.run(arguments, default_dtype=None)
+        expect_dtype(call.value, dtype, names=("output", "h_n", "c_n"))
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The batch, the lengths and the LSTM's weights are the same after the call as before."""
+    here = draw.at(roomy(sizes))
+    lstm, x, lengths = reference_lstm(here), here("B T D"), ragged_lengths(here)
+    given = hand_over(submission, lstm)
+    call = submission.run_packed.run((given, x, lengths))
+    expect_untouched(call, (None, x, lengths), ("lstm", "x", "lengths"))
+    expect_weights_untouched(given, lstm)

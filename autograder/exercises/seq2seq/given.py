@@ -1,0 +1,193 @@
+"""What the tasks are given: states, ragged batches, decoders, and language models that log their calls."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checking import Draw, Submission, Target, fail
+
+LABELLED = """
+def labelled(kind, label, state, *args):
+    made = getattr(nn, kind)(*args)
+    made.to(next(iter(state.values())).dtype).load_state_dict(state)
+    plain = dict(made._parameters)
+    made._parameters.clear()
+    for name, parameter in plain.items():
+        made._parameters[f"{label}.{name}"] = parameter
+    made._parameters.update(plain)
+    return made
+"""
+"""One of torch's modules and nothing else, whose parameters are told apart from another's by a first name."""
+
+HISTORY = """
+class History(nn.Module):
+    def __init__(self, vocab_size):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+        self.vocab_size = vocab_size
+        self.calls = []
+
+    def forward(self, ids, state=None):
+        grows = state is not None and any(part.requires_grad for part in state)
+        self.calls.append([list(ids.shape), state is None, grows])
+        size = self.vocab_size
+        if state is None:
+            code = steps = torch.zeros(ids.shape[0], dtype=torch.int64, device=ids.device)
+        else:
+            code, steps = (part[0, :, 0].detach().round().long() for part in state)
+        codes = []
+        for token in ids.unbind(1):
+            code = (3 * code + token + steps + 5) % size
+            steps = (steps + 1) % size
+            codes.append(code)
+        distance = (torch.arange(size, device=ids.device) - torch.stack(codes, 1)[..., None]) % size
+        logits = -self.scale * distance.to(self.scale.dtype) / size
+        h, c = (self.scale * part[None, :, None].to(self.scale.dtype) for part in (code, steps))
+        return logits, (h, c)
+"""
+"""A language model whose favourite next token depends on every token before it and on their order.
+
+It notes for each call the ids' shape, whether the state was None, and whether it brought a graph along.
+"""
+
+SPEAKER = """
+class Speaker(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_layers):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, vocab_size)
+
+    def forward(self, ids, state=None):
+        output, state = self.lstm(self.embedding(ids), state)
+        return self.fc(output), state
+"""
+"""An ordinary LSTM language model."""
+
+
+def made_here(source: str, name: str, *args: int) -> nn.Module:
+    """The same module on this side."""
+    home: dict = {"torch": torch, "nn": nn}
+    exec(source, home)
+    made: nn.Module = home[name](*args)
+    return made
+
+
+def history(submission: Submission, vocab_size: int, dtype: torch.dtype = torch.float64) -> Target:
+    """A `History` on the student's side."""
+    return submission.given("History", vocab_size, source=HISTORY, dtype=dtype)
+
+
+def continued(model: nn.Module, prompt_ids: torch.Tensor, steps: int) -> torch.Tensor:
+    """Greedy tokens found without carrying a state: the whole text is read again for each one."""
+    ids = prompt_ids
+    with torch.no_grad():
+        for _ in range(steps):
+            ids = torch.cat((ids, model(ids)[0][:, -1].argmax(1, keepdim=True)), 1)
+    return ids[:, prompt_ids.shape[1] :]
+
+
+def expect_tokens(tokens: torch.Tensor, right: torch.Tensor) -> None:
+    """The tokens are these; where they are not, the first wrong step tells what to look at."""
+    wrong = tokens.to(torch.float64) != right
+    if not wrong.any():
+        return
+    step = int(wrong.any(0).nonzero()[0])
+    rows = wrong.any(1)
+    told = f"{int(wrong.sum())} of {wrong.numel()} tokens are not the ones that the model prefers"
+    if len(rows) > 1 and not rows[0] and rows[1:].all():
+        fail(f"{told}; only sequence 0 is right. Does each sequence get the token of its own logits?")
+    if step == 0:
+        fail(
+            f"{told}, the very first ones among them. The first token of a sequence is chosen by the logits "
+            "after the last token of its prompt. Is it the largest, and does it stay with its own sequence?"
+        )
+    fail(
+        f"{told}: they are right before step {step} (counting from 0) and wrong from there. What does the "
+        "model read in each call after the first, and with which state?"
+    )
+
+
+def encoder_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
+    """The (h_n, c_n) of a bidirectional encoder."""
+    shape = (2 * draw.sizes.L, draw.sizes.B, draw.sizes.H)
+    return draw.like(shape, dtype=dtype), draw.like(shape, dtype=dtype)
+
+
+def bridged(state: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the decoder should get."""
+    h, c = (torch.stack([torch.cat((p[k], p[k + 1]), 1) for k in range(0, len(p), 2)]) for p in state)
+    return h, c
+
+
+def ragged(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, ...]:
+    """query, encoder_output and lengths: not sorted, the shortest 1, the longest T, where there is room."""
+    sizes = draw.sizes
+    lengths = 1 + draw.ints("B", sizes.T)
+    if sizes.B > 1:
+        lengths[0], lengths[1] = 1, sizes.T
+    return draw("B H", dtype=dtype), draw("B T H", dtype=dtype), lengths
+
+
+def padding(encoder_output: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """(B, T), true on padded steps."""
+    return torch.arange(encoder_output.shape[1]) >= lengths[:, None]
+
+
+def attended(query, encoder_output, lengths):
+    """Context and weights by torch's own attention; the weights are what it makes of unit vectors."""
+    mask = ~padding(encoder_output, lengths)[:, None]
+    units = torch.eye(encoder_output.shape[1], dtype=query.dtype).expand(len(query), -1, -1)
+    context, weights = (
+        F.scaled_dot_product_attention(query[:, None], encoder_output, values, attn_mask=mask)[:, 0]
+        for values in (encoder_output, units)
+    )
+    return context, weights
+
+
+def reference_decoder(
+    draw: Draw, dtype: torch.dtype = torch.float64
+) -> tuple[nn.LSTM, nn.Embedding, nn.Linear]:
+    """A deep decoder, its embedding and its output layer, all random."""
+    sizes = draw.sizes
+    return (
+        draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, dtype=dtype),
+        draw.module(nn.Embedding, sizes.V, sizes.D, dtype=dtype),
+        draw.module(nn.Linear, sizes.H, sizes.V, dtype=dtype),
+    )
+
+
+def hand_over(submission: Submission, decoder: nn.LSTM, embedding: nn.Embedding, fc: nn.Linear):
+    """The same three on the student's side."""
+    lstm = submission.given(
+        "LSTM",
+        decoder.input_size,
+        decoder.hidden_size,
+        decoder.num_layers,
+        batch_first=True,
+        state=decoder.state_dict(),
+        dtype=next(decoder.parameters()).dtype,
+    )
+    table = _labelled(submission, "Embedding", "embedding", embedding, embedding.weight.shape)
+    return lstm, table, _labelled(submission, "Linear", "fc", fc, fc.weight.shape[::-1])
+
+
+def named_parameters(decoder: nn.LSTM, embedding: nn.Embedding, fc: nn.Linear) -> dict[str, torch.Tensor]:
+    """Their parameters under the names that the handed-over ones have."""
+    named: dict[str, torch.Tensor] = dict(decoder.named_parameters())
+    for label, module in (("embedding", embedding), ("fc", fc)):
+        named |= {f"{label}.{name}": parameter for name, parameter in module.named_parameters()}
+    return named
+
+
+def expect_weights_untouched(given: Target, module: nn.Module, name: str) -> None:
+    """What was handed over still has its weights."""
+    after = given.state_dict()
+    for parameter, value in module.state_dict().items():
+        if not torch.equal(after[parameter], value):
+            fail(f"The call changed `{name}.{parameter}`. Use the weights, do not write into them.")
+
+
+def _labelled(submission: Submission, kind: str, label: str, module: nn.Module, shape: tuple[int, ...]):
+    state = dict(module.state_dict())
+    return submission.given("labelled", kind, label, state, *shape, source=LABELLED, dtype=None)

@@ -1,0 +1,145 @@
+"""`attention(query, encoder_output, lengths)`: scaled dot products over the real steps of each sequence."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
+from autograder.checking.expect import compare
+from autograder.exercises.seq2seq.given import attended, padding, ragged
+
+ARGUMENTS = ("query", "encoder_output", "lengths")
+RESULTS = {"names": ("context", "weights"), "dims": ("B H", "B T")}
+HUGE = 1e30
+
+
+def full(draw):
+    """No sequence is padded."""
+    query, encoder_output, lengths = ragged(draw)
+    return query, encoder_output, torch.full_like(lengths, draw.sizes.T)
+
+
+def expect_attended(answer, arguments, sizes):
+    """Weights, then the context, are torch's: padding exactly 0, each row's sum 1."""
+    right = attended(*arguments)
+    expect(answer, right, **RESULTS, sizes=sizes, values=False)
+    weights, (_, encoder_output, lengths) = answer[1], arguments
+    if not torch.isfinite(weights).all():
+        fail(
+            "Some `weights` are not finite (nan or inf). Is something divided by zero, or does a softmax "
+            "see no real step, or infinity times zero?"
+        )
+    padded = weights[padding(encoder_output, lengths)]
+    if (padded != 0).any():
+        fail(
+            f"{int((padded != 0).sum())} of {padded.numel()} padded steps have a weight that is not 0, "
+            f"up to {padded.abs().max().item():.2g}. A padded step must not take part in the softmax at all: "
+            "what does softmax make of the score you give it? A sequence's real steps are 0, …, length - 1."
+        )
+    if (weights.double().sum(1) - 1).abs().max() > 1e-6:
+        fail(
+            "The `weights` of a sequence do not add up to 1. Are they changed after the softmax, or is the "
+            "softmax along another dimension?"
+        )
+    wrong = compare(weights, right[1], "B T")
+    if wrong:
+        fail(
+            f"The `weights` of a sequence add up to 1 but are not the right ones: {wrong} Look at the "
+            "scores: which vectors are multiplied, by what are the products divided, which steps are real?"
+        )
+    expect(answer, right, **RESULTS, sizes=sizes)
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns a context (batch, hidden) and the weights (batch, time)."""
+    arguments = full(draw)
+    expect(submission.attention(*arguments), attended(*arguments), **RESULTS, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_without_padding(submission, sizes, draw):
+    """Without padding, context and weights are those of torch's scaled dot-product attention."""
+    arguments = full(draw)
+    expect_attended(submission.attention(*arguments), arguments, sizes)
+
+
+@points(1)
+@rule("values")
+@needs(test_without_padding)
+def test_with_padding(submission, sizes, draw):
+    """Padded steps get weight 0, and the real steps share the whole weight among them."""
+    arguments = ragged(draw)
+    expect_attended(submission.attention(*arguments), arguments, sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_with_padding)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one step, any lengths, and whatever finite numbers the padding holds."""
+    for other, context in (
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(H=1), "with one hidden unit"),
+        (sizes.but(B=1, T=1, H=1), "with every size 1"),
+        (sizes.but(B=4, T=4, H=4), "with every size 4"),
+    ):
+        arguments = ragged(draw.at(other))
+        with case(context):
+            expect_attended(submission.attention(*arguments), arguments, other)
+    query, encoder_output, lengths = ragged(draw)
+    padded = padding(encoder_output, lengths)
+    garbage = encoder_output.masked_fill(padded[..., None], HUGE) * torch.where(query > 0, 1.0, -1.0)[:, None]
+    for told, context in (
+        (encoder_output.masked_fill(padded[..., None], 0.0), "with zeros in the padding"),
+        (torch.where(padded[..., None], garbage, encoder_output), f"with {HUGE:g} in the padding"),
+        (torch.where(padded[..., None], -garbage, encoder_output), f"with -{HUGE:g} in the padding"),
+    ):
+        arguments = (query, told, lengths)
+        with case(context):
+            expect_attended(submission.attention(*arguments), arguments, sizes)
+    with case("when every sequence has one real step"):
+        arguments = (query, encoder_output, torch.ones_like(lengths))
+        expect_attended(submission.attention(*arguments), arguments, sizes)
+    with case("with inputs that are not contiguous in memory"):
+        arguments = (draw.strided("B H"), draw.strided("B T H"), lengths)
+        expect_attended(submission.attention(*arguments), arguments, sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_with_padding)
+def test_gradients(submission, sizes, draw):
+    """Gradients of context and weights reach the query and the encoder's real steps."""
+    expect_gradients(submission.attention, attended, ragged(draw), names=ARGUMENTS[:2], draw=draw)
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the query and the encoder's output is the dtype of the results."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.attention.run(ragged(draw, dtype), default_dtype=None)
+        expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0)
+@rule("mutation")
+@needs(test_with_padding)
+def test_arguments_untouched(submission, sizes, draw):
+    """The query, the encoder's output and the lengths are the same after the call as before."""
+    arguments = ragged(draw)
+    expect_untouched(submission.attention.run(arguments), arguments, ARGUMENTS)

@@ -1,0 +1,96 @@
+"""`bridge_state(state)`: a bidirectional encoder's last states as the first states of a decoder."""
+
+import torch
+from torch import nn
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.seq2seq.given import bridged, encoder_state
+
+RESULTS = {"names": ("h", "c"), "dims": "L B 2H"}
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns a pair (h, c), each (layers, batch, 2·hidden)."""
+    state = encoder_state(draw)
+    expect(submission.bridge_state(state), bridged(state), **RESULTS, sizes=sizes, values=False)
+
+
+@points(1)
+@rule("values")
+@needs(test_shape)
+def test_joins_directions(submission, sizes, draw):
+    """Each layer's forward and backward state stand side by side, forward first, in h and in c."""
+    state = encoder_state(draw)
+    expect(submission.bridge_state(state), bridged(state), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_joins_directions)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, any number of layers, sizes that coincide, and a real encoder's state."""
+    for other, context in (
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(L=1), "with one layer (L = 1)"),
+        (sizes.but(L=5), "with five layers"),
+        (sizes.but(B=1, L=1, H=1), "with one sequence, one layer and one hidden unit"),
+        (sizes.but(B=4, L=2, H=2), "with B = 2·L = 2·H"),
+        (sizes.but(B=2, L=2, H=2), "with every size 2"),
+    ):
+        state = encoder_state(draw.at(other))
+        with case(context):
+            expect(submission.bridge_state(state), bridged(state), **RESULTS, sizes=other)
+    encoder = draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, bidirectional=True)
+    with torch.no_grad():
+        _, state = encoder(draw("B T D"))
+    with case("with the state of an `nn.LSTM`"):
+        expect(submission.bridge_state(state), bridged(state), **RESULTS, sizes=sizes)
+    apart = sizes.but(L=2 * sizes.L)
+    strided = (draw.at(apart).strided("L B H"), draw.at(apart).strided("L B H"))
+    with case("with states that are not contiguous in memory"):
+        expect(submission.bridge_state(strided), bridged(strided), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_joins_directions)
+def test_gradients(submission, sizes, draw):
+    """Gradients of the decoder's first state reach the encoder, through h and through c."""
+    expect_gradients(
+        submission.bridge_state,
+        bridged,
+        (encoder_state(draw),),
+        names=("h", "c"),
+        draw=draw,
+        tell="Training the encoder depends on it: is a part of the state detached or rebuilt?",
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the encoder's state is the dtype of the decoder's."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.bridge_state.run((encoder_state(draw, dtype),), default_dtype=None)
+        expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_joins_directions)
+def test_arguments_untouched(submission, sizes, draw):
+    """The encoder's state is the same after the call as before."""
+    state = encoder_state(draw)
+    expect_untouched(submission.bridge_state.run((state,)), (state,), ("state",))

@@ -1,0 +1,118 @@
+"""`decode_teacher_forced(decoder, embedding, fc, target_ids, state)`: logits along a given text."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.seq2seq.given import (
+    expect_weights_untouched,
+    hand_over,
+    named_parameters,
+    reference_decoder,
+)
+
+RESULTS = {"names": "logits", "dims": "B T V"}
+MODULES = ("decoder", "embedding", "fc")
+
+
+def given(draw, dtype=torch.float64):
+    """Token ids and the state the decoder starts from."""
+    return draw.ints("B T", draw.sizes.V), (draw("L B H", dtype=dtype), draw("L B H", dtype=dtype))
+
+
+def reference(decoder, embedding, fc, target_ids, state):
+    output, _ = decoder(embedding(target_ids), state)
+    return fc(output)
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns logits for every step, (batch, time, vocabulary)."""
+    modules, arguments = reference_decoder(draw), given(draw)
+    answer = submission.decode_teacher_forced(*hand_over(submission, *modules), *arguments)
+    expect(answer, reference(*modules, *arguments), **RESULTS, sizes=sizes, values=False)
+
+
+@points(1)
+@rule("values")
+@needs(test_shape)
+def test_reads_the_given_text(submission, sizes, draw):
+    """The logits of each step follow from the given tokens up to it and from the state at the start."""
+    modules, arguments = reference_decoder(draw), given(draw)
+    answer = submission.decode_teacher_forced(*hand_over(submission, *modules), *arguments)
+    expect(answer, reference(*modules, *arguments), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_reads_the_given_text)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one token, any depth, sizes that coincide, and non-contiguous inputs."""
+    for other, context in (
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one token (T = 1)"),
+        (sizes.but(L=1), "with one layer (L = 1)"),
+        (sizes.but(B=1, T=1, L=1, D=1, H=1), "with every size 1"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4, V=4), "with every size 4"),
+        (sizes.but(T=23), "with a longer text"),
+    ):
+        here = draw.at(other)
+        modules, arguments = reference_decoder(here), given(here)
+        with case(context):
+            answer = submission.decode_teacher_forced(*hand_over(submission, *modules), *arguments)
+            expect(answer, reference(*modules, *arguments), **RESULTS, sizes=other)
+    modules = reference_decoder(draw)
+    arguments = (draw.ints("T B", sizes.V).T, (draw.strided("L B H"), draw.strided("L B H")))
+    with case("with inputs that are not contiguous in memory"):
+        answer = submission.decode_teacher_forced(*hand_over(submission, *modules), *arguments)
+        expect(answer, reference(*modules, *arguments), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_reads_the_given_text)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach the state, so the encoder, and the weights of decoder, embedding and fc."""
+    modules = reference_decoder(draw)
+    expect_gradients(
+        submission.decode_teacher_forced,
+        lambda _decoder, _embedding, _fc, *arguments: reference(*modules, *arguments),
+        (*hand_over(submission, *modules), *given(draw)),
+        names=("h", "c"),
+        parameters=named_parameters(*modules),
+        draw=draw,
+        tell="Is the state detached or copied, or are weights read through `.data`?",
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the modules and the state is the dtype of the logits."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        modules = hand_over(submission, *reference_decoder(draw, dtype))
+        call = submission.decode_teacher_forced.run((*modules, *given(draw, dtype)), default_dtype=None)
+        expect_dtype(call.value, dtype, names="logits")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_reads_the_given_text)
+def test_arguments_untouched(submission, sizes, draw):
+    """The token ids, the state and the weights are the same after the call as before."""
+    modules, arguments = reference_decoder(draw), given(draw)
+    handed = hand_over(submission, *modules)
+    call = submission.decode_teacher_forced.run((*handed, *arguments))
+    expect_untouched(call, (None, None, None, *arguments), (*MODULES, "target_ids", "state"))
+    for name, target, module in zip(MODULES, handed, modules, strict=True):
+        expect_weights_untouched(target, module, name)

@@ -1,0 +1,167 @@
+"""`greedy_generate(model, prompt_ids, steps)`: the prompt once, then one token a call."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_untouched,
+    fail,
+    hidden,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.seq2seq.given import (
+    HISTORY,
+    SPEAKER,
+    continued,
+    expect_tokens,
+    expect_weights_untouched,
+    history,
+    made_here,
+)
+
+RESULTS = {"names": "tokens", "dims": "B T"}
+
+
+def wanted_steps(sizes):
+    """As many steps as no other size, so that a wrong shape can be read."""
+    return sizes.T + 1
+
+
+def reference(sizes, prompt_ids, steps):
+    return continued(made_here(HISTORY, "History", sizes.V), prompt_ids, steps)
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns the new tokens only, (batch, steps)."""
+    prompt_ids, steps = draw.ints("B T", sizes.V), wanted_steps(sizes)
+    answer = submission.greedy_generate(history(submission, sizes.V), prompt_ids, steps)
+    right = reference(sizes, prompt_ids, steps)
+    expect(answer, right, **RESULTS, sizes=sizes.but(T=steps), values=False)
+
+
+@points(1)
+@rule("values")
+@needs(test_shape)
+def test_each_row_its_own(submission, sizes, draw):
+    """Each sequence goes on with its own most probable token, given all tokens before it."""
+    prompt_ids, steps = draw.ints("B T", sizes.V), wanted_steps(sizes)
+    answer = submission.greedy_generate(history(submission, sizes.V), prompt_ids, steps)
+    expect_tokens(answer, reference(sizes, prompt_ids, steps))
+
+
+@points(0.5)
+@rule("from-scratch")
+@needs(test_shape)
+def test_one_token_a_call(submission, sizes, draw):
+    """The model reads the whole prompt once, from no state, then one token a call with the carried state."""
+    prompt_ids, steps = draw.ints("B T", sizes.V), wanted_steps(sizes)
+    model = history(submission, sizes.V)
+    submission.greedy_generate(model, prompt_ids, steps)
+    calls = model.attribute("calls")
+    if not calls:
+        fail("The model was never called. Its logits choose the next token.")
+    (shape, fresh, _), later = calls[0], calls[1:]
+    if shape != [sizes.B, sizes.T]:
+        fail(
+            f"The first call was given ids of shape {tuple(shape)}; expected the whole prompt, (batch, time)."
+        )
+    if not fresh:
+        fail("The first call was given a state. The prompt starts a new text: its state is `None`.")
+    for shape, fresh, _ in later:
+        if fresh:
+            fail(
+                "After the prompt the model was called with no state. What it has read is in the state that "
+                "the call before returned: hand it on."
+            )
+        if shape != [sizes.B, 1]:
+            fail(
+                f"After the prompt the model was given ids of shape {tuple(shape)}. The state already knows "
+                "all earlier tokens: give it only the newest of each sequence, (batch, 1)."
+            )
+    if len(calls) not in (steps, steps + 1):
+        fail(
+            f"The model was called {len(calls)} times for {steps} new tokens. The call on the prompt gives "
+            "the first of them, each further call one more."
+        )
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_shape)
+def test_no_gradients(submission, sizes, draw):
+    """No graph grows from token to token."""
+    model = history(submission, sizes.V)
+    submission.greedy_generate(model, draw.ints("B T", sizes.V), wanted_steps(sizes))
+    if any(grows for _, _, grows in model.attribute("calls")):
+        fail(
+            "The carried state brings its graph along, so every token keeps the memory of all calls before "
+            "it. Nothing is trained here: generate without gradients."
+        )
+    frozen = sorted(set(model.describe().parameters) - set(model.describe().trainable))
+    if frozen:
+        fail("After the call the model's parameters no longer ask for gradients. Leave the model as it is.")
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """Tokens are int64, whatever dtype the model computes in."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        model = history(submission, sizes.V, dtype)
+        arguments = (model, draw.ints("B T", sizes.V), wanted_steps(sizes))
+        answer = submission.greedy_generate.run(arguments, default_dtype=None).value
+        if answer.dtype != torch.int64:
+            fail(f"The tokens are {answer.dtype}; expected torch.int64, the dtype of token ids.")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The prompt and the model's weights are the same after the call as before."""
+    prompt_ids = draw.ints("B T", sizes.V)
+    model = history(submission, sizes.V)
+    steps = wanted_steps(sizes)
+    call = submission.greedy_generate.run((model, prompt_ids, steps))
+    expect_untouched(call, (None, prompt_ids, steps), ("model", "prompt_ids", "steps"))
+    expect_weights_untouched(model, made_here(HISTORY, "History", sizes.V).double(), "model")
+
+
+@points(0.5)
+@rule("generality")
+@hidden("It works for other models, prompts and numbers of steps than the ones you saw.")
+@needs(test_each_row_its_own)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, a prompt of one token, one step, equal sizes, and an LSTM language model."""
+    for other, steps, context in (
+        (sizes.but(B=1), 4, "with one sequence (B = 1)"),
+        (sizes.but(T=1), 4, "with a prompt of one token (T = 1)"),
+        (sizes, 1, "with one step"),
+        (sizes.but(B=1, T=1), 1, "with one sequence, one token and one step"),
+        (sizes.but(B=4, T=4, V=4), 4, "with every size 4"),
+        (sizes, 40, "with 40 steps"),
+    ):
+        prompt_ids = draw.at(other).ints("B T", other.V)
+        with case(context):
+            answer = submission.greedy_generate(history(submission, other.V), prompt_ids, steps)
+            right = reference(other, prompt_ids, steps)
+            expect(answer, right, **RESULTS, sizes=other.but(T=steps), values=False)
+            expect_tokens(answer, right)
+    own = made_here(SPEAKER, "Speaker", sizes.V, sizes.D, sizes.H, sizes.L).double()
+    with torch.no_grad():
+        for parameter in own.parameters():
+            parameter.copy_(draw.like(parameter.shape))
+    shape = (sizes.V, sizes.D, sizes.H, sizes.L)
+    model = submission.given("Speaker", *shape, source=SPEAKER, state=own.state_dict())
+    prompt_ids = draw.ints("T B", sizes.V).T
+    with case("with an LSTM language model"):
+        answer = submission.greedy_generate(model, prompt_ids, 6)
+        right = continued(own, prompt_ids, 6)
+        expect(answer, right, **RESULTS, sizes=sizes.but(T=6), values=False)
+        expect_tokens(answer, right)

@@ -1,0 +1,66 @@
+"""What is said of a dict of shapes that is not right, and of a part of a tensor that is another one."""
+
+from typing import Any
+
+import torch
+
+from autograder.checking import Opaque, Sizes, Target, fail
+
+
+def spoken(answer: Any) -> str:
+    """What kind of thing was returned, in words."""
+    if answer is None:
+        return "nothing (`None`)"
+    if isinstance(answer, Opaque):
+        return answer.what
+    if isinstance(answer, Target):
+        return f"an object of type {answer.type}"
+    name = type(answer).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def expect_shape_dict(answer: Any, names: tuple[str, ...]) -> None:
+    """The answer is a dict of shapes that has the names: each a tuple or list of three whole numbers."""
+    if not isinstance(answer, dict):
+        fail(f"Expected a dict with a shape under each name; you returned {spoken(answer)}.")
+    missing = [name for name in names if name not in answer]
+    if missing:
+        keys = ", ".join(repr(key)[:30] for key in list(answer)[:6]) or "none"
+        fail(f"The dict has no key `{missing[0]!r}`. The keys it has: {keys}.")
+    for name, shape in answer.items():
+        if not isinstance(shape, (tuple, list)):
+            fail(f"Under `{name!r}` there is {spoken(shape)}. A shape is a tuple of whole numbers.")
+        if not all(type(size) is int for size in shape):
+            fail(f"The shape under `{name!r}` holds something that is not a whole number (`int`).")
+
+
+def expect_shapes(answer: Any, wanted: dict[str, tuple[int, ...]], sizes: Sizes) -> None:
+    """The dict has the wanted shapes. Here a shape is the answer, so what is expected is not told."""
+    expect_shape_dict(answer, tuple(wanted))
+    for name, right in wanted.items():
+        seen = tuple(answer[name])
+        if seen == right:
+            continue
+        told = sizes.name(seen, "B T D H L")
+        said = f"`{name}` is {told} = {seen}" if any(map(str.isalpha, told)) else f"`{name}` is {seen}"
+        if len(seen) != len(right):
+            fail(f"{said}. It has {len(seen)} dimensions; torch's has {len(right)}.")
+        if sorted(seen) == sorted(right):
+            fail(f"{said}. The numbers are right, their order is not.")
+        where = [("first", "second", "third")[at] for at in range(3) if seen[at] != right[at]]
+        sides = " and ".join(where) if len(where) < 3 else "first, second and third"
+        number = "number is" if len(where) == 1 else "numbers are"
+        fail(f"{said}. The {sides} {number} not what torch gives. Which size belongs there?")
+    extra = [key for key in answer if key not in wanted]
+    if extra:
+        fail(f"There is a shape under `{extra[0]!r}`, but this network returns no such tensor.")
+
+
+def expect_no_other_part(answer: Any, tensor: torch.Tensor, dim: int, wanted: int, word: str) -> None:
+    """Where the answer is another of the tensor's parts along `dim` than the wanted one, say which."""
+    for number, part in enumerate(tensor.unbind(dim)):
+        if number != wanted and isinstance(answer, torch.Tensor) and torch.equal(answer, part):
+            fail(
+                f"You returned the values of {word} {number}, counting from 0. What does your index count, "
+                "and where does it start?"
+            )

@@ -1,0 +1,93 @@
+"""`last_step(output)`: the last time step of every sequence."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.shapes.given import expect_no_other_part
+
+RESULT = {"names": "last", "dims": "B H"}
+
+
+def reference(output):
+    return output.unbind(1)[-1]
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns one vector for every sequence, (batch, hidden)."""
+    output = draw("B T H")
+    expect(submission.last_step(output), reference(output), **RESULT, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_is_the_last_step(submission, sizes, draw):
+    """The vectors are those of the last time step, with fewer and with more sequences than steps."""
+    for other, context in (
+        (sizes.but(B=2, T=7), "with 2 sequences of 7 steps"),
+        (sizes.but(B=7, T=2), "with 7 sequences of 2 steps"),
+    ):
+        output = draw.at(other)("B T H")
+        with case(context):
+            answer = submission.last_step(output)
+            expect_no_other_part(answer, output, 1, other.T - 1, "time step")
+            expect(answer, reference(output), **RESULT, sizes=other)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_is_the_last_step)
+def test_any_size(submission, sizes, draw):
+    """It works for one step, one sequence, equal sizes, long sequences, and what is not contiguous."""
+    for other, context in (
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(H=1), "with one hidden unit (H = 1)"),
+        (sizes.but(B=1, T=1, H=1), "with every size 1"),
+        (sizes.but(B=4, T=4, H=4), "with every size 4"),
+        (sizes.but(T=41), "with a longer sequence"),
+    ):
+        output = draw.at(other)("B T H")
+        with case(context):
+            expect(submission.last_step(output), reference(output), **RESULT, sizes=other)
+    output = draw.strided("B T H")
+    with case("with an output that is not contiguous in memory"):
+        expect(submission.last_step(output), reference(output), **RESULT, sizes=sizes)
+
+
+@points(0)
+@rule("gradient")
+@needs(test_is_the_last_step)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach the last step, so that a network in front of it can be trained."""
+    expect_gradients(submission.last_step, reference, (draw("B T H"),), names=("output",), draw=draw)
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the output is the dtype of the result."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.last_step.run((draw("B T H", dtype=dtype),), default_dtype=None)
+        expect_dtype(call.value, dtype, names="last")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The output is the same after the call as before."""
+    output = draw("B T H")
+    expect_untouched(submission.last_step.run((output,)), (output,), ("output",))

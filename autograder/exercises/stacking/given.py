@@ -1,0 +1,207 @@
+"""The reference stack in the course's per-gate parameters, and a way to see where a stack drops numbers."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import nn
+
+from autograder.checking import Draw, Sizes, Submission, Target, expect_module, expect_registered, fail
+
+GATES = "ifgo"
+NAMES = [f"{kind}{gate}" for kind in ("W_x", "W_h", "b_") for gate in GATES]
+"""The per-gate parameters of one layer, in the order of the contract."""
+
+STACK = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
+HEADED = {"names": ("logits", "h_n", "c_n"), "dims": ("B T D", "L B H", "L B H")}
+"""What `StackedLSTM` and `MultiLayerLSTM` return, for `expect`."""
+
+RATE = 0.3
+"""The dropout of the checks: `p` and `1 - p` are told apart."""
+
+
+def stack_shapes(sizes: Sizes, *, proj: bool = False) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """For each parameter of a stack its shape in words and in numbers."""
+    hidden = ("(hidden_size, hidden_size)", sizes.shape("H H"))
+    shapes = {}
+    for layer in range(sizes.L):
+        below = hidden if layer else ("(input_size, hidden_size)", sizes.shape("D H"))
+        for name in NAMES:
+            kind = name[:-1]
+            shapes[f"layers.{layer}.{name}"] = (
+                below if kind == "W_x" else hidden if kind == "W_h" else ("(hidden_size,)", sizes.shape("H"))
+            )
+    if proj:
+        shapes["proj.weight"] = ("(input_size, hidden_size)", sizes.shape("D H"))
+        shapes["proj.bias"] = ("(input_size,)", sizes.shape("D"))
+    return shapes
+
+
+def stack_parameters(draw: Draw, *, proj: bool = False) -> dict[str, torch.Tensor]:
+    """Random parameters of a stack, no bias zero, by name."""
+    shapes = stack_shapes(draw.sizes, proj=proj)
+    return {name: draw.like(shape) * 0.5 for name, (_, shape) in shapes.items()}
+
+
+def inputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
+    """x and a state that is not zero and not the same in any two layers."""
+    return draw("B T D", dtype=dtype), (draw("L B H", dtype=dtype), draw("L B H", dtype=dtype))
+
+
+def zero_state(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
+    zeros = torch.zeros(sizes.shape("L B H"), dtype=torch.float64)
+    return zeros, zeros
+
+
+def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
+    """What torch's own LSTM makes of the parameters: (output, (h_n, c_n))."""
+    layers = len(state[0])
+    flat = []
+    for layer in range(layers):
+        gates = {name: parameters[f"layers.{layer}.{name}"] for name in NAMES}
+        flat += [torch.cat([gates[kind + gate] for gate in GATES], dim=1).T for kind in ("W_x", "W_h")]
+        bias = torch.cat([gates[f"b_{gate}"] for gate in GATES])
+        flat += [bias, torch.zeros_like(bias)]
+    output, h_n, c_n = torch.lstm(x, tuple(state), flat, True, layers, 0.0, False, False, True)
+    return output, (h_n, c_n)
+
+
+def run_headed(parameters: Mapping[str, torch.Tensor], x, state):
+    """The same with the projection on top: (logits, (h_n, c_n))."""
+    output, last = run_stack(parameters, x, state)
+    return nn.functional.linear(output, parameters["proj.weight"], parameters["proj.bias"]), last
+
+
+def new_stack(
+    submission: Submission, kind: str, sizes: Sizes, *, dropout: float | None = None, dtype=torch.float64
+) -> Target:
+    """The student's module as a user would make it for that dtype."""
+    target = getattr(submission, kind)
+    made = target(sizes.D, sizes.H, sizes.L, **({} if dropout is None else {"dropout": dropout}))
+    module = expect_module(made, f"`{kind}(input_size, hidden_size, num_layers)`")
+    module.to(dtype)
+    return module
+
+
+def filled_stack(
+    submission: Submission,
+    kind: str,
+    sizes: Sizes,
+    parameters: Mapping[str, torch.Tensor],
+    *,
+    dropout: float | None = None,
+) -> Target:
+    """The student's module holding the given parameters."""
+    module = new_stack(submission, kind, sizes, dropout=dropout)
+    module.load_state_dict(parameters)
+    return module
+
+
+def expect_parameters(module: Target, kind: str, sizes: Sizes, *, proj: bool = False) -> None:
+    """The module registers the parameters of its layers (and of `proj`) by their names, and no others."""
+    seen = module.describe().parameters
+    layers = [any(name.startswith(f"layers.{layer}.") for name in seen) for layer in range(sizes.L + 1)]
+    if not any(layers):
+        fail(
+            f"{kind} registers no layer: `state_dict()` holds no name that begins with `layers.0.`, and an "
+            "optimizer would not train it. Make the layers once, in `__init__`, and keep them in an "
+            "`nn.ModuleList` called `layers`; a Python list is invisible to PyTorch."
+        )
+    if not all(layers[:-1]):
+        fail(
+            f"{kind} with num_layers={sizes.L} registers nothing under `layers.{layers.index(False)}`. Each "
+            "layer is an `LSTMLayer` of its own: one that stands in the list several times counts once."
+        )
+    if layers[-1]:
+        fail(f"{kind} with num_layers={sizes.L} has a layer too many: there is a `layers.{sizes.L}`.")
+    if proj and not any(name.startswith("proj.") for name in seen):
+        fail(f"{kind} registers nothing called `proj`: the linear layer on top goes by that name.")
+    expect_registered(module, stack_shapes(sizes, proj=proj), kind)
+
+
+# Where a stack drops numbers.
+#
+# Layers above the first get weights with which they have no memory and answer each number of their input
+# with one number, h = tanh(tanh(SLOPE * x + SHIFT)), from which x can be computed back. So what every layer
+# was given can be read from what the stack returns, number by number, and with it every dropped number.
+
+SLOPE, SHIFT, WIDE_OPEN = 0.5, 0.3, 40.0
+SEEN_THROUGH = {"B": 24, "T": 12, "H": 16}
+"""Sizes for reading dropout: 4,608 numbers, of which the share dropped is known to 0.7 per cent."""
+SHARE = 0.06
+"""How far the share of dropped numbers may be from `p`: eight standard deviations."""
+ALIKE = 0.85
+"""From this share of equal choices on, neighbours are not drawn independently; chance gives 0.58."""
+
+
+def see_through(draw: Draw, *, proj: bool = False) -> dict[str, torch.Tensor]:
+    """Parameters of a stack whose first layer is random and whose others can be read backwards."""
+    hidden = draw.sizes.H
+    parameters = stack_parameters(draw, proj=proj)
+    for layer in range(1, draw.sizes.L):
+        for gate, bias in zip(GATES, (WIDE_OPEN, -WIDE_OPEN, SHIFT, WIDE_OPEN), strict=True):
+            slope = SLOPE if gate == "g" else 0.0
+            parameters[f"layers.{layer}.W_x{gate}"] = slope * torch.eye(hidden, dtype=torch.float64)
+            parameters[f"layers.{layer}.W_h{gate}"] = torch.zeros(hidden, hidden, dtype=torch.float64)
+            parameters[f"layers.{layer}.b_{gate}"] = torch.full((hidden,), bias, dtype=torch.float64)
+    if proj:
+        parameters["proj.weight"] = torch.eye(draw.sizes.D, hidden, dtype=torch.float64)
+    return parameters
+
+
+def layer_input(hidden: torch.Tensor) -> torch.Tensor:
+    """What a see-through layer was given, from what it answered; nan where no input gives that answer."""
+    return (torch.atanh(torch.atanh(hidden.double())) - SHIFT) / SLOPE
+
+
+def expect_dropped(given: torch.Tensor, whole: torch.Tensor, place: str, tell: str = "") -> torch.Tensor:
+    """`given` is `whole` after dropout of `RATE`: some zero, the rest scaled up. Returns what is kept.
+
+    `place` says in words where that is, as in `"between layer 0 and layer 1"`.
+    """
+    kept = ~(given.abs() < 0.5 * whole.abs())
+    if not torch.isfinite(given).all():
+        fail(
+            f"In training with dropout={RATE}, the numbers {place} are larger than dropout makes them, which "
+            f"scales by 1 / (1 - p). Is it applied once there, and nowhere else?{tell}"
+        )
+    if kept.all() and torch.allclose(given, whole, rtol=1e-3, atol=1e-6):
+        fail(f"In training with dropout={RATE}, no number {place} is dropped.{tell}")
+    seen, right = given[kept], whole[kept]
+    if not torch.allclose(seen * (1 - RATE), right, rtol=1e-3, atol=1e-6):
+        unscaled = torch.allclose(seen, right, rtol=1e-3, atol=1e-6)
+        what = "are not scaled up" if unscaled else "are neither zero nor scaled by 1 / (1 - p)"
+        fail(
+            f"In training with dropout={RATE}, the numbers {place} that are not dropped {what}. "
+            f"Dropout divides what it keeps by 1 - p, and changes nothing else.{tell}"
+        )
+    share = 1 - kept.double().mean().item()
+    if abs(share - RATE) > SHARE:
+        fail(f"In training with dropout={RATE}, {share:.0%} of the numbers {place} are dropped.{tell}")
+    return kept
+
+
+def expect_independent(kept: torch.Tensor, place: str) -> None:
+    """What is kept of (B, T, H) is drawn anew for every sequence, time step and unit."""
+    for axis, words in enumerate(("sequence of the batch", "time step", "unit")):
+        if alike(kept.narrow(axis, 1, kept.shape[axis] - 1), kept.narrow(axis, 0, kept.shape[axis] - 1)):
+            fail(
+                f"In training, dropout {place} makes the same choice for every {words}. Each number of "
+                "(batch, time, hidden) is dropped or kept independently of all others."
+            )
+
+
+def alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two patterns agree in far more places than chance would have it."""
+    return (one == other).double().mean().item() > ALIKE
+
+
+def expect_same_state(
+    seen: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor], names: Sequence[str]
+) -> None:
+    """Layer 0's final states are those without dropout: nothing below it or in it is dropped."""
+    for name, one, other in zip(names, seen, wanted, strict=True):
+        if not torch.allclose(one[0].double(), other[0], rtol=1e-4, atol=1e-6):
+            fail(
+                f"In training with dropout, `{name}[0]` is not the final state of layer 0. Dropout acts on "
+                "what a layer hands up to the next one: not on `x`, and not on the states that are returned."
+            )

@@ -1,0 +1,221 @@
+"""`class MultiLayerLSTM(nn.Module)`: the stack with a linear layer on top, and dropout before it too."""
+
+import math
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    hidden,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
+from autograder.exercises.stacking.given import (
+    HEADED,
+    RATE,
+    SEEN_THROUGH,
+    expect_dropped,
+    expect_independent,
+    expect_parameters,
+    expect_same_state,
+    filled_stack,
+    inputs,
+    layer_input,
+    new_stack,
+    run_headed,
+    run_stack,
+    see_through,
+    stack_parameters,
+    zero_state,
+)
+
+KIND = "MultiLayerLSTM"
+
+
+@points(0.5)
+@rule("registration")
+def test_parameters(submission, sizes, draw):
+    """It registers the parameters of its layers, layers.0.W_xi …, those of `proj`, and nothing else."""
+    expect_parameters(new_stack(submission, KIND, sizes), f"`{KIND}`", sizes, proj=True)
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns (logits, (h_n, c_n)): one prediction a step, as wide as the input, and all final states."""
+    answer = new_stack(submission, KIND, sizes)(*inputs(draw))
+    wanted = (torch.zeros(sizes.shape("B T D")), zero_state(sizes))
+    expect(answer, wanted, **HEADED, sizes=sizes, values=False)
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_shape)
+def test_from_scratch(submission, sizes, draw):
+    """The stack is made of the given layer, not of torch's recurrent modules."""
+    model = new_stack(submission, KIND, sizes)
+    expect_own_module(model)
+    expect_from_scratch(submission, KIND, model, inputs(draw))
+
+
+@points(0.5)
+@rule("values")
+@needs(test_parameters)
+def test_starting_weights(submission, sizes, draw):
+    """The weight of `proj` starts Xavier-uniform, its bias at zero; the layers start as given."""
+    start = new_stack(submission, KIND, sizes.but(D=40, H=50)).describe().parameters
+    if start["proj.bias"].any():
+        fail("The bias of `proj` does not start at zero. What does `nn.Linear` put there?")
+    for name, value in start.items():
+        if ".W_" in name or name == "proj.weight":
+            bound = math.sqrt(6 / sum(value.shape))
+            largest = value.abs().max().item()
+            spread = value.double().std().item()
+            even = abs(spread - bound / math.sqrt(3)) < 0.08 * bound
+            if not (0.95 * bound < largest <= 1.001 * bound and even):
+                fail(
+                    f"`{name}`, of shape {tuple(value.shape)}, does not start Xavier-uniform: its numbers "
+                    f"reach {largest:.3f} with a spread of {spread:.3f}. See `nn.init.xavier_uniform_`."
+                )
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape, test_parameters, test_from_scratch)
+def test_matches_torch(submission, sizes, draw):
+    """Logits and final states equal those of nn.LSTM and nn.Linear with the same weights, from any state."""
+    parameters = stack_parameters(draw, proj=True)
+    model = filled_stack(submission, KIND, sizes, parameters)
+    x, state = inputs(draw)
+    with case("with a state"):
+        expect(model(x, state), run_headed(parameters, x, state), **HEADED, sizes=sizes)
+    for context in ("without a state", "without a state, called a second time"):
+        with case(context):
+            expect(model(x), run_headed(parameters, x, zero_state(sizes)), **HEADED, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@hidden("It works for models of other depths and sizes.")
+@needs(test_matches_torch)
+def test_any_size(submission, sizes, draw):
+    """It works for one layer, five layers, one sequence, one step, equal sizes, non-contiguous inputs."""
+    for other, context in (
+        (sizes.but(L=1), "with one layer"),
+        (sizes.but(L=5), "with five layers"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
+        (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
+    ):
+        here = draw.at(other)
+        parameters, (x, state) = stack_parameters(here, proj=True), inputs(here)
+        model = filled_stack(submission, KIND, other, parameters)
+        with case(context):
+            expect(model(x, state), run_headed(parameters, x, state), **HEADED, sizes=other)
+    parameters = stack_parameters(draw, proj=True)
+    model = filled_stack(submission, KIND, sizes, parameters)
+    x, state = draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))
+    with case("with inputs that are not contiguous in memory"):
+        expect(model(x, state), run_headed(parameters, x, state), **HEADED, sizes=sizes)
+
+
+@points(0)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach the input, both states and every parameter, those of `proj` too."""
+    parameters = stack_parameters(draw, proj=True)
+    model = filled_stack(submission, KIND, sizes, parameters)
+    expect_gradients(
+        model,
+        lambda x, state: run_headed(parameters, x, state),
+        inputs(draw),
+        names=("x", "h_0", "c_0"),
+        parameters={name: value.requires_grad_() for name, value in parameters.items()},
+        draw=draw,
+        tell="Is something detached between two layers, before `proj`, or in the states?",
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape, test_from_scratch)
+def test_dtype(submission, sizes, draw):
+    """A model and input of one dtype give results of that dtype, also without a state and with dropout."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        model = new_stack(submission, KIND, sizes, dropout=RATE, dtype=dtype)
+        x, state = inputs(draw, dtype)
+        for arguments in ((x,), (x, state)):
+            with case(f"in {dtype}, {'without' if len(arguments) == 1 else 'with'} a state"):
+                call = model.run(arguments, default_dtype=None)
+                expect_dtype(call.value, dtype, names=HEADED["names"])
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The input and both states are the same after the call as before, with dropout too."""
+    for dropout in (None, RATE):
+        arguments = inputs(draw)
+        model = new_stack(submission, KIND, sizes, dropout=dropout)
+        expect_untouched(model.run(arguments), arguments, ("x", "state"))
+
+
+@points(0)
+@rule("dropout")
+@needs(test_matches_torch)
+def test_evaluation(submission, sizes, draw):
+    """After eval() dropout is off: the results are those of a model without dropout, on every call."""
+    parameters, (x, state) = stack_parameters(draw, proj=True), inputs(draw)
+    model = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
+    model.train()
+    model(x, state)
+    model.eval()
+    for context in (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}"):
+        with case(context):
+            expect(model(x, state), run_headed(parameters, x, state), **HEADED, sizes=sizes)
+
+
+@points(0.5)
+@rule("dropout")
+@needs(test_evaluation)
+def test_dropout(submission, sizes, draw):
+    """In training, dropout acts between the layers and once more before `proj`, and nowhere else."""
+    wide = sizes.but(**SEEN_THROUGH, D=SEEN_THROUGH["H"])
+    tell = " Here the top layer's output is dropped as well, before `proj` reads it."
+    for layers in (1, 2):
+        here = draw.at(wide.but(L=layers))
+        parameters, (x, state) = see_through(here, proj=True), inputs(here)
+        model = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
+        model.train()
+        logits, last = model(x, state)
+        below, _ = run_stack(parameters, x, tuple(part[:1] for part in state))
+        expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
+        top = logits.double() - parameters["proj.bias"]
+        if layers == 1:
+            if (logits == 0).double().mean() > RATE / 2:
+                fail("In training with dropout, many logits are zero. Dropout belongs before `proj`.")
+            with case("with one layer"):
+                expect_independent(expect_dropped(top, below, "before `proj`", tell), "before `proj`")
+            continue
+        kept = top.abs() > 1e-6
+        if kept.double().mean() > 0.99:
+            fail(
+                f"With two layers: in training with dropout={RATE}, no number before `proj` is dropped.{tell}"
+            )
+        with case("with two layers"):
+            expect_dropped(
+                layer_input(top[kept] * (1 - RATE)),
+                below[kept],
+                "between layer 0 and layer 1",
+                " There is a dropout between the layers and another before `proj`, each drawn by itself.",
+            )

@@ -1,0 +1,260 @@
+"""`class StackedLSTM(nn.Module)`: LSTM layers on top of each other, as nn.LSTM(batch_first=True)."""
+
+import itertools
+import math
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    hidden,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
+from autograder.exercises.stacking.given import (
+    RATE,
+    SEEN_THROUGH,
+    STACK,
+    alike,
+    expect_dropped,
+    expect_independent,
+    expect_parameters,
+    expect_same_state,
+    filled_stack,
+    inputs,
+    layer_input,
+    new_stack,
+    run_stack,
+    see_through,
+    stack_parameters,
+    zero_state,
+)
+
+KIND = "StackedLSTM"
+
+
+@points(0.5)
+@rule("registration")
+def test_parameters(submission, sizes, draw):
+    """Every layer's parameters are registered as layers.0.W_xi … with their shapes, and nothing else is."""
+    for other in (sizes, sizes.but(L=1)):
+        with case("with one layer" if other.L == 1 else f"with {other.L} layers"):
+            expect_parameters(new_stack(submission, KIND, other), f"`{KIND}`", other)
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns (output, (h_n, c_n)): the top layer's steps, and all layers' final states."""
+    answer = new_stack(submission, KIND, sizes)(*inputs(draw))
+    h, c = zero_state(sizes)
+    wanted = (torch.zeros(sizes.shape("B T H")), (h, c))
+    expect(answer, wanted, **STACK, sizes=sizes, values=False)
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_shape)
+def test_from_scratch(submission, sizes, draw):
+    """The stack is made of the given layer, not of torch's recurrent modules."""
+    stack = new_stack(submission, KIND, sizes)
+    expect_own_module(stack)
+    expect_from_scratch(submission, KIND, stack, inputs(draw))
+
+
+@points(0.5)
+@rule("values")
+@needs(test_parameters)
+def test_starting_weights(submission, sizes, draw):
+    """Every layer starts as the given layer does, with weights of its own."""
+    big = sizes.but(D=20, H=30)
+    start = new_stack(submission, KIND, big).describe().parameters
+    weights = {name: value for name, value in start.items() if ".W_" in name}
+    for name, value in weights.items():
+        bound = math.sqrt(6 / sum(value.shape))
+        if not 0.9 * bound < value.abs().max().item() <= 1.001 * bound:
+            fail(f"`{name}` does not start as the given `LSTMLayer` starts it: Xavier-uniform.")
+    for one, other in itertools.combinations(weights, 2):
+        if torch.equal(weights[one], weights[other]):
+            fail(f"`{one}` and `{other}` start with the same numbers: make each layer anew.")
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape, test_parameters, test_from_scratch)
+def test_matches_torch(submission, sizes, draw):
+    """With the same weights, output and every layer's final states equal nn.LSTM's, from any state."""
+    parameters, (x, state) = stack_parameters(draw), inputs(draw)
+    answer = filled_stack(submission, KIND, sizes, parameters)(x, state)
+    expect(answer, run_stack(parameters, x, state), **STACK, sizes=sizes)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape, test_parameters, test_from_scratch)
+def test_default_state(submission, sizes, draw):
+    """Without a state every layer starts from zeros, on every call."""
+    parameters = stack_parameters(draw)
+    stack = filled_stack(submission, KIND, sizes, parameters)
+    for context in ("without a state", "without a state, called a second time"):
+        x = draw("B T D")
+        with case(context):
+            expect(stack(x), run_stack(parameters, x, zero_state(sizes)), **STACK, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@hidden("It works for stacks of other depths and sizes, and goes on from the state it returned.")
+@needs(test_matches_torch)
+def test_any_depth(submission, sizes, draw):
+    """It works for other depths and sizes, for inputs that are not contiguous, and in parts."""
+    for other, context in (
+        (sizes.but(L=1), "with one layer"),
+        (sizes.but(L=5), "with five layers"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
+        (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
+    ):
+        here = draw.at(other)
+        parameters, (x, state) = stack_parameters(here), inputs(here)
+        stack = filled_stack(submission, KIND, other, parameters)
+        with case(context):
+            expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=other)
+    parameters = stack_parameters(draw)
+    stack = filled_stack(submission, KIND, sizes, parameters)
+    x, state = draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))
+    with case("with inputs that are not contiguous in memory"):
+        expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=sizes)
+    smaller = draw.at(sizes.but(B=3, T=4))
+    x, state = inputs(smaller)
+    with case("when the same stack gets a batch of another size"):
+        expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=smaller.sizes)
+    first, last = draw("B T D"), draw("B T D")
+    middle = run_stack(parameters, first, zero_state(sizes))[1]
+    seen = tuple(part.to(first.dtype) for part in stack(first)[1])  # the dtype is another check's rule
+    with case("in a second call that goes on from the state of the first"):
+        expect(stack(last, seen), run_stack(parameters, last, middle), **STACK, sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow down through all layers to the input, both states and every parameter."""
+    parameters = stack_parameters(draw)
+    stack = filled_stack(submission, KIND, sizes, parameters)
+    expect_gradients(
+        stack,
+        lambda x, state: run_stack(parameters, x, state),
+        inputs(draw),
+        names=("x", "h_0", "c_0"),
+        parameters={name: value.requires_grad_() for name, value in parameters.items()},
+        draw=draw,
+        tell="Is something detached between two layers, or in the states that are returned?",
+    )
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape, test_from_scratch)
+def test_dtype(submission, sizes, draw):
+    """A stack and input of one dtype give results of that dtype, also without a state and with dropout."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        stack = new_stack(submission, KIND, sizes, dropout=RATE, dtype=dtype)
+        x, state = inputs(draw, dtype)
+        for arguments in ((x,), (x, state)):
+            with case(f"in {dtype}, {'without' if len(arguments) == 1 else 'with'} a state"):
+                call = stack.run(arguments, default_dtype=None)
+                expect_dtype(call.value, dtype, names=STACK["names"])
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The input and both states are the same after the call as before, with dropout too."""
+    for dropout in (None, RATE):
+        arguments = inputs(draw)
+        stack = new_stack(submission, KIND, sizes, dropout=dropout)
+        expect_untouched(stack.run(arguments), arguments, ("x", "state"))
+
+
+@points(0)
+@rule("dropout")
+@needs(test_matches_torch)
+def test_evaluation(submission, sizes, draw):
+    """After eval() dropout is off: the results are those of a stack without dropout, on every call."""
+    parameters, (x, state) = stack_parameters(draw), inputs(draw)
+    stack = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
+    stack.train()
+    stack(x, state)
+    stack.eval()
+    for context in (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}"):
+        with case(context):
+            expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=sizes)
+
+
+@points(0)
+@rule("dropout")
+@needs(test_matches_torch)
+def test_dropout_has_its_place(submission, sizes, draw):
+    """In training, dropout touches neither the input, nor the top layer's output, nor the returned states."""
+    single = draw.at(sizes.but(L=1))
+    parameters, (x, state) = stack_parameters(single), inputs(single)
+    stack = filled_stack(submission, KIND, single.sizes, parameters, dropout=RATE)
+    stack.train()
+    with case(f"with one layer and dropout={RATE}, in training, where nothing is between layers"):
+        expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=single.sizes)
+    parameters, (x, state) = stack_parameters(draw), inputs(draw)
+    stack = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
+    stack.train()
+    output, last = stack(x, state)
+    expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
+    if not torch.allclose(output[:, -1], last[0][-1], rtol=1e-4, atol=1e-6):
+        fail(
+            "In training with dropout, the last step of `output` and `h_n[-1]` are not the same numbers. "
+            "Dropout is never after the last layer."
+        )
+
+
+@points(0.5)
+@rule("dropout")
+@needs(test_evaluation, test_dropout_has_its_place)
+def test_dropout_between_layers(submission, sizes, draw):
+    """In training, each number handed up to the next layer is dropped with probability p, else scaled up."""
+    here = draw.at(sizes.but(**SEEN_THROUGH, L=2))
+    parameters, (x, state) = see_through(here), inputs(here)
+    stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
+    stack.train()
+    below = run_stack(parameters, x, tuple(part[:1] for part in state))[0]
+    place = "between layer 0 and layer 1"
+    first, second = (expect_dropped(layer_input(stack(x, state)[0]), below, place) for _ in range(2))
+    expect_independent(first, place)
+    if alike(first, second):
+        fail("In training, two calls drop the same numbers. Dropout is drawn anew on every call.")
+
+    here = draw.at(sizes.but(**SEEN_THROUGH, L=3))
+    parameters, (x, state) = see_through(here), inputs(here)
+    stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
+    stack.train()
+    below = run_stack(parameters, x, tuple(part[:1] for part in state))[0]
+    top = layer_input(stack(x, state)[0])
+    kept = top.abs() > 1e-6
+    share = 1 - kept.double().mean().item()
+    if share < 0.01:
+        fail(f"In training with dropout={RATE}, no number between layer 1 and layer 2 is dropped.")
+    # What layer 1 made can be read where layer 2 got it.
+    expect_dropped(
+        layer_input(top[kept] * (1 - RATE)),
+        below[kept],
+        "between layer 0 and layer 1, where those above them are kept,",
+        " Each pair of layers has a dropout of its own.",
+    )

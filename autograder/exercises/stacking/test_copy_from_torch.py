@@ -1,0 +1,170 @@
+"""`copy_from_torch(stacked, lstm)`: an nn.LSTM's weights into the student's own StackedLSTM."""
+
+import torch
+from torch import nn
+
+from autograder.checking import Target, case, expect_not_shared, fail, needs, points, rule
+from autograder.checking.expect import compare
+from autograder.checking.submission import StudentError
+from autograder.exercises.stacking.given import GATES, stack_shapes
+
+HOLDER = """
+class Layer(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.input_size, self.hidden_size = input_size, hidden_size
+        for gate in "ifgo":
+            self.register_parameter(f"W_x{gate}", nn.Parameter(torch.zeros(input_size, hidden_size)))
+            self.register_parameter(f"W_h{gate}", nn.Parameter(torch.zeros(hidden_size, hidden_size)))
+            self.register_parameter(f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
+
+
+class Holder(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers):
+        super().__init__()
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        widths = [input_size] + [hidden_size] * (num_layers - 1)
+        self.layers = nn.ModuleList(Layer(width, hidden_size) for width in widths)
+"""
+
+
+def reference_lstm(draw, dtype=torch.float64):
+    sizes = draw.sizes
+    return draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, dtype=dtype)
+
+
+def own_stack(submission, sizes):
+    """The student's stack, or a bare holder of the parameters where theirs does not have them yet."""
+    try:
+        stack = submission.StackedLSTM(sizes.D, sizes.H, sizes.L)
+        seen = stack.describe().parameters if isinstance(stack, Target) else {}
+    except (StudentError, KeyError):
+        seen = {}
+    shapes = {name: shape for name, (_, shape) in stack_shapes(sizes).items()}
+    if {name: tuple(value.shape) for name, value in seen.items()} == shapes:
+        return stack
+    return submission.given("Holder", sizes.D, sizes.H, sizes.L, source=HOLDER)
+
+
+def copied(submission, sizes, lstm, dtype=torch.float64):
+    """The student's stack after the copy, and the nn.LSTM on their side that it was copied from."""
+    given = submission.given(
+        "LSTM", sizes.D, sizes.H, sizes.L, batch_first=True, state=lstm.state_dict(), dtype=dtype
+    )
+    stack = own_stack(submission, sizes)
+    stack.to(dtype)
+    submission.copy_from_torch(stack, given)
+    return stack, given
+
+
+def expect_same_weights(stack, lstm):
+    """Each parameter holds its gate's numbers, without which the two stacks cannot compute the same."""
+    held, wanted = stack.state_dict(), {}
+    for layer in range(lstm.num_layers):
+        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        blocks = [getattr(lstm, f"{kind}_l{layer}").detach().chunk(4) for kind in kinds]
+        for gate, w_ih, w_hh, b_ih, b_hh in zip(GATES, *blocks, strict=True):
+            values = {f"W_x{gate}": w_ih.T, f"W_h{gate}": w_hh.T, f"b_{gate}": b_ih + b_hh}
+            wanted |= {f"layers.{layer}.{name}": value for name, value in values.items()}
+    wrong = []
+    for name, value in wanted.items():
+        if name not in held:
+            fail(f"After the copy the stack has no `{name}` any more. Write into the one that is there.")
+        if held[name].shape != value.shape:
+            shapes = f"{tuple(held[name].shape)}, not {tuple(value.shape)}"
+            fail(f"After the copy `{name}` has shape {shapes}. Write into the parameter that is there.")
+        if compare(held[name], value):
+            wrong.append(name)
+    if not wrong:
+        return
+    said = "After the copy the two compute different things."
+    if len(wrong) == len(wanted):
+        fail(f"{said} No parameter holds its gate's numbers: are they written into the stack passed in?")
+    layers = sorted({int(name.split(".")[1]) for name in wrong})
+    kinds = sorted({name.split(".")[2] for name in wrong})
+    everywhere = len(wrong) == len(layers) * len(kinds)
+    which = f"{_listed(kinds)} in layer {', '.join(map(str, layers))}" if everywhere else _listed(wrong)
+    hint = ""
+    if len(kinds) == 12 and len(layers) < lstm.num_layers:
+        hint = " Every layer of nn.LSTM has weights of its own; their names end in its number."
+    elif all(kind.startswith("b_") for kind in kinds):
+        hint = " How many biases does nn.LSTM add for each gate?"
+    elif all(kind.startswith("W_h") for kind in kinds):
+        hint = " These are square: is there a transpose missing that no error tells of?"
+    fail(f"{said} Not the numbers of their gate: {which}. The other parameters hold theirs.{hint}")
+
+
+def _listed(names):
+    return ", ".join(f"`{name}`" for name in names[:12]) + (", …" if len(names) > 12 else "")
+
+
+@points(1)
+@rule("values")
+def test_same_weights(submission, sizes, draw):
+    """After the copy both stacks compute the same, in every layer."""
+    lstm = reference_lstm(draw)
+    stack, _ = copied(submission, sizes, lstm)
+    expect_same_weights(stack, lstm)
+
+
+@points(0)
+@rule("generality")
+@needs(test_same_weights)
+def test_any_size(submission, sizes, draw):
+    """It works for one layer, five layers, and when the input is as wide as the state."""
+    for other, context in (
+        (sizes.but(L=1), "with one layer"),
+        (sizes.but(L=5), "with five layers"),
+        (sizes.but(D=4, H=4), "with D = H = 4"),
+        (sizes.but(D=1, H=1), "with D = H = 1"),
+    ):
+        lstm = reference_lstm(draw.at(other))
+        with case(context):
+            stack, _ = copied(submission, other, lstm)
+            expect_same_weights(stack, lstm)
+
+
+@points(0.5)
+@rule("registration")
+@needs(test_same_weights)
+def test_still_trainable(submission, sizes, draw):
+    """The copy happens outside the graph: the parameters are still registered and ask for gradients."""
+    stack, _ = copied(submission, sizes, reference_lstm(draw))
+    seen = stack.describe()
+    for name in stack_shapes(sizes):
+        if name not in seen.parameters:
+            fail(f"After the copy `{name}` is no registered parameter any more. Write into the one there is.")
+        if name not in seen.trainable:
+            fail(f"After the copy `{name}` no longer asks for gradients. Copy only the numbers.")
+        if not stack.attribute(*name.split("."), "is_leaf"):
+            fail(f"After the copy `{name}` is part of a graph. Copy under `torch.no_grad()`.")
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_same_weights)
+def test_is_a_copy(submission, sizes, draw):
+    """The nn.LSTM is left as it was, and changing it afterwards does not change the copy."""
+    lstm = reference_lstm(draw)
+    stack, given = copied(submission, sizes, lstm)
+    after = given.state_dict()
+    for name, value in lstm.state_dict().items():
+        if name not in after or not torch.equal(after[name], value):
+            fail(f"The copy changed `lstm.{name}`, which it should only read.")
+    before = stack.state_dict()
+    given.load_state_dict({name: torch.zeros_like(value) for name, value in lstm.state_dict().items()})
+    now = stack.state_dict()
+    for name in stack_shapes(sizes):
+        expect_not_shared(before[name], now[name], name)
+
+
+@points(0)
+@rule("dtype")
+@needs(test_same_weights)
+def test_dtype(submission, sizes, draw):
+    """A stack of another dtype keeps its dtype."""
+    for dtype in (torch.float32, torch.bfloat16):
+        stack, _ = copied(submission, sizes, reference_lstm(draw, dtype), dtype)
+        for name, value in stack.state_dict().items():
+            if value.dtype != dtype:
+                fail(f"After the copy `{name}` is {value.dtype}, not {dtype}.")

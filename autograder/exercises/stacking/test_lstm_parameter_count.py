@@ -1,0 +1,101 @@
+"""`lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1)`: how large a stack is."""
+
+from torch import nn
+
+from autograder.checking import case, expect_no_mention, fail, hidden, needs, points, rule
+from autograder.exercises.from_scratch import NAMES
+
+
+def torch_count(input_size, hidden_size, num_layers):
+    lstm = nn.LSTM(input_size, hidden_size, num_layers, device="meta")
+    return sum(parameter.numel() for parameter in lstm.parameters())
+
+
+def own_count(input_size, hidden_size, num_layers):
+    """The same with one bias vector a gate: torch's second one, (4H,) a layer, is left out."""
+    return torch_count(input_size, hidden_size, num_layers) - num_layers * 4 * hidden_size
+
+
+def expect_count(seen, wanted, sizes, told):
+    if seen == wanted:
+        return
+    hints = {
+        own_count(sizes.D, sizes.H, 1) * sizes.L: "That counts every layer as if it read `x`.",
+        own_count(sizes.H, sizes.H, sizes.L): "That counts the first layer as if it read hidden states.",
+        torch_count(sizes.D, sizes.H, 1) * sizes.L: "That counts every layer as if it read `x`.",
+        own_count(sizes.D, sizes.H, sizes.L): "That is the number with one bias for each gate.",
+        torch_count(sizes.D, sizes.H, sizes.L): "That is the number with two biases for each gate.",
+        own_count(sizes.D, sizes.H, 1): "That is the first layer alone.",
+        wanted // 4: "That counts one gate of the four.",
+        wanted - 4 * sizes.H * sizes.L: "Are biases missing?",
+        wanted - 8 * sizes.H * sizes.L: "Are the biases missing?",
+    }
+    size = f"{told} with input_size={sizes.D}, hidden_size={sizes.H}, num_layers={sizes.L}"
+    more = "few" if seen < wanted else "many"
+    fail(f"{size} you count {seen} parameters, too {more}. {hints.get(seen, '')}".rstrip())
+
+
+@points(0)
+@rule("shape")
+def test_whole_number(submission, sizes, draw):
+    """It returns one whole number, an `int`."""
+    seen = submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L)
+    if type(seen) is not int:
+        what = {"NoneType": "nothing (`None`)"}.get(type(seen).__name__, f"a {type(seen).__name__}")
+        fail(f"Expected an `int`; you returned {what}. Is a `return` missing, or is something divided?")
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_whole_number)
+def test_formula(submission, sizes, draw):
+    """The number is calculated, not read from one of torch's recurrent modules."""
+    say = "This task asks for the formula: no network of torch's has to be built to know its size."
+    expect_no_mention(submission, "lstm_parameter_count", NAMES, say)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_whole_number, test_formula)
+def test_one_bias(submission, sizes, draw):
+    """With one bias for each gate it counts the parameters of your own stack."""
+    expect_count(
+        submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L),
+        own_count(sizes.D, sizes.H, sizes.L),
+        sizes,
+        "For a stack",
+    )
+
+
+@points(0.5)
+@rule("values")
+@needs(test_whole_number, test_formula)
+def test_two_biases(submission, sizes, draw):
+    """With biases_per_gate=2 it gives nn.LSTM's own count."""
+    expect_count(
+        submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L, biases_per_gate=2),
+        torch_count(sizes.D, sizes.H, sizes.L),
+        sizes,
+        "For biases_per_gate=2",
+    )
+
+
+@points(0.5)
+@rule("generality")
+@hidden("It is right for networks of other sizes and depths.")
+@needs(test_one_bias, test_two_biases)
+def test_any_size(submission, sizes, draw):
+    """It is right for one layer, ten layers, equal sizes, one unit, and a network of usual size."""
+    for other, context in (
+        (sizes.but(L=1), "with one layer"),
+        (sizes.but(L=10), "with ten layers"),
+        (sizes.but(D=6, H=6), "with as many features as hidden units"),
+        (sizes.but(D=1, H=1, L=1), "with every size 1"),
+        (sizes.but(D=100, H=2), "with many features and two hidden units"),
+        (sizes.but(D=128, H=256, L=2), "with a network of usual size"),
+    ):
+        arguments = (other.D, other.H, other.L)
+        for biases, count in ((1, own_count), (2, torch_count)):
+            with case(context):
+                seen = submission.lstm_parameter_count(*arguments, biases_per_gate=biases)
+                expect_count(seen, count(*arguments), other, f"For biases_per_gate={biases}")

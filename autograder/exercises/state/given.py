@@ -1,0 +1,273 @@
+"""What the tasks on state are given: a counting LSTM, a network to train, looks at a state from inside."""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checking import Draw, Submission, Target, expect, fail
+from autograder.checking.expect import compare
+from autograder.checking.submission import Call, StudentError
+
+STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
+"""How a pair of states is named and shaped in messages."""
+
+COUNTING = """
+def counting_lstm(*args, **kwargs):
+    lstm = nn.LSTM(*args, **kwargs)
+    lstm.lengths = []
+    forward = lstm.forward
+
+    def counted(input, hx=None):
+        lstm.lengths.append(input.shape[-2])
+        return forward(input, hx)
+
+    lstm.forward = counted
+    return lstm
+"""
+"""An nn.LSTM and nothing else, by its type too, that notes how many time steps each call was given."""
+
+PROBES = """
+def looking():
+    def look(kind, function, *arguments):
+        return {"shared": shared, "cut_in_place": cut_in_place}[kind](function, *arguments)
+
+    return look
+
+
+def shared(init_state, *arguments):
+    h, c = init_state(*arguments)
+    try:
+        with torch.no_grad():
+            h.fill_(1.0)
+    except RuntimeError:  # memory that cannot be written into
+        return h.data_ptr() == c.data_ptr()
+    return bool((c != 0).any())
+
+
+def cut_in_place(detach_state, h, c):
+    state = tuple(part.clone().requires_grad_() * 1.0 for part in (h, c))
+    container = tuple(state)
+    detach_state(container)
+    return [not part.requires_grad for part in state]
+"""
+"""What only shows where the tensors live: whether two share memory, whether one was cut off in place."""
+
+TRAINING = """
+class Network(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, output_size):
+        super().__init__()
+        self.lstm = nn.LSTM(input_size, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, output_size)
+
+    def forward(self, x, state=None):
+        output, state = self.lstm(x, state)
+        return self.fc(output), state
+
+
+class WeightedError(nn.Module):
+    def forward(self, prediction, target):
+        return ((prediction - target) ** 2 * (1 + target**2)).mean()
+
+
+class SGD(torch.optim.SGD):
+    def __call__(self):
+        "Makes it an object that a check can hand on."
+
+
+class Adam(torch.optim.Adam):
+    def __call__(self):
+        "Makes it an object that a check can hand on."
+
+
+def workbench():
+    def prepare(model, kind, options):
+        return {"SGD": SGD, "Adam": Adam}[kind](model.parameters(), **options)
+
+    return prepare
+
+
+def stale():
+    def leave(model):
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter)
+
+    return leave
+"""
+"""A network with a state, a loss whose two arguments differ, and optimizers, beside the student's code."""
+
+
+def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
+    """A deep LSTM with random weights and biases."""
+    sizes = draw.sizes
+    return draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, dtype=dtype)
+
+
+def hand_over(submission: Submission, lstm: nn.LSTM, dtype: torch.dtype = torch.float64) -> Target:
+    """The same LSTM on the student's side, counting its calls."""
+    return submission.given(
+        "counting_lstm",
+        lstm.input_size,
+        lstm.hidden_size,
+        lstm.num_layers,
+        batch_first=True,
+        source=COUNTING,
+        state=lstm.state_dict(),
+        dtype=dtype,
+    )
+
+
+def expect_weights_untouched(given: Target, lstm: nn.LSTM) -> None:
+    """The LSTM that was handed over still has its weights."""
+    after = given.state_dict()
+    for name, value in lstm.state_dict().items():
+        if not torch.equal(after[name], value):
+            fail(f"The call changed the LSTM's own weights: `{name}`. Call it, do not write into it.")
+
+
+def random_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
+    """h and c of every layer, none of them zero."""
+    return draw("L B H", dtype=dtype), draw("L B H", dtype=dtype)
+
+
+def strided_state(draw: Draw) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same, not contiguous in memory."""
+    return draw.strided("L B H"), draw.strided("L B H")
+
+
+def look(submission: Submission, kind: str, task: str, *arguments: Any) -> Any:
+    """One of `PROBES`, with the student's function and the arguments."""
+    probe = submission.given("looking", source=PROBES, dtype=None)
+    return probe(kind, getattr(submission, task).attribute(), *arguments)
+
+
+def expect_off_graph(call: Call, names: tuple[str, ...], shape: tuple[int, ...]) -> None:
+    """No gradient flows from the returned states back into what the call was given.
+
+    A state that asks for gradients itself, as the beginning of a new graph, passes.
+    """
+    if not any(call.attached):
+        return
+    which = [f"`{name}`" for name, attached in zip(names, call.attached, strict=False) if attached]
+    told = (
+        f"{' and '.join(which)} {'is' if len(which) == 1 else 'are'} still part of the graph that made "
+        f"{'it' if len(which) == 1 else 'them'}, so a later backward pass runs on into this call. Cut off "
+        "both states, and return the ones that are cut off."
+    )
+    try:
+        gradients = call.backward([torch.ones(shape, dtype=torch.float64) for _ in names])
+    except StudentError:
+        fail(told)
+    if any(grad is not None for grad in (*gradients.inputs, *gradients.parameters.values())):
+        fail(told)
+
+
+class Bench:
+    """A network, its loss and its optimizer, here and on the student's side with the same numbers."""
+
+    def __init__(
+        self,
+        submission: Submission,
+        draw: Draw,
+        kind: str = "SGD",
+        dtype: torch.dtype = torch.float64,
+        **options: float,
+    ) -> None:
+        sizes = draw.sizes
+        self.submission = submission
+        self.lstm = reference_lstm(draw, dtype)
+        self.fc = draw.module(nn.Linear, sizes.H, sizes.V, dtype=dtype)
+        options = options or {"lr": 0.1}
+        self.optimizer: torch.optim.Optimizer = getattr(torch.optim, kind)(
+            [*self.lstm.parameters(), *self.fc.parameters()], **options
+        )
+        self.model = submission.given(
+            "Network",
+            sizes.D,
+            sizes.H,
+            sizes.L,
+            sizes.V,
+            source=TRAINING,
+            state=self.parameters(),
+            dtype=dtype,
+        )
+        self.loss_fn = submission.given("WeightedError", source=TRAINING)
+        self.given_optimizer = submission.given("workbench", source=TRAINING, dtype=None)(
+            self.model, kind, options
+        )
+
+    def parameters(self) -> dict[str, torch.Tensor]:
+        """The reference's parameters by the names of the student's network."""
+        parts = {"lstm": self.lstm, "fc": self.fc}
+        return {f"{part}.{n}": p.detach() for part, m in parts.items() for n, p in m.named_parameters()}
+
+    def leave_gradients(self) -> None:
+        """Leave the network with gradients of an earlier backward pass."""
+        self.submission.given("stale", source=TRAINING, dtype=None)(self.model)
+
+    def arguments(self, x: Any, y: Any, state: Any) -> tuple[Any, ...]:
+        return self.model, self.given_optimizer, self.loss_fn, x, y, state
+
+    def ask(self, x: Any, y: Any, state: Any) -> Any:
+        """The student's step: its answer, with the loss as a tensor."""
+        return with_loss_as_tensor(self.submission.tbptt_step(*self.arguments(x, y, state)))
+
+    def step(self, x: Any, y: Any, state: Any) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
+        """The reference's step, by torch's modules: loss and state, before the update."""
+        self.optimizer.zero_grad()
+        output, state = self.lstm(x, state)
+        loss = ((self.fc(output) - y) ** 2 * (1 + y**2)).mean()
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach(), tuple(part.detach() for part in state)
+
+    def expect_same_parameters(self, before: dict[str, torch.Tensor]) -> None:
+        """The student's network holds the reference's parameters; `before` are those of before the step."""
+        after, wanted = self.model.state_dict(), self.parameters()
+        if all(torch.equal(after[name], value) for name, value in before.items()):
+            fail(
+                "The step changed no parameter. Is `optimizer.step()` called, after `backward()`, and are "
+                "the gradients still there when it is called?"
+            )
+        ratios = []
+        for name, value in wanted.items():
+            moved, right = after[name] - before[name], value - before[name]
+            if not torch.allclose(after[name], value, rtol=3e-7, atol=1e-9):
+                ratios.append(float((moved * right).sum() / (right * right).sum().clamp_min(1e-30)))
+        if not ratios:
+            return
+        twice = len(ratios) == len(wanted) and all(abs(ratio - 2) < 1e-3 for ratio in ratios)
+        hint = (
+            "Every parameter moved twice as far as one step takes it."
+            if twice
+            else "Is it one `optimizer.step()` with the gradients of this loss, and of nothing else?"
+        )
+        fail(f"After the step {len(ratios)} of {len(wanted)} parameters do not hold the right values. {hint}")
+
+
+def with_loss_as_tensor(answer: Any) -> Any:
+    """The answer with its first part, if that is one number, as a tensor: `expect` compares tensors."""
+    if not isinstance(answer, (list, tuple)) or len(answer) != 2:
+        return answer
+    loss, state = answer
+    if type(loss) in (int, float):
+        loss = torch.tensor(float(loss), dtype=torch.float64)
+    elif isinstance(loss, torch.Tensor) and loss.numel() == 1:
+        loss = loss.reshape(())
+    else:
+        fail("Expected `(loss, (h, c))`, the loss first; what you returned does not begin with one number.")
+    return loss, state
+
+
+def expect_step(answer: Any, reference: Any, sizes: Any, *, values: bool = True) -> None:
+    """The answer of `tbptt_step` is the reference's: a loss and a pair of states."""
+    names, dims = ("loss", *STATE["names"]), ("", STATE["dims"], STATE["dims"])
+    expect(answer, reference, names=names, dims=dims, sizes=sizes, values=False)
+    if not values:
+        return
+    if compare(answer[0], reference[0]):
+        fail(
+            "`loss` is not the right number. It is `loss_fn(prediction, y)`, the arguments in this order, of "
+            "the prediction for this chunk from the state that came in, before the parameters are updated."
+        )
+    expect(answer[1], reference[1], **STATE, sizes=sizes)

@@ -1,0 +1,69 @@
+"""`detach_state(state)`: the same numbers, off the graph."""
+
+import torch
+
+from autograder.checking import case, expect, expect_dtype, expect_untouched, fail, needs, points, rule
+from autograder.exercises.state.given import STATE, expect_off_graph, look, random_state, strided_state
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns a pair (h, c) with the shapes of the pair it is given."""
+    state = random_state(draw)
+    expect(submission.detach_state(state), state, **STATE, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_same_values(submission, sizes, draw):
+    """h and c hold the same numbers as before, whatever the sizes."""
+    for other, context in (
+        (sizes, "with three layers"),
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(L=1), "with one layer (L = 1)"),
+        (sizes.but(B=1, H=1, L=1), "with every size 1"),
+    ):
+        state = random_state(draw.at(other))
+        with case(context):
+            expect(submission.detach_state(state), state, **STATE, sizes=other)
+    state = strided_state(draw)
+    with case("with states that are not contiguous in memory"):
+        expect(submission.detach_state(state), state, **STATE, sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_same_values)
+def test_off_the_graph(submission, sizes, draw):
+    """No gradient flows from the states it returns back to those it was given, neither h nor c."""
+    call = submission.detach_state.run((random_state(draw),), grad=True)
+    expect_off_graph(call, STATE["names"], sizes.shape("L B H"))
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_same_values)
+def test_not_in_place(submission, sizes, draw):
+    """The state that was passed in keeps its numbers and its place in the graph."""
+    state = random_state(draw)
+    expect_untouched(submission.detach_state.run((state,)), (state,), ("state",))
+    cut = look(submission, "cut_in_place", "detach_state", *state)
+    names = [f"`{name}`" for name, gone in zip(STATE["names"], cut, strict=True) if gone]
+    if names:
+        fail(
+            f"The call cut off the tensors that it was given ({' and '.join(names)}), so a loss computed "
+            "from them has no gradient any more. Operations that end in `_` change the tensor itself: return "
+            "new ones instead."
+        )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the states stays what it was."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        call = submission.detach_state.run((random_state(draw, dtype),), default_dtype=None)
+        expect_dtype(call.value, dtype, names=STATE["names"])

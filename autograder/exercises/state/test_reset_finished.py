@@ -1,0 +1,103 @@
+"""`reset_finished(state, finished)`: new sequences start from zero, the others go on."""
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.state.given import STATE, random_state, strided_state
+
+
+def some_finished(draw):
+    """A random mask in which the first sequence is finished and the last one is not."""
+    finished = draw.ints("B", 2).bool()
+    finished[0], finished[-1] = True, False
+    return finished
+
+
+def reference(state, finished):
+    """Sequence by sequence: zeros where it is finished, else what was there."""
+    return tuple(
+        torch.stack([h * 0 if gone else h for h, gone in zip(part.unbind(1), finished, strict=True)], dim=1)
+        for part in state
+    )
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns a pair (h, c) with the shapes of the pair it is given."""
+    state, finished = random_state(draw), some_finished(draw)
+    expect(submission.reset_finished(state, finished), state, **STATE, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_only_the_finished(submission, sizes, draw):
+    """h and c of the finished sequences are zero in every layer; those of the others are what they were."""
+    state, finished = random_state(draw), some_finished(draw)
+    answer = submission.reset_finished(state, finished)
+    expect(answer, reference(state, finished), **STATE, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_only_the_finished)
+def test_any_mask(submission, sizes, draw):
+    """It works when none or all are finished, for one sequence, one layer, equal sizes and strided states."""
+    square = sizes.but(B=4, H=4, L=4)
+    for other, mask, context in (
+        (sizes, [False] * sizes.B, "with no sequence finished"),
+        (sizes, [True] * sizes.B, "with every sequence finished"),
+        (sizes.but(B=1), [True], "with one sequence (B = 1), finished"),
+        (sizes.but(B=1), [False], "with one sequence (B = 1), not finished"),
+        (sizes.but(B=4, L=1), [False, True, True, False], "with one layer (L = 1)"),
+        (square, [True, False, False, True], "with every size 4"),
+        (square, [False, False, True, False], "with every size 4"),
+        (sizes.but(B=1, L=1, H=1), [True], "with every size 1"),
+    ):
+        state, finished = random_state(draw.at(other)), torch.tensor(mask)
+        with case(context):
+            answer = submission.reset_finished(state, finished)
+            expect(answer, reference(state, finished), **STATE, sizes=other)
+    state, finished = strided_state(draw), some_finished(draw)
+    with case("with states that are not contiguous in memory"):
+        answer = submission.reset_finished(state, finished)
+        expect(answer, reference(state, finished), **STATE, sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_only_the_finished)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back to the states that went on, and none to those that were reset."""
+    arguments = (random_state(draw), some_finished(draw))
+    expect_gradients(submission.reset_finished, reference, arguments, names=STATE["names"], draw=draw)
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the states stays what it was."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        arguments = (random_state(draw, dtype), some_finished(draw))
+        call = submission.reset_finished.run(arguments, default_dtype=None)
+        expect_dtype(call.value, dtype, names=STATE["names"])
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_only_the_finished)
+def test_arguments_untouched(submission, sizes, draw):
+    """The state that was passed in, and the mask, are the same after the call as before."""
+    arguments = (random_state(draw), some_finished(draw))
+    expect_untouched(submission.reset_finished.run(arguments), arguments, ("state", "finished"))

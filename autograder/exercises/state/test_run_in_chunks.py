@@ -1,0 +1,162 @@
+"""`run_in_chunks(lstm, x, chunk_size, state=None)`: a long sequence in short calls, the state carried."""
+
+import math
+
+import torch
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
+from autograder.checking.submission import StudentError
+from autograder.exercises.state.given import (
+    expect_weights_untouched,
+    hand_over,
+    random_state,
+    reference_lstm,
+    strided_state,
+)
+
+RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
+STEPS, CHUNK = 13, 5
+"""Two full chunks and a short one."""
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns (output, (h_n, c_n)): every step of the top layer, and the last states of all layers."""
+    sizes = sizes.but(T=STEPS)
+    draw = draw.at(sizes)
+    lstm, x, state = reference_lstm(draw), draw("B T D"), random_state(draw)
+    answer = submission.run_in_chunks(hand_over(submission, lstm), x, CHUNK, state)
+    expect(answer, lstm(x, state), **RESULTS, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_matches_one_call(submission, sizes, draw):
+    """In chunks, from a given state, it gives what one call over the whole sequence gives."""
+    sizes = sizes.but(T=STEPS)
+    draw = draw.at(sizes)
+    lstm, x, state = reference_lstm(draw), draw("B T D"), random_state(draw)
+    answer = submission.run_in_chunks(hand_over(submission, lstm), x, CHUNK, state)
+    expect(answer, lstm(x, state), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("from-scratch")
+@needs(test_matches_one_call)
+def test_calls(submission, sizes, draw):
+    """The LSTM is called once for each chunk, never with more steps than a chunk has."""
+    for steps, chunk_size in ((STEPS, CHUNK), (12, 4), (3, 5)):
+        here = draw.at(sizes.but(T=steps))
+        given = hand_over(submission, reference_lstm(here))
+        try:
+            submission.run_in_chunks(given, here("B T D"), chunk_size, random_state(here))
+        except StudentError:
+            continue  # the other checks say what stops the code
+        lengths, calls = given.attribute("lengths"), math.ceil(steps / chunk_size)
+        with case(f"with {steps} steps in chunks of {chunk_size}"):
+            if lengths and max(lengths) > chunk_size:
+                fail(f"one call was given {max(lengths)} time steps, more than a chunk has.")
+            if len(lengths) != calls:
+                fail(
+                    f"the LSTM was called {len(lengths)} times, with {', '.join(map(str, lengths[:8]))} "
+                    "steps; expected one call a chunk, all chunks full but the last."
+                )
+
+
+@points(0.5)
+@rule("values")
+@needs(test_matches_one_call)
+def test_default_state(submission, sizes, draw):
+    """Without a state it starts from zeros, as nn.LSTM does, on every call."""
+    sizes = sizes.but(T=STEPS)
+    draw = draw.at(sizes)
+    lstm, x = reference_lstm(draw), draw("B T D")
+    given = hand_over(submission, lstm)
+    for context in ("without a state", "without a state, called a second time"):
+        with case(context):
+            expect(submission.run_in_chunks(given, x, CHUNK), lstm(x), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_matches_one_call)
+def test_any_size(submission, sizes, draw):
+    """It works for every length of sequence and chunk, one sequence, one layer, and strided inputs."""
+    for other, chunk_size, context in (
+        (sizes.but(T=12), 4, "with chunks that divide the sequence evenly (12 steps, 4 a chunk)"),
+        (sizes.but(T=11), 5, "with one step left for the last chunk (11 steps, 5 a chunk)"),
+        (sizes.but(T=7), 1, "with one step a chunk"),
+        (sizes.but(T=7), 7, "with the whole sequence in one chunk"),
+        (sizes.but(T=3), 50, "with a chunk longer than the sequence"),
+        (sizes.but(T=1), 3, "with one time step (T = 1)"),
+        (sizes.but(B=1, T=8), 3, "with one sequence (B = 1)"),
+        (sizes.but(L=1, T=8), 3, "with one layer (L = 1)"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4), 2, "with every size 4"),
+    ):
+        here = draw.at(other)
+        lstm, x, state = reference_lstm(here), here("B T D"), random_state(here)
+        with case(context):
+            answer = submission.run_in_chunks(hand_over(submission, lstm), x, chunk_size, state)
+            expect(answer, lstm(x, state), **RESULTS, sizes=other)
+    sizes = sizes.but(T=STEPS)
+    draw = draw.at(sizes)
+    lstm, x, state = reference_lstm(draw), draw.strided("B T D"), strided_state(draw)
+    with case("with inputs that are not contiguous in memory"):
+        answer = submission.run_in_chunks(hand_over(submission, lstm), x, CHUNK, state)
+        expect(answer, lstm(x, state), **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_one_call)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back through every chunk to the input, the first state and the LSTM's weights."""
+    draw = draw.at(sizes.but(T=STEPS))
+    lstm = reference_lstm(draw)
+    expect_gradients(
+        submission.run_in_chunks,
+        lambda _, x, chunk_size, state: lstm(x, state),
+        (hand_over(submission, lstm), draw("B T D"), CHUNK, random_state(draw)),
+        names=("x", "h_0", "c_0"),
+        parameters=dict(lstm.named_parameters()),
+        draw=draw,
+        tell="Is the state cut off from the graph between the chunks? Here it is carried on whole.",
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the LSTM and its input is the dtype of the results, with and without a state."""
+    draw = draw.at(sizes.but(T=STEPS))
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        given, x = hand_over(submission, reference_lstm(draw, dtype), dtype), draw("B T D", dtype=dtype)
+        for arguments in ((given, x, CHUNK), (given, x, CHUNK, random_state(draw, dtype))):
+            call = submission.run_in_chunks.run(arguments, default_dtype=None)
+            expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """The sequence, the first state and the LSTM's weights are the same after the call as before."""
+    draw = draw.at(sizes.but(T=STEPS))
+    lstm, x, state = reference_lstm(draw), draw("B T D"), random_state(draw)
+    given = hand_over(submission, lstm)
+    call = submission.run_in_chunks.run((given, x, CHUNK, state))
+    expect_untouched(call, (None, x, CHUNK, state), ("lstm", "x", "chunk_size", "state"))
+    expect_weights_untouched(given, lstm)

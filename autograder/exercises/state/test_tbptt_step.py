@@ -1,0 +1,139 @@
+"""`tbptt_step(model, optimizer, loss_fn, x, y, state)`: one training step on one chunk."""
+
+import torch
+
+from autograder.checking import case, expect_dtype, expect_untouched, fail, hidden, needs, points, rule
+from autograder.exercises.state.given import (
+    STATE,
+    Bench,
+    expect_off_graph,
+    expect_step,
+    random_state,
+)
+
+
+def chunk(draw, dtype=torch.float64):
+    """x, y and the state that comes in. The vocabulary's size serves as the output size."""
+    return draw("B T D", dtype=dtype), draw("B T V", dtype=dtype), random_state(draw, dtype)
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns (loss, (h, c)): one number, and the new state (layers, batch, hidden)."""
+    bench, given = Bench(submission, draw), chunk(draw)
+    expect_step(bench.ask(*given), bench.step(*given), sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_loss_and_state(submission, sizes, draw):
+    """The loss is that of this chunk before the update, and the state is the model's new one."""
+    bench, given = Bench(submission, draw), chunk(draw)
+    expect_step(bench.ask(*given), bench.step(*given), sizes)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_one_update(submission, sizes, draw):
+    """The parameters have taken one step of the given optimizer along this chunk's gradients."""
+    for options in ({"lr": 0.1}, {"lr": 0.03, "weight_decay": 0.2}):
+        bench, given = Bench(submission, draw, **options), chunk(draw)
+        before = {name: value.clone() for name, value in bench.parameters().items()}
+        bench.ask(*given)
+        bench.step(*given)
+        bench.expect_same_parameters(before)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_one_update)
+def test_gradients_cleared(submission, sizes, draw):
+    """Gradients left over from before the call have no influence on the step."""
+    bench, given = Bench(submission, draw), chunk(draw)
+    bench.leave_gradients()
+    before = {name: value.clone() for name, value in bench.parameters().items()}
+    bench.ask(*given)
+    bench.step(*given)
+    with case("with gradients left in the model from an earlier backward pass"):
+        bench.expect_same_parameters(before)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_loss_and_state)
+def test_off_the_graph(submission, sizes, draw):
+    """What it returns is off the graph: the loss is a Python float, and the state is detached."""
+    bench, given = Bench(submission, draw), chunk(draw)
+    call = submission.tbptt_step.run(bench.arguments(*given))
+    loss = call.value[0]
+    if isinstance(loss, torch.Tensor):
+        fail(
+            "The loss is a tensor; expected a Python float. A tensor that is kept for a plot can keep the "
+            "whole graph in memory: take the number out of it."
+        )
+    if type(loss) is not float:
+        fail(f"The loss is of type {type(loss).__name__}; expected a Python float.")
+    expect_off_graph(call, STATE["names"], sizes.shape("L B H"))
+
+
+@points(0)
+@rule("generality")
+@needs(test_loss_and_state, test_one_update)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one step and one layer."""
+    for other, context in (
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(L=1), "with one layer (L = 1)"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4, V=4), "with every size 4"),
+    ):
+        here = draw.at(other)
+        bench, given = Bench(submission, here), chunk(here)
+        before = {name: value.clone() for name, value in bench.parameters().items()}
+        with case(context):
+            expect_step(bench.ask(*given), bench.step(*given), other)
+            bench.expect_same_parameters(before)
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the model and the data is the dtype of the state."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        bench, given = Bench(submission, draw, dtype=dtype), chunk(draw, dtype)
+        call = submission.tbptt_step.run(bench.arguments(*given), default_dtype=None)
+        expect_dtype(call.value[1], dtype, names=STATE["names"])
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_arguments_untouched(submission, sizes, draw):
+    """x, y and the state that came in are the same after the call as before."""
+    bench, given = Bench(submission, draw), chunk(draw)
+    call = submission.tbptt_step.run(bench.arguments(*given))
+    names = ("model", "optimizer", "loss_fn", "x", "y", "state")
+    expect_untouched(call, (None, None, None, *given), names)
+
+
+@points(0.5)
+@rule("values")
+@hidden("Called chunk after chunk, with its own state, it trains the network as it should.")
+@needs(test_gradients_cleared, test_off_the_graph, test_dtype)
+def test_chunk_after_chunk(submission, sizes, draw):
+    """Four chunks in a row, the state carried from each to the next, train the network as torch does."""
+    for kind, options in (("SGD", {"lr": 0.05, "momentum": 0.9}), ("Adam", {"lr": 0.02})):
+        bench, state = Bench(submission, draw, kind, **options), random_state(draw)
+        before = {name: value.clone() for name, value in bench.parameters().items()}
+        mine = theirs = state
+        for number in range(4):
+            x, y = draw("B T D"), draw("B T V")
+            answer, reference = bench.ask(x, y, theirs), bench.step(x, y, mine)
+            with case(f"in chunk {number} with {kind}"):
+                expect_step(answer, reference, sizes)
+            theirs, mine = answer[1], reference[1]
+        bench.expect_same_parameters(before)

@@ -1,0 +1,76 @@
+"""docs/authoring.md, followed literally: an instructor must get from nothing to a graded assignment."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+STEP = re.compile(r"(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    """The course that comes out of following the page from top to bottom."""
+    here = tmp_path_factory.mktemp("authoring")
+    scripts = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    page = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
+    for step in STEP.finditer(page):
+        if step["language"] == "console":
+            for line in step["text"].splitlines():
+                if line.startswith("cd "):
+                    here /= line.removeprefix("cd ")
+                    continue
+                told = subprocess.run(
+                    line, shell=True, cwd=here, env=environment, capture_output=True, text=True
+                )
+                assert told.returncode == 0, f"{line}\n{told.stdout}\n{told.stderr}"
+        else:
+            assert step["file"], "every listing on the page says which file it is"
+            (here / step["file"]).parent.mkdir(parents=True, exist_ok=True)
+            (here / step["file"]).write_text(step["text"], encoding="utf-8")
+    return here
+
+
+@pytest.mark.slow
+def test_the_page_ends_with_a_graded_submission(course):
+    told = subprocess.run(
+        [sys.executable, "-m", "autograder", "results", "11_gru_cell", "--json", "--course", course],
+        capture_output=True,
+        text=True,
+    )
+    (verdict,) = json.loads(told.stdout)
+    assert (verdict["student"], verdict["status"], verdict["score"]) == ("ada", "graded", 10)
+    assert [task["task"] for task in verdict["tasks"]] == ["gru_cell"]
+
+
+@pytest.mark.slow
+def test_the_release_has_its_checks_and_no_solution(course):
+    release = course / "release" / "11_gru_cell"
+    assert (release / "checks" / "test_gru_cell.py").is_file()
+    assert sorted(path.name for path in release.iterdir()) == ["checks", "gru_cell.ipynb"]
+    assert "(1 - z) * n" not in (release / "gru_cell.ipynb").read_text()
+
+
+@pytest.mark.slow
+def test_build_refuses_a_spoilt_solution(course):
+    notebook = course / "source" / "11_gru_cell" / "gru_cell.ipynb"
+    kept = notebook.read_text()
+    try:
+        notebook.write_text(kept.replace("(1 - z) * n + z * h", "z * n + (1 - z) * h"))
+        told = subprocess.run(
+            [sys.executable, "-m", "autograder", "build", "11_gru_cell", "--course", course],
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        notebook.write_text(kept)
+    assert told.returncode == 1
+    assert "cannot be released" in told.stderr

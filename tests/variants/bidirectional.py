@@ -1,0 +1,823 @@
+# ruff: noqa: E501 (students' lines)
+"""Right and wrong answers to the tasks of 08_bidirectional."""
+
+from tests.variants.edits import edit
+
+SOLUTIONS = {
+    "split_directions": """
+def split_directions(output, hidden_size):
+    return output[..., :hidden_size], output[..., hidden_size:]
+""",
+    "unflatten_state": """
+def unflatten_state(h_n, num_layers, num_directions):
+    _, batch_size, hidden_size = h_n.shape
+    return h_n.reshape(num_layers, num_directions, batch_size, hidden_size)
+""",
+    "sentence_vector": """
+def sentence_vector(h_n, num_layers):
+    forward, backward = unflatten_state(h_n, num_layers, 2)[-1]
+    return torch.cat([forward, backward], dim=1)
+""",
+    "ends_from_output": """
+def ends_from_output(output, hidden_size):
+    forward, backward = split_directions(output, hidden_size)
+    return torch.cat([forward[:, -1], backward[:, 0]], dim=1)
+""",
+    "BiLSTM": """
+class BiLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.fwd = nn.LSTM(input_size, hidden_size, batch_first=True)
+        self.bwd = nn.LSTM(input_size, hidden_size, batch_first=True)
+
+    def forward(self, x):
+        forward, (h_fwd, c_fwd) = self.fwd(x)
+        backward, (h_bwd, c_bwd) = self.bwd(x.flip(1))
+        output = torch.cat([forward, backward.flip(1)], dim=2)
+        return output, (torch.cat([h_fwd, h_bwd]), torch.cat([c_fwd, c_bwd]))
+""",
+}
+
+SPLIT, UNFLATTEN, VECTOR, ENDS, BILSTM = SOLUTIONS.values()
+HALVES = "output[..., :hidden_size], output[..., hidden_size:]"
+STATES = "h_n.reshape(num_layers, num_directions, batch_size, hidden_size)"
+TOP = "unflatten_state(h_n, num_layers, 2)[-1]"
+JOINED = "torch.cat([forward, backward], dim=1)"
+TAKEN = "torch.cat([forward[:, -1], backward[:, 0]], dim=1)"
+SPLITTING = "split_directions(output, hidden_size)"
+TURNED = "torch.cat([forward, backward.flip(1)], dim=2)"
+FINAL = "(torch.cat([h_fwd, h_bwd]), torch.cat([c_fwd, c_bwd]))"
+BWD = "self.bwd = nn.LSTM(input_size, hidden_size, batch_first=True)"
+TAIL = "    return output, (torch"
+
+
+def split(body: str) -> str:
+    return f"\ndef split_directions(output, hidden_size):\n    {body}\n"
+
+
+def unflatten(body: str) -> str:
+    return f"\ndef unflatten_state(h_n, num_layers, num_directions):\n    {body}\n"
+
+
+def vector(body: str) -> str:
+    return f"\ndef sentence_vector(h_n, num_layers):\n    {body}\n"
+
+
+def ends(body: str) -> str:
+    return f"\ndef ends_from_output(output, hidden_size):\n    {body}\n"
+
+
+CORRECT = {
+    "split_directions": {
+        "chunk": split("return output.chunk(2, dim=-1)"),
+        "split, as a list": split("return list(torch.split(output, hidden_size, dim=2))"),
+        "unflatten and unbind": split("return output.unflatten(-1, (2, hidden_size)).unbind(2)"),
+        "view, copies": """
+def split_directions(output, hidden_size):
+    B, T, _ = output.shape
+    both = output.view(B, T, 2, hidden_size)
+    return both[:, :, 0].clone(), both[:, :, 1].contiguous()
+""",
+        "preallocated": """
+def split_directions(output, hidden_size):
+    forward = torch.zeros(*output.shape[:2], hidden_size, dtype=output.dtype, device=output.device)
+    backward = torch.zeros_like(forward)
+    for k in range(hidden_size):
+        forward[:, :, k] = output[:, :, k]
+        backward[:, :, k] = output[:, :, k + hidden_size]
+    return forward, backward
+""",
+        "a named tuple, negative indices": """
+from typing import NamedTuple
+
+
+class Directions(NamedTuple):
+    forward: torch.Tensor
+    backward: torch.Tensor
+
+
+def split_directions(output: torch.Tensor, hidden_size: int) -> Directions:
+    return Directions(output[:, :, :-hidden_size], output[:, :, -hidden_size:])
+""",
+        "narrow and index_select": """
+def split_directions(output, hidden_size):
+    index = torch.arange(hidden_size, 2 * hidden_size, device=output.device)
+    print(output.shape)
+    return output.narrow(2, 0, hidden_size), torch.index_select(output, 2, index)
+""",
+    },
+    "unflatten_state": {
+        "view": unflatten("return h_n.view(num_layers, num_directions, *h_n.shape[1:])"),
+        "unflatten": unflatten("return torch.unflatten(h_n, 0, (num_layers, num_directions))"),
+        "minus one": unflatten("return h_n.reshape(-1, num_directions, h_n.size(1), h_n.size(2))"),
+        "two loops": """
+def unflatten_state(h_n, num_layers, num_directions):
+    layers = []
+    for layer in range(num_layers):
+        layers.append(torch.stack([h_n[layer * num_directions + d] for d in range(num_directions)]))
+    return torch.stack(layers)
+""",
+        "every other row": unflatten(
+            "return torch.stack([h_n[d::num_directions] for d in range(num_directions)], dim=1)"
+        ),
+        "split and stack": unflatten("return torch.stack(h_n.split(num_directions, dim=0), dim=0)"),
+        "preallocated": """
+def unflatten_state(h_n, num_layers, num_directions):
+    result = h_n.new_empty(num_layers, num_directions, *h_n.shape[1:])
+    for row, state in enumerate(h_n):
+        result[row // num_directions, row % num_directions] = state
+    return result
+""",
+        "by the batch first, not contiguous": unflatten(
+            "return h_n.permute(1, 2, 0).reshape(*h_n.shape[1:], num_layers, num_directions).permute(2, 3, 0, 1)"
+        ),
+    },
+    "sentence_vector": {
+        "the last two rows": vector("return torch.cat((h_n[-2], h_n[-1]), dim=-1)"),
+        "counted from the front": vector(
+            "return torch.cat([h_n[2 * num_layers - 2], h_n[2 * num_layers - 1]], 1)"
+        ),
+        "transposed, then flattened": vector("return h_n[-2:].transpose(0, 1).flatten(1)"),
+        "reshape after permute": vector(
+            "return h_n[2 * (num_layers - 1):].permute(1, 0, 2).reshape(h_n.size(1), -1)"
+        ),
+        "hstack of a view": vector("return torch.hstack(tuple(h_n.view(num_layers, 2, *h_n.shape[1:])[-1]))"),
+        "a sequence at a time": vector(
+            "return torch.stack([torch.cat([h_n[-2, b], h_n[-1, b]]) for b in range(h_n.shape[1])])"
+        ),
+        "preallocated": """
+def sentence_vector(h_n, num_layers):
+    top = h_n.unflatten(0, (num_layers, 2))[num_layers - 1]
+    hidden_size = h_n.shape[-1]
+    result = h_n.new_zeros(h_n.shape[1], 2 * hidden_size)
+    result[:, :hidden_size], result[:, hidden_size:] = top[0], top[1]
+    return result
+""",
+        "einsum of one-hot choices": """
+def sentence_vector(h_n, num_layers):
+    choose = torch.eye(h_n.shape[0], dtype=h_n.dtype, device=h_n.device)[-2:]
+    return torch.einsum("ds,sbh->bdh", choose, h_n).flatten(start_dim=1)
+""",
+    },
+    "ends_from_output": {
+        "slices": ends("return torch.cat([output[:, -1, :hidden_size], output[:, 0, hidden_size:]], dim=-1)"),
+        "by length": ends(
+            "return torch.cat((output[:, output.size(1) - 1, :hidden_size], output[:, 0, hidden_size:]), 1)"
+        ),
+        "chunks, select": """
+def ends_from_output(output, hidden_size):
+    f, b = output.chunk(2, -1)
+    return torch.hstack([f.select(1, -1), b.select(1, 0)])
+""",
+        "the backward half turned round first": """
+def ends_from_output(output, hidden_size):
+    backward = output[:, :, hidden_size:].flip(1)
+    return torch.cat([output[:, :, :hidden_size], backward], dim=2)[:, -1]
+""",
+        "where": """
+def ends_from_output(output, hidden_size):
+    is_forward = torch.arange(2 * hidden_size, device=output.device) < hidden_size
+    return torch.where(is_forward, output[:, -1], output[:, 0])
+""",
+        "written into a copy": """
+def ends_from_output(output, hidden_size):
+    vector = output[:, 0].clone()
+    vector[:, :hidden_size] = output[:, -1, :hidden_size]
+    return vector
+""",
+        "gather": """
+def ends_from_output(output, hidden_size):
+    B, T, width = output.shape
+    step = torch.zeros(B, 1, width, dtype=torch.long, device=output.device)
+    step[..., :hidden_size] = T - 1
+    return output.gather(1, step).squeeze(1)
+""",
+    },
+    "BiLSTM": {
+        "reversed indices": edit(
+            BILSTM,
+            ("x.flip(1)", "x[:, torch.arange(x.shape[1] - 1, -1, -1)]"),
+            ("backward.flip(1)", "torch.flip(backward, dims=[1])"),
+        ),
+        "stacked states, a list": edit(
+            BILSTM, (FINAL, "[torch.stack((h_fwd[0], h_bwd[0])), torch.stack((c_fwd[0], c_bwd[0]))]")
+        ),
+        "modules by a loop": """
+class BiLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super(BiLSTM, self).__init__()
+        for name in ("fwd", "bwd"):
+            self.add_module(name, nn.LSTM(input_size, hidden_size, num_layers=1, batch_first=True, bidirectional=False))
+
+    def forward(self, x):
+        outputs, states = [], []
+        for lstm, turn in ((self.fwd, lambda s: s), (self.bwd, lambda s: s.flip((1,)))):
+            output, state = lstm(turn(x))
+            outputs.append(turn(output))
+            states.append(state)
+        h_n, c_n = (torch.cat(parts, dim=0) for parts in zip(*states))
+        return torch.cat(outputs, dim=-1), (h_n, c_n)
+""",
+        "zero states by hand, forward by name": edit(
+            BILSTM,
+            ("self.fwd(x)", "self.fwd.forward(x, (zero, zero))"),
+            ("self.bwd(x.flip(1))", "self.bwd(x.flip(1), (zero, zero))"),
+            (
+                "def forward(self, x):",
+                "def forward(self, x):\n        zero = x.new_zeros(1, x.size(0), self.fwd.hidden_size)",
+            ),
+        ),
+        "step by step": """
+class BiLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.fwd = nn.LSTM(input_size, hidden_size, batch_first=True)
+        self.bwd = nn.LSTM(input_size, hidden_size, batch_first=True)
+
+    def run(self, lstm, x, steps):
+        state, found = None, {}
+        for t in steps:
+            found[t], state = lstm(x[:, t:t + 1], state)
+        return torch.cat([found[t] for t in range(x.shape[1])], 1), state
+
+    def forward(self, x):
+        T = x.shape[1]
+        a, (ha, ca) = self.run(self.fwd, x, range(T))
+        b, (hb, cb) = self.run(self.bwd, x, reversed(range(T)))
+        return torch.cat((a, b), 2), (torch.cat((ha, hb)), torch.cat((ca, cb)))
+""",
+        "preallocated output, h_n from its ends": """
+class BiLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.H = hidden_size
+        self.bwd = nn.LSTM(input_size, hidden_size, batch_first=True)
+        self.fwd = nn.LSTM(input_size, hidden_size, batch_first=True)
+
+    def forward(self, x):
+        out = torch.empty(x.size(0), x.size(1), 2 * self.H, dtype=x.dtype, device=x.device)
+        out[:, :, :self.H], (_, c1) = self.fwd(x)
+        reverse, (_, c2) = self.bwd(torch.flip(x, [1]))
+        out[:, :, self.H:] = reverse.flip(1)
+        h_n = torch.stack([out[:, -1, :self.H], out[:, 0, self.H:]])
+        return out, (h_n, torch.vstack([c1, c2]))
+""",
+        "a subclass of its own for a direction": """
+class Direction(nn.LSTM):
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size, batch_first=True)
+
+
+class BiLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.fwd, self.bwd = Direction(input_size, hidden_size), Direction(input_size, hidden_size)
+        self.pair = (self.fwd, self.bwd)
+
+    def forward(self, x):
+        fwd, bwd = self.pair
+        one, (h, c) = fwd(x)
+        two, (k, d) = bwd(x.flip(dims=(1,)))
+        return torch.dstack([one, two.flip(dims=(1,))]), (torch.cat([h, k]), torch.cat([c, d]))
+
+
+reference = nn.LSTM(3, 5, batch_first=True, bidirectional=True)
+x = torch.randn(2, 4, 3)
+print(reference(x)[0].shape == BiLSTM(3, 5)(x)[0].shape)
+""",
+        "time first inside": edit(
+            BILSTM,
+            ("self.fwd(x)", "self.fwd(x.contiguous())"),
+            ("self.bwd(x.flip(1))", "self.bwd(x.transpose(0, 1).flip(0).transpose(0, 1))"),
+            ("backward.flip(1)", "backward.transpose(0, 1).flip(0).transpose(0, 1)"),
+        ),
+    },
+}
+
+WRONG = {
+    "split_directions": {
+        "directions swapped": (
+            "values",
+            edit(SPLIT, (HALVES, "output[..., hidden_size:], output[..., :hidden_size]")),
+        ),
+        "the backward half turned round": (
+            "values",
+            edit(SPLIT, ("hidden_size:]", "hidden_size:].flip(1)")),
+        ),
+        "the forward half turned round": (
+            "values",
+            edit(SPLIT, (":hidden_size],", ":hidden_size].flip(1),")),
+        ),
+        "every other number": ("values", edit(SPLIT, (HALVES, "output[..., ::2], output[..., 1::2]"))),
+        "forward twice": ("values", edit(SPLIT, ("[..., hidden_size:]", "[..., :hidden_size]"))),
+        "reshape to two blocks": (
+            "values",
+            split(
+                "B, T, _ = output.shape\n    return tuple(output.reshape(2, B, T, hidden_size))",
+            ),
+        ),
+        "turned round in the batch": ("values", edit(SPLIT, ("hidden_size:]", "hidden_size:].flip(0)"))),
+        "split along time": (
+            "shape",
+            edit(SPLIT, (HALVES, "output[:, :hidden_size], output[:, hidden_size:]")),
+        ),
+        "halves of the batch": ("shape", edit(SPLIT, (HALVES, "output.chunk(2)"))),
+        "only the first half": ("shape", edit(SPLIT, (HALVES, "output[..., :hidden_size]"))),
+        "last steps only": (
+            "shape",
+            edit(SPLIT, (HALVES, "output[:, -1, :hidden_size], output[:, 0, hidden_size:]")),
+        ),
+        "hidden_size is the whole width": (
+            "shape",
+            edit(SPLIT, (HALVES, "output[..., :hidden_size // 2], output[..., hidden_size // 2:]")),
+        ),
+        "time first": ("shape", edit(SPLIT, (HALVES, "[h.transpose(0, 1) for h in output.chunk(2, -1)]"))),
+        "squeeze": ("generality", edit(SPLIT, (HALVES, "[h.squeeze() for h in output.chunk(2, -1)]"))),
+        "flat view": (
+            "generality",
+            split("return output.view(-1, output.shape[-1]).view(output.shape).split(hidden_size, -1)"),
+        ),
+        "nothing for a single step": (
+            "generality",
+            edit(SPLIT, ("return ", "output = output if 1 < output.shape[1] else output * 0\n    return ")),
+        ),
+        "detached": ("gradient", edit(SPLIT, ("return ", "output = output.detach()\n    return "))),
+        "one half through data": ("gradient", edit(SPLIT, ("hidden_size:]", "hidden_size:].data"))),
+        "no gradients": ("gradient", "@torch.no_grad()" + SPLIT),
+        "float": ("dtype", edit(SPLIT, ("return ", "output = output.float()\n    return "))),
+        "a default buffer": (
+            "dtype",
+            split(
+                "backward = torch.zeros(*output.shape[:2], hidden_size)\n    backward[:] = output[..., hidden_size:]\n    return output[..., :hidden_size], backward"
+            ),
+        ),
+        "the output overwritten": (
+            "mutation",
+            edit(
+                SPLIT,
+                (
+                    "return " + HALVES,
+                    "f, b = output[..., :hidden_size].clone(), output[..., hidden_size:].clone()\n    output.zero_()\n    return f, b",
+                ),
+            ),
+        ),
+        "one half overwritten": (
+            "mutation",
+            edit(
+                SPLIT,
+                (
+                    "return ",
+                    "whole, output = output, output.clone()\n    whole[..., hidden_size:] = 0\n    return ",
+                ),
+            ),
+        ),
+    },
+    "unflatten_state": {
+        "directions first, then transposed": (
+            "values",
+            edit(
+                UNFLATTEN,
+                (STATES, "h_n.reshape(num_directions, num_layers, batch_size, hidden_size).transpose(0, 1)"),
+            ),
+        ),
+        "directions swapped": ("values", edit(UNFLATTEN, (STATES, STATES + ".flip(1)"))),
+        "layers in reverse": ("values", edit(UNFLATTEN, (STATES, STATES + ".flip(0)"))),
+        "batch turned round": ("values", edit(UNFLATTEN, (STATES, STATES + ".flip(2)"))),
+        "the first layer everywhere": (
+            "values",
+            unflatten("return h_n[:num_directions].expand(num_layers, num_directions, *h_n.shape[1:])"),
+        ),
+        "both directions from one": (
+            "values",
+            unflatten("return torch.stack([h_n[::num_directions]] * num_directions, 1)"),
+        ),
+        "the two halves stacked": (
+            "values",
+            unflatten(
+                "if num_directions == 1:\n        return h_n.unsqueeze(1)\n    return torch.stack([h_n[:num_layers], h_n[num_layers:]], dim=1)"
+            ),
+        ),
+        "a reshape through the batch": (
+            "values",
+            edit(
+                UNFLATTEN,
+                (STATES, "h_n.transpose(0, 1).reshape(num_layers, num_directions, batch_size, hidden_size)"),
+            ),
+        ),
+        "directions first": (
+            "shape",
+            edit(UNFLATTEN, (STATES, "h_n.reshape(num_directions, num_layers, batch_size, hidden_size)")),
+        ),
+        "batch before directions": ("shape", edit(UNFLATTEN, (STATES, STATES + ".transpose(1, 2)"))),
+        "batch first": ("shape", edit(UNFLATTEN, (STATES, STATES + ".permute(2, 0, 1, 3)"))),
+        "directions joined": (
+            "shape",
+            edit(UNFLATTEN, (STATES, STATES + ".transpose(1, 2).reshape(num_layers, batch_size, -1)")),
+        ),
+        "the top layer only": ("shape", edit(UNFLATTEN, (STATES, STATES + "[-1]"))),
+        "a list of layers": ("shape", edit(UNFLATTEN, (STATES, "list(h_n.split(num_directions))"))),
+        "returned as it came": ("shape", unflatten("return h_n")),
+        "always two directions": (
+            "generality",
+            edit(
+                UNFLATTEN,
+                (
+                    STATES,
+                    "h_n.reshape(-1, 2, batch_size, hidden_size) if num_layers * 2 == len(h_n) else h_n",
+                ),
+            ),
+        ),
+        "two directions in the reshape": (
+            "generality",
+            edit(UNFLATTEN, (STATES, "h_n.reshape(num_layers, 2, batch_size, hidden_size)")),
+        ),
+        "three layers always": (
+            "generality",
+            edit(UNFLATTEN, (STATES, "h_n.reshape(3, num_directions, batch_size, hidden_size)")),
+        ),
+        "squeeze": ("generality", edit(UNFLATTEN, (STATES, STATES + ".squeeze()"))),
+        "flat view": (
+            "generality",
+            edit(
+                UNFLATTEN, (STATES, "h_n.view(-1).view(num_layers, num_directions, batch_size, hidden_size)")
+            ),
+        ),
+        "detached": ("gradient", edit(UNFLATTEN, (STATES, STATES + ".detach()"))),
+        "rebuilt from numbers": (
+            "gradient",
+            edit(UNFLATTEN, (STATES, f"torch.tensor({STATES}.tolist(), dtype=h_n.dtype)")),
+        ),
+        "only the forward states keep their graph": (
+            "gradient",
+            unflatten(
+                "if num_directions == 1:\n        return h_n[:, None]\n    return torch.stack([h_n[0::2], h_n[1::2].detach()], 1)"
+            ),
+        ),
+        "float": ("dtype", edit(UNFLATTEN, (STATES, STATES + ".float()"))),
+        "a default buffer": (
+            "dtype",
+            edit(
+                UNFLATTEN,
+                (
+                    "return " + STATES,
+                    f"out = torch.zeros(num_layers, num_directions, batch_size, hidden_size)\n    out[:] = {STATES}\n    return out",
+                ),
+            ),
+        ),
+        "the states cleared": (
+            "mutation",
+            edit(UNFLATTEN, ("return " + STATES, f"out = {STATES}.clone()\n    h_n.zero_()\n    return out")),
+        ),
+    },
+    "sentence_vector": {
+        "backward first": ("values", edit(VECTOR, (JOINED, "torch.cat([backward, forward], dim=1)"))),
+        "the bottom layer": ("values", edit(VECTOR, ("[-1]", "[0]"))),
+        "the second layer": ("values", edit(VECTOR, ("[-1]", "[min(1, num_layers - 1)]"))),
+        "h_n[-1] twice": ("values", vector("return torch.cat([h_n[-1], h_n[-1]], dim=1)")),
+        "h_n[0] and h_n[-1]": ("values", vector("return torch.cat([h_n[0], h_n[-1]], dim=1)")),
+        "all forward layers before all backward ones": (
+            "values",
+            vector("return torch.cat([h_n[num_layers - 1], h_n[2 * num_layers - 1]], dim=1)"),
+        ),
+        "reshape without moving the batch": (
+            "values",
+            vector("return h_n[-2:].reshape(h_n.shape[1], -1)"),
+        ),
+        "interleaved": (
+            "values",
+            edit(VECTOR, (JOINED, "torch.stack([forward, backward], dim=2).flatten(1)")),
+        ),
+        "the mean in both halves": (
+            "values",
+            edit(VECTOR, (JOINED, "((forward + backward) / 2).repeat(1, 2)")),
+        ),
+        "h_n[-1] only": ("shape", vector("return h_n[-1]")),
+        "the sum of both": ("shape", edit(VECTOR, (JOINED, "forward + backward"))),
+        "joined along the batch": ("shape", edit(VECTOR, ("dim=1", "dim=0"))),
+        "stacked": ("shape", edit(VECTOR, ("torch.cat", "torch.stack"))),
+        "all layers": ("shape", vector("return h_n.transpose(0, 1).flatten(1)")),
+        "a tuple": ("shape", edit(VECTOR, (JOINED, "forward, backward"))),
+        "hidden before batch": ("shape", edit(VECTOR, (JOINED, JOINED + ".T"))),
+        "three layers always": ("generality", vector("return torch.cat([h_n[4], h_n[5]], dim=1)")),
+        "one layer is another case": (
+            "generality",
+            edit(VECTOR, (TOP, f"{TOP} if num_layers > 1 else h_n.flip(0)")),
+        ),
+        "squeeze": (
+            "generality",
+            edit(VECTOR, (JOINED, JOINED + ".squeeze(0)")),
+        ),
+        "view": (
+            "generality",
+            edit(VECTOR, ("    forward,", "    h_n = h_n.view(-1).view(h_n.shape)\n    forward,")),
+        ),
+        "detached": ("gradient", edit(VECTOR, (JOINED, JOINED + ".detach()"))),
+        "the backward half detached": (
+            "gradient",
+            edit(VECTOR, (JOINED, "torch.cat([forward, backward.data], dim=1)")),
+        ),
+        "no gradients": ("gradient", "@torch.no_grad()" + VECTOR),
+        "float": ("dtype", edit(VECTOR, (JOINED, JOINED + ".float()"))),
+        "a default buffer": (
+            "dtype",
+            edit(
+                VECTOR,
+                (
+                    "return " + JOINED,
+                    "out = torch.zeros(h_n.shape[1], 2 * h_n.shape[2])\n    out[:] = torch.cat([forward, backward], dim=1)\n    return out",
+                ),
+            ),
+        ),
+        "the states cleared": (
+            "mutation",
+            edit(VECTOR, ("return " + JOINED, f"out = {JOINED}\n    h_n.zero_()\n    return out")),
+        ),
+        "the lower layers cleared": (
+            "mutation",
+            edit(VECTOR, ("return ", "h_n[0] = 0 if num_layers > 1 else h_n[0]\n    return ")),
+        ),
+    },
+    "ends_from_output": {
+        "the last step": ("values", ends("return output[:, -1]")),
+        "the first step": ("values", ends("return output[:, 0]")),
+        "the ends swapped": (
+            "values",
+            edit(ENDS, (TAKEN, "torch.cat([forward[:, 0], backward[:, -1]], dim=1)")),
+        ),
+        "backward first": (
+            "values",
+            edit(ENDS, (TAKEN, "torch.cat([backward[:, 0], forward[:, -1]], dim=1)")),
+        ),
+        "the mean over time": ("values", ends("return output.mean(dim=1)")),
+        "the largest over time": ("values", ends("return output.amax(dim=1)")),
+        "the last step of forward twice": (
+            "values",
+            edit(ENDS, ("backward[:, 0]", "forward[:, -1]")),
+        ),
+        "one step early": ("values", edit(ENDS, ("[:, -1]", "[:, -2 if forward.shape[1] > 1 else -1]"))),
+        "one step late": (
+            "values",
+            edit(ENDS, ("backward[:, 0]", "backward[:, min(1, backward.shape[1] - 1)]")),
+        ),
+        "reshaped together": (
+            "values",
+            edit(ENDS, (TAKEN, "torch.stack([forward[:, -1], backward[:, 0]]).reshape(len(output), -1)")),
+        ),
+        "a sequence instead of a step": ("shape", ends("return output[-1]")),
+        "forward only": ("shape", edit(ENDS, (TAKEN, "forward[:, -1]"))),
+        "a pair": ("shape", edit(ENDS, (TAKEN, "forward[:, -1], backward[:, 0]"))),
+        "stacked": ("shape", edit(ENDS, ("torch.cat", "torch.stack"))),
+        "joined along the batch": ("shape", edit(ENDS, ("dim=1)", "dim=0)"))),
+        "the time dimension stays": (
+            "shape",
+            edit(ENDS, (TAKEN, "torch.cat([forward[:, -1:], backward[:, :1]], dim=2)")),
+        ),
+        "added": ("shape", edit(ENDS, (TAKEN, "forward[:, -1] + backward[:, 0]"))),
+        "at most thirteen steps": ("generality", edit(ENDS, ("forward[:, -1]", "forward[:, :13][:, -1]"))),
+        "two steps at least": (
+            "generality",
+            edit(ENDS, ("backward[:, 0]", "backward[:, -backward.shape[1]] * (backward.shape[1] > 1)")),
+        ),
+        "squeeze": ("generality", edit(ENDS, (TAKEN, TAKEN + ".squeeze()"))),
+        "flat view": (
+            "generality",
+            edit(ENDS, ("    forward,", "    output = output.view(-1).view(output.shape)\n    forward,")),
+        ),
+        "detached": ("gradient", edit(ENDS, (SPLITTING, "split_directions(output.detach(), hidden_size)"))),
+        "the forward end through data": ("gradient", edit(ENDS, ("forward[:, -1]", "forward[:, -1].data"))),
+        "rebuilt from numbers": (
+            "gradient",
+            edit(ENDS, (TAKEN, f"torch.tensor({TAKEN}.tolist(), dtype=output.dtype)")),
+        ),
+        "float": ("dtype", edit(ENDS, (TAKEN, TAKEN + ".float()"))),
+        "double": ("dtype", edit(ENDS, (TAKEN, TAKEN + ".double()"))),
+        "a default buffer": (
+            "dtype",
+            ends(
+                "out = torch.empty(len(output), 2 * hidden_size)\n    out[:, :hidden_size] = output[:, -1, :hidden_size]\n    out[:, hidden_size:] = output[:, 0, hidden_size:]\n    return out"
+            ),
+        ),
+        "written into the output": (
+            "mutation",
+            ends("output[:, 0, :hidden_size] = output[:, -1, :hidden_size].clone()\n    return output[:, 0]"),
+        ),
+        "the output cleared": (
+            "mutation",
+            edit(ENDS, ("return " + TAKEN, f"out = {TAKEN}\n    output.zero_()\n    return out")),
+        ),
+    },
+    "BiLSTM": {
+        "the output not turned back": ("values", edit(BILSTM, ("backward.flip(1)", "backward"))),
+        "the input not turned round": (
+            "values",
+            edit(BILSTM, ("self.bwd(x.flip(1))", "self.bwd(x)"), ("backward.flip(1)", "backward")),
+        ),
+        "the input not turned round, the output is": (
+            "values",
+            edit(BILSTM, ("self.bwd(x.flip(1))", "self.bwd(x)")),
+        ),
+        "turned round in the batch": (
+            "values",
+            edit(BILSTM, ("x.flip(1)", "x.flip(0)"), ("backward.flip(1)", "backward.flip(0)")),
+        ),
+        "features turned round": ("values", edit(BILSTM, ("backward.flip(1)", "backward.flip(2)"))),
+        "backward first in the output": (
+            "values",
+            edit(BILSTM, (TURNED, "torch.cat([backward.flip(1), forward], dim=2)")),
+        ),
+        "backward first in the states": (
+            "values",
+            edit(BILSTM, (FINAL, "(torch.cat([h_bwd, h_fwd]), torch.cat([c_bwd, c_fwd]))")),
+        ),
+        "h and c swapped": (
+            "values",
+            edit(BILSTM, (FINAL, "(torch.cat([c_fwd, c_bwd]), torch.cat([h_fwd, h_bwd]))")),
+        ),
+        "c_n is h_n": ("values", edit(BILSTM, ("torch.cat([c_fwd, c_bwd])", "torch.cat([h_fwd, h_bwd])"))),
+        "h_n from the last step": (
+            "values",
+            edit(
+                BILSTM,
+                (
+                    "torch.cat([h_fwd, h_bwd])",
+                    "torch.stack([output[:, -1, :h_fwd.shape[2]], output[:, -1, h_fwd.shape[2]:]])",
+                ),
+            ),
+        ),
+        "backward starts from forward's final state": (
+            "values",
+            edit(BILSTM, ("self.bwd(x.flip(1))", "self.bwd(x.flip(1), (h_fwd, c_fwd))")),
+        ),
+        "states start at one": (
+            "values",
+            edit(
+                BILSTM,
+                ("self.fwd(x)", "self.fwd(x, (torch.ones(1, len(x), self.fwd.hidden_size).to(x),) * 2)"),
+            ),
+        ),
+        "the forward network does both": (
+            "values",
+            edit(BILSTM, ("self.bwd(x.flip(1))", "self.fwd(x.flip(1))")),
+        ),
+        "directions added": ("shape", edit(BILSTM, (TURNED, "forward + backward.flip(1)"))),
+        "joined along time": ("shape", edit(BILSTM, ("dim=2", "dim=1"))),
+        "a third of the answer": ("shape", edit(BILSTM, (FINAL, "torch.cat([h_fwd, h_bwd])"))),
+        "output only": ("shape", edit(BILSTM, ("output, " + FINAL, "output"))),
+        "states stacked": (
+            "shape",
+            edit(BILSTM, (FINAL, "(torch.stack([h_fwd, h_bwd]), torch.stack([c_fwd, c_bwd]))")),
+        ),
+        "states side by side": (
+            "shape",
+            edit(BILSTM, (FINAL, "(torch.cat([h_fwd, h_bwd], 2), torch.cat([c_fwd, c_bwd], 2))")),
+        ),
+        "forward states only": ("shape", edit(BILSTM, (FINAL, "(h_fwd, c_fwd)"))),
+        "three results in a row": (
+            "shape",
+            edit(BILSTM, (FINAL, "torch.cat([h_fwd, h_bwd]), torch.cat([c_fwd, c_bwd])")),
+        ),
+        "one network for both": ("registration", edit(BILSTM, (BWD, "self.bwd = self.fwd"))),
+        "in a list": (
+            "registration",
+            edit(
+                BILSTM,
+                (BWD, "pass"),
+                (
+                    "self.fwd = nn.LSTM(input_size, hidden_size, batch_first=True)",
+                    "self.both = [nn.LSTM(input_size, hidden_size, batch_first=True) for _ in range(2)]",
+                ),
+                ("self.fwd(x)", "self.both[0](x)"),
+                ("self.bwd(x.flip(1))", "self.both[1](x.flip(1))"),
+            ),
+        ),
+        "other names": (
+            "registration",
+            BILSTM.replace("self.fwd", "self.forward_lstm").replace("self.bwd", "self.backward_lstm"),
+        ),
+        "a layer too many": (
+            "registration",
+            edit(BILSTM, (BWD, BWD + "\n        self.fc = nn.Linear(2 * hidden_size, 1)")),
+        ),
+        "frozen": (
+            "registration",
+            edit(BILSTM, (BWD, BWD + "\n        self.bwd.requires_grad_(False)")),
+        ),
+        "two layers each": (
+            "registration",
+            edit(
+                BILSTM,
+                (BWD, BWD.replace("hidden_size,", "hidden_size, 2,")),
+                (FINAL, "(torch.cat([h_fwd, h_bwd[-1:]]), torch.cat([c_fwd, c_bwd[-1:]]))"),
+            ),
+        ),
+        "no biases": (
+            "registration",
+            edit(BILSTM, (BWD, BWD.replace("batch_first=True", "batch_first=True, bias=False"))),
+        ),
+        "torch's own, in one module": (
+            "from-scratch",
+            """
+class BiLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.lstm = nn.LSTM(input_size, hidden_size, batch_first=True, bidirectional=True)
+
+    def forward(self, x):
+        return self.lstm(x)
+""",
+        ),
+        "torch's own, inherited": (
+            "from-scratch",
+            """
+class BiLSTM(nn.LSTM):
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size, 1, True, True, 0.0, True)
+""",
+        ),
+        "torch's own, made at each call from both weights": (
+            "from-scratch",
+            edit(
+                BILSTM,
+                (
+                    "forward, (h_fwd, c_fwd) = self.fwd(x)",
+                    "both = nn.LSTM(x.shape[2], self.fwd.hidden_size, 1, True, True, 0.0, True, dtype=x.dtype)\n        named = dict(self.fwd.named_parameters()) | {n + '_reverse': p for n, p in self.bwd.named_parameters()}\n        return torch.func.functional_call(both, named, (x,))\n        forward, (h_fwd, c_fwd) = self.fwd(x)",
+                ),
+            ),
+        ),
+        "torch.lstm on both weights": (
+            "from-scratch",
+            edit(
+                BILSTM,
+                (
+                    "forward, (h_fwd, c_fwd) = self.fwd(x)",
+                    "zero = x.new_zeros(2, len(x), self.fwd.hidden_size)\n        o, h, c = torch.lstm(x, (zero, zero), [*self.fwd.parameters(), *self.bwd.parameters()], True, 1, 0.0, False, True, True)\n        return o, (h, c)\n        forward, (h_fwd, c_fwd) = self.fwd(x)",
+                ),
+            ),
+        ),
+        "squeeze": ("generality", edit(BILSTM, (TURNED, TURNED + ".squeeze(1)"))),
+        "flat view": (
+            "generality",
+            edit(
+                BILSTM,
+                ("def forward(self, x):", "def forward(self, x):\n        x = x.view(-1).view(x.shape)"),
+            ),
+        ),
+        "the first batch's size is kept": (
+            "generality",
+            edit(
+                BILSTM,
+                ("super().__init__()", "super().__init__()\n        self.zero = None"),
+                (
+                    "def forward(self, x):",
+                    "def forward(self, x):\n        if self.zero is None:\n            self.zero = x.new_zeros(1, len(x), self.fwd.hidden_size)",
+                ),
+                ("self.bwd(x.flip(1))", "self.bwd(x.flip(1), (self.zero, self.zero))"),
+            ),
+        ),
+        "the state is carried to the next call": (
+            "generality",
+            edit(
+                BILSTM,
+                ("super().__init__()", "super().__init__()\n        self.state = None"),
+                (
+                    "self.fwd(x)",
+                    "self.fwd(x, self.state if self.state is not None and self.state[0].shape[1] == len(x) else None)",
+                ),
+                (
+                    "        return",
+                    "        self.state = (h_fwd[:, :3].detach(), c_fwd[:, :3].detach())\n        return",
+                ),
+            ),
+        ),
+        "the backward half detached": (
+            "gradient",
+            edit(BILSTM, ("backward.flip(1)", "backward.flip(1).detach()")),
+        ),
+        "the states detached": (
+            "gradient",
+            edit(BILSTM, ("torch.cat([c_fwd, c_bwd])", "torch.cat([c_fwd, c_bwd]).detach()")),
+        ),
+        "the input through data": ("gradient", edit(BILSTM, ("x.flip(1)", "x.data.flip(1)"))),
+        "no gradients": (
+            "gradient",
+            edit(BILSTM, ("    def forward", "    @torch.no_grad()\n    def forward")),
+        ),
+        "zero states of the default dtype": (
+            "dtype",
+            edit(BILSTM, ("self.fwd(x)", "self.fwd(x, (torch.zeros(1, len(x), self.fwd.hidden_size),) * 2)")),
+        ),
+        "float": ("dtype", edit(BILSTM, (TURNED, TURNED + ".float()"))),
+        "the input turned round in place": (
+            "mutation",
+            edit(
+                BILSTM,
+                ("self.bwd(x.flip(1))", "self.bwd(x.flip(1))\n        x.detach().copy_(x.flip(1))"),
+            ),
+        ),
+        "the input cleared": (
+            "mutation",
+            edit(BILSTM, ("        return", "        x.detach().zero_()\n        return")),
+        ),
+    },
+}

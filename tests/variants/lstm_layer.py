@@ -1,0 +1,1043 @@
+# ruff: noqa: E501 (students' lines)
+"""Right and wrong answers to the tasks of 04_lstm_layer."""
+
+from tests.variants.edits import edit
+
+SOLUTIONS = {
+    "to_time_major": """
+def to_time_major(x):
+    return x.transpose(0, 1)
+""",
+    "run_lstm_cell": """
+def run_lstm_cell(cell, x, state=None):
+    output = []
+    for t in range(x.shape[1]):
+        state = cell(x[:, t], state)
+        output.append(state[0])
+    return torch.stack(output, dim=1), state
+""",
+    "LSTMLayer": """
+class LSTMLayer(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        for gate in "ifgo":
+            W_x = nn.Parameter(torch.empty(input_size, hidden_size))
+            W_h = nn.Parameter(torch.empty(hidden_size, hidden_size))
+            nn.init.xavier_uniform_(W_x)
+            nn.init.xavier_uniform_(W_h)
+            setattr(self, f"W_x{gate}", W_x)
+            setattr(self, f"W_h{gate}", W_h)
+            setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
+
+    def forward(self, x, state=None):
+        if state is None:
+            h = c = x.new_zeros(x.shape[0], self.hidden_size)
+        else:
+            h, c = state
+        hidden, cells = [], []
+        for x_t in x.unbind(dim=1):
+            i = torch.sigmoid(x_t @ self.W_xi + h @ self.W_hi + self.b_i)
+            f = torch.sigmoid(x_t @ self.W_xf + h @ self.W_hf + self.b_f)
+            g = torch.tanh(x_t @ self.W_xg + h @ self.W_hg + self.b_g)
+            o = torch.sigmoid(x_t @ self.W_xo + h @ self.W_ho + self.b_o)
+            c = f * c + i * g
+            h = o * torch.tanh(c)
+            hidden.append(h)
+            cells.append(c)
+        return torch.stack(hidden, dim=1), torch.stack(cells, dim=1)
+""",
+}
+
+MAJOR, RUN, LAYER = SOLUTIONS.values()
+INIT = LAYER[: LAYER.index("    def forward")]
+FORWARD = LAYER[LAYER.index("    def forward") :]
+
+EXPLICIT = """
+class LSTMLayer(nn.Module):
+    def __init__(self, input_size: int, hidden_size: int, *, scale=1.0) -> None:
+        super(LSTMLayer, self).__init__()
+        self.input_dim, self.hidden_dim = input_size, hidden_size
+        self.W_xf, self.W_hf, self.b_f = self.gate_parameters()
+        self.W_xi, self.W_hi, self.b_i = self.gate_parameters()
+        self.W_xo, self.W_ho, self.b_o = self.gate_parameters()
+        self.W_xg, self.W_hg, self.b_g = self.gate_parameters()
+
+    def gate_parameters(self):
+        W_x = nn.Parameter(nn.init.xavier_uniform_(torch.zeros(self.input_dim, self.hidden_dim)))
+        W_h = nn.Parameter(nn.init.xavier_uniform_(torch.zeros(self.hidden_dim, self.hidden_dim)))
+        return W_x, W_h, nn.Parameter(torch.zeros(self.hidden_dim))
+"""
+
+CORRECT = {
+    "to_time_major": {
+        "permute": "def to_time_major(x):\n    return x.permute(1, 0, 2)\n",
+        "contiguous": "def to_time_major(x: torch.Tensor) -> torch.Tensor:\n    return torch.transpose(x, 0, 1).contiguous()\n",
+        "swapaxes": "def to_time_major(x):\n    y = x.swapaxes(0, 1)\n    assert y.shape[0] == x.shape[1]\n    return y\n",
+        "stack of steps": "def to_time_major(x):\n    return torch.stack([x[:, t] for t in range(x.shape[1])])\n",
+        "stack of sequences": "def to_time_major(x):\n    return torch.stack(list(x), dim=1)\n",
+        "einsum": "to_time_major = lambda x: torch.einsum('btd->tbd', x)\n",
+        "filled": """
+def to_time_major(x):
+    B, T, D = x.shape
+    out = torch.empty(T, B, D, dtype=x.dtype, device=x.device)
+    for b in range(B):
+        for t in range(T):
+            out[t, b] = x[b, t]
+    return out
+""",
+        "cat of steps": "def to_time_major(x):\n    return torch.cat([step.reshape(1, x.size(0), x.size(2)) for step in x.split(1, dim=1)], dim=0)\n",
+        "transposed in place on a copy": "def to_time_major(x):\n    return x.clone().transpose_(0, 1)\n",
+        "gathered by number": """
+def to_time_major(x):
+    B, T, D = x.shape
+    place = torch.arange(B * T, device=x.device).reshape(B, T).T.reshape(-1)
+    return x.reshape(B * T, D)[place].reshape(T, B, D)
+""",
+    },
+    "run_lstm_cell": {
+        "time-major, zeros of x's dtype": """
+def run_lstm_cell(cell, x, state=None):
+    if state is None:
+        h = torch.zeros(x.size(0), cell.hidden_size, dtype=x.dtype, device=x.device)
+        c = torch.zeros_like(h)
+    else:
+        h, c = state
+    output = []
+    for step in to_time_major(x):
+        h, c = cell(step, (h, c))
+        output.append(h)
+    return torch.stack(output).transpose(0, 1), (h, c)
+""",
+        "preallocated": """
+def run_lstm_cell(cell, x, state=None):
+    B, T, _ = x.shape
+    out = x.new_empty(B, T, cell.hidden_size)
+    h, c = state if state is not None else (x.new_zeros(B, cell.hidden_size), x.new_zeros(B, cell.hidden_size))
+    for t in range(T):
+        h, c = cell(x[:, t, :], (h, c))
+        out[:, t] = h
+    return [out, [h, c]]
+""",
+        "unsqueeze and cat, keywords": """
+def run_lstm_cell(cell: nn.LSTMCell, x, state=None):
+    assert isinstance(cell, nn.LSTMCell) and type(cell) is nn.LSTMCell
+    outs = ()
+    for part in x.split(1, dim=1):
+        state = cell(input=part.squeeze(1), hx=state)
+        outs += (state[0].unsqueeze(1),)
+    h_n, c_n = state
+    return torch.cat(outs, dim=1), (h_n, c_n)
+""",
+        "forward by name, unbind": """
+def run_lstm_cell(cell, x, state=None, *, verbose=False):
+    hs = []
+    for x_t in x.unbind(1):
+        if state is None:
+            state = cell.forward(x_t)
+        else:
+            h, c = state
+            state = cell.forward(x_t, (h, c))
+        hs.append(state[0])
+    output = torch.stack(hs, 1)
+    return output, (output[:, -1], state[1])
+""",
+        "accumulate": """
+from itertools import accumulate
+
+
+def run_lstm_cell(cell, x, state=None):
+    first, *rest = x.movedim(1, 0)
+    states = list(accumulate(rest, lambda s, x_t: cell(x_t, s), initial=cell(first, state)))
+    return torch.stack([h for h, _ in states], dim=-2), states[-1]
+""",
+        "recursion": """
+def run_lstm_cell(cell, x, state=None):
+    h, c = cell(x[:, 0], state)
+    if x.shape[1] == 1:
+        return h.unsqueeze(1), (h, c)
+    output, last = run_lstm_cell(cell, x[:, 1:], (h, c))
+    return torch.cat([h[:, None], output], dim=1), last
+""",
+        "clones, zeros like the weights": """
+def run_lstm_cell(cell, x, state=None):
+    if state is None:
+        state = [cell.weight_hh.new_zeros(len(x), cell.hidden_size) for _ in range(2)]
+    h, c = (part.clone() for part in state)
+    steps = []
+    t = 0
+    while t < x.shape[1]:
+        h, c = cell(x[:, t].contiguous(), (h, c))
+        steps.append(h.clone())
+        t += 1
+    return torch.stack(steps, dim=1), (h.clone(), c.clone())
+
+cell = nn.LSTMCell(3, 5)
+output, (h_n, c_n) = run_lstm_cell(cell, torch.randn(2, 4, 3))
+""",
+    },
+    "LSTMLayer": {
+        "gate by gate, unsqueeze and concat": EXPLICIT
+        + """
+    def forward(self, x, state=None):
+        if state is None:
+            h = torch.zeros(x.shape[0], self.hidden_dim, dtype=x.dtype, device=x.device)
+            c = torch.zeros(x.shape[0], self.hidden_dim, dtype=x.dtype, device=x.device)
+        else:
+            h, c = state
+        output_h, output_c = [], []
+        for t in range(x.shape[1]):
+            x_t = x[:, t, :]
+            f_t = torch.sigmoid((x_t @ self.W_xf) + (h @ self.W_hf) + self.b_f)
+            i_t = torch.sigmoid((x_t @ self.W_xi) + (h @ self.W_hi) + self.b_i)
+            g_t = torch.tanh((x_t @ self.W_xg) + (h @ self.W_hg) + self.b_g)
+            c = (f_t * c) + (i_t * g_t)
+            o_t = torch.sigmoid((x_t @ self.W_xo) + (h @ self.W_ho) + self.b_o)
+            h = torch.tanh(c) * o_t
+            output_h.append(h.unsqueeze(1))
+            output_c.append(c.unsqueeze(1))
+        return torch.concat(output_h, dim=1), torch.concat(output_c, dim=1)
+""",
+        "all inputs at once, stacked weights": EXPLICIT
+        + """
+    def forward(self, x, state=None):
+        h, c = (x.new_zeros(x.size(0), self.hidden_dim),) * 2 if state is None else state
+        W_x = torch.cat([self.W_xi, self.W_xf, self.W_xg, self.W_xo], dim=1)
+        W_h = torch.cat([self.W_hi, self.W_hf, self.W_hg, self.W_ho], dim=1)
+        from_x = x @ W_x + torch.cat([self.b_i, self.b_f, self.b_g, self.b_o])
+        states = []
+        for t in range(x.size(1)):
+            i, f, g, o = (from_x[:, t] + h @ W_h).chunk(4, dim=-1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+            states.append(torch.stack([h, c]))
+        return torch.stack(states, dim=2).unbind(0)
+""",
+        "time-major, preallocated, a list": EXPLICIT
+        + """
+    def forward(self, x, state=None):
+        B, T, _ = x.shape
+        hidden = x.new_zeros(T, B, self.hidden_dim)
+        cells = torch.zeros_like(hidden)
+        h, c = state if state is not None else (torch.zeros_like(hidden[0]), torch.zeros_like(cells[0]))
+        for t, x_t in enumerate(to_time_major(x)):
+            h, c = self.step(x_t, h, c)
+            hidden[t], cells[t] = h, c
+        return [hidden.transpose(0, 1), cells.transpose(0, 1)]
+
+    def step(self, x, h, c):
+        i, f, o = (torch.sigmoid(F.linear(x, getattr(self, "W_x" + k).T, getattr(self, "b_" + k)) + h @ getattr(self, "W_h" + k)) for k in "ifo")
+        c = f * c + i * torch.tanh(x @ self.W_xg + h @ self.W_hg + self.b_g)
+        return o * c.tanh(), c
+""",
+        "registered by name, Xavier by hand": """
+import math
+
+
+class LSTMLayer(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        for gate in ("i", "f", "g", "o"):
+            for kind, rows in (("x", input_size), ("h", hidden_size)):
+                bound = math.sqrt(6.0 / (rows + hidden_size))
+                weight = torch.rand(rows, hidden_size) * 2 * bound - bound
+                self.register_parameter(f"W_{kind}{gate}", nn.Parameter(weight))
+            self.register_parameter("b_" + gate, nn.Parameter(torch.zeros(hidden_size)))
+
+    def forward(self, x, state=None):
+        if state is None:
+            zero = torch.zeros(x.shape[0], self.b_i.numel()).to(x)
+            state = (zero, zero)
+        hidden, cells = [], []
+        for t in range(x.shape[1]):
+            h, c = state
+            z = {k: torch.addmm(getattr(self, f"b_{k}"), x[:, t], getattr(self, f"W_x{k}")) + h.mm(getattr(self, f"W_h{k}")) for k in "ifgo"}
+            c = torch.sigmoid(z["f"]) * c + torch.sigmoid(z["i"]) * torch.tanh(z["g"])
+            state = (torch.sigmoid(z["o"]) * torch.tanh(c), c)
+            hidden += [state[0]]
+            cells += [state[1]]
+        return torch.stack(hidden, -2), torch.stack(cells, -2)
+""",
+        "a step function outside, accumulate": """
+from itertools import accumulate
+
+
+def step(layer, state, x):
+    h, c = state
+    i, f, g, o = [x @ getattr(layer, f"W_x{k}") + h @ getattr(layer, f"W_h{k}") + getattr(layer, f"b_{k}") for k in "ifgo"]
+    c = torch.addcmul(f.sigmoid() * c, i.sigmoid(), g.tanh())
+    return o.sigmoid() * torch.tanh(c), c
+
+"""
+        + INIT
+        + """
+    def forward(self, x, state=None):
+        zeros = torch.zeros_like(x[:, 0, :1]).expand(-1, self.hidden_size)
+        start = (zeros, zeros) if state is None else state
+        states = list(accumulate(x.unbind(1), lambda s, x_t: step(self, s, x_t), initial=tuple(start)))[1:]
+        hidden, cells = zip(*states)
+        return torch.stack(hidden, 1), torch.stack(cells, 1)
+""",
+        "a type hint, a print and a comparison below": LAYER.replace(
+            "def forward(self, x, state=None):",
+            'def forward(self, x: torch.Tensor, state: "tuple | None" = None):\n        print(x.shape)',
+        )
+        + """
+
+torch_lstm: nn.LSTM = nn.LSTM(3, 5, batch_first=True)
+x = torch.randn(2, 4, 3)
+theirs, (h_n, c_n) = torch_lstm(x)
+hidden, cells = LSTMLayer(3, 5)(x)
+
+
+def test_against_torch():
+    return nn.LSTMCell(3, 5)(x[:, 0]), torch.lstm_cell
+""",
+        "a one-row zero state": LAYER.replace(
+            "x.new_zeros(x.shape[0], self.hidden_size)", "x.new_zeros(1, self.hidden_size)"
+        ),
+        "a buffer that is not saved": LAYER.replace(
+            "        self.hidden_size = hidden_size\n",
+            '        self.hidden_size = hidden_size\n        self.register_buffer("zero", torch.zeros(hidden_size), persistent=False)\n',
+        ).replace("x.new_zeros(x.shape[0], self.hidden_size)", "self.zero.expand(x.shape[0], -1)"),
+    },
+}
+
+ZEROS = "x.new_zeros(x.shape[0], cell.hidden_size)"
+OPEN = edit(
+    RUN,
+    (
+        "    output = []\n",
+        f"    h, c = state if state is not None else ({ZEROS}, {ZEROS})\n    output = []\n",
+    ),
+    ("state = cell(x[:, t], state)", "h, c = cell(x[:, t], (h, c))"),
+    ("append(state[0])", "append(h)"),
+    ("dim=1), state", "dim=1), (h, c)"),
+)
+"""The same loop with both states as names of their own."""
+
+LAZY = (
+    INIT
+    + """
+    def forward(self, x, state=None):
+        state = state or (x.new_zeros(x.shape[0], self.hidden_size),) * 2
+        parts = [torch.cat([getattr(self, kind + g) for g in "ifgo"], -1).T for kind in ("W_x", "W_h", "b_")]
+        weights = [*parts, torch.zeros_like(parts[2])]
+        hidden, cells = [], []
+        for x_t in x.unbind(1):
+            state = """
+)
+BORROWED = """
+            hidden.append(state[0])
+            cells.append(state[1])
+        return torch.stack(hidden, 1), torch.stack(cells, 1)
+"""
+
+WRONG = {
+    "to_time_major": {
+        "reshape": (
+            "values",
+            "def to_time_major(x):\n    B, T, D = x.shape\n    return x.reshape(T, B, D)\n",
+        ),
+        "view": (
+            "values",
+            "def to_time_major(x):\n    return x.contiguous().view(x.size(1), x.size(0), x.size(2))\n",
+        ),
+        "flattened, then cut": (
+            "values",
+            "def to_time_major(x):\n    return x.flatten(0, 1).unflatten(0, (x.shape[1], x.shape[0]))\n",
+        ),
+        "time reversed too": ("values", edit(MAJOR, ("x.transpose(0, 1)", "x.transpose(0, 1).flip(0)"))),
+        "one sequence everywhere": (
+            "values",
+            edit(MAJOR, ("x.transpose(0, 1)", "x[:1].expand_as(x).transpose(0, 1)")),
+        ),
+        "reshaped through the features": (
+            "values",
+            "def to_time_major(x):\n    B, T, D = x.shape\n    return x.transpose(1, 2).reshape(T, B, D)\n",
+        ),
+        "returned as it is": ("shape", "def to_time_major(x):\n    return x\n"),
+        "the last two swapped": ("shape", edit(MAJOR, ("0, 1", "1, 2"))),
+        "features first": ("shape", edit(MAJOR, ("transpose(0, 1)", "permute(2, 1, 0)"))),
+        "a list of steps": ("shape", "def to_time_major(x):\n    return list(x.unbind(1))\n"),
+        "nothing returned": ("shape", edit(MAJOR, ("return ", ""))),
+        "cat without a new dimension": (
+            "shape",
+            "def to_time_major(x):\n    return torch.cat(list(x.unbind(1)))\n",
+        ),
+        "only when the sizes differ": (
+            "generality",
+            edit(MAJOR, ("x.transpose(0, 1)", "x if x.shape[0] == x.shape[1] else x.transpose(0, 1)")),
+        ),
+        "squeeze": ("generality", edit(MAJOR, ("x.transpose(0, 1)", "x.transpose(0, 1).squeeze()"))),
+        "view of a flat x": ("generality", edit(MAJOR, ("x.", "x.view(-1).view(x.shape)."))),
+        "detached": ("gradient", edit(MAJOR, ("x.", "x.detach()."))),
+        "through data": ("gradient", edit(MAJOR, ("x.", "x.data."))),
+        "float": ("dtype", edit(MAJOR, ("(0, 1)", "(0, 1).float()"))),
+        "filled into a default tensor": (
+            "dtype",
+            "def to_time_major(x):\n    B, T, D = x.shape\n    out = torch.zeros(T, B, D)\n    for t in range(T):\n        out[t] = x[:, t]\n    return out\n",
+        ),
+        "transposed in place": ("mutation", edit(MAJOR, ("x.transpose(", "x.transpose_("))),
+        "cleared afterwards": (
+            "mutation",
+            "def to_time_major(x):\n    y = x.transpose(0, 1).clone()\n    x.zero_()\n    return y\n",
+        ),
+    },
+    "run_lstm_cell": {
+        "no state is carried": (
+            "values",
+            edit(
+                RUN,
+                ("state = cell(x[:, t], state)", "last = cell(x[:, t], state)"),
+                ("append(state[0])", "append(last[0])"),
+                ("dim=1), state", "dim=1), last"),
+            ),
+        ),
+        "only h is carried": (
+            "values",
+            edit(
+                OPEN,
+                ("h, c = cell(x[:, t], (h, c))", "h, last = cell(x[:, t], (h, c))"),
+                ("dim=1), (h, c)", "dim=1), (h, last)"),
+            ),
+        ),
+        "only c is carried": (
+            "values",
+            edit(
+                OPEN,
+                ("h, c = cell(x[:, t], (h, c))", "last, c = cell(x[:, t], (h, c))"),
+                ("append(h)", "append(last)"),
+                ("dim=1), (h, c)", "dim=1), (last, c)"),
+            ),
+        ),
+        "h in the place of c": ("values", edit(OPEN, ("cell(x[:, t], (h, c))", "cell(x[:, t], (h, h))"))),
+        "states exchanged going in": (
+            "values",
+            edit(OPEN, ("cell(x[:, t], (h, c))", "cell(x[:, t], (c, h))")),
+        ),
+        "states exchanged coming out": ("values", edit(OPEN, ("dim=1), (h, c)", "dim=1), (c, h)"))),
+        "given state ignored": (
+            "values",
+            edit(RUN, ("    output = []\n", "    state = None\n    output = []\n")),
+        ),
+        "output of cell states": ("values", edit(RUN, ("append(state[0])", "append(state[1])"))),
+        "states before the step": (
+            "values",
+            edit(
+                OPEN,
+                (
+                    "        h, c = cell(x[:, t], (h, c))\n        output.append(h)",
+                    "        output.append(h)\n        h, c = cell(x[:, t], (h, c))",
+                ),
+            ),
+        ),
+        "final state of the first step": (
+            "values",
+            edit(
+                RUN,
+                ("append(state[0])", "append(state[0]); first = state if t == 0 else first"),
+                ("dim=1), state", "dim=1), first"),
+            ),
+        ),
+        "read backwards": ("values", edit(RUN, ("x[:, t]", "x[:, -1 - t]"))),
+        "the first step at every step": ("values", edit(RUN, ("x[:, t]", "x[:, 0]"))),
+        "a reshape to time-major": (
+            "values",
+            edit(
+                RUN,
+                (
+                    "    output = []\n",
+                    "    x = x.reshape(x.shape[1], x.shape[0], x.shape[2])\n    output = []\n",
+                ),
+                ("range(x.shape[1])", "range(x.shape[0])"),
+                ("x[:, t]", "x[t]"),
+            ),
+        ),
+        "output reshaped from time-major": (
+            "values",
+            edit(
+                RUN, ("torch.stack(output, dim=1)", "torch.stack(output).reshape(x.shape[0], x.shape[1], -1)")
+            ),
+        ),
+        "one tensor appended again and again": (
+            "values",
+            edit(
+                RUN,
+                ("output = []", f"output, kept = [], {ZEROS}"),
+                ("append(state[0])", "append(kept.copy_(state[0]))"),
+            ),
+        ),
+        "a state is needed": (
+            "values",
+            edit(RUN, ("    output = []\n", "    h, c = state\n    output = []\n")),
+        ),
+        "ones where there is no state": (
+            "values",
+            edit(OPEN, (f"({ZEROS}, {ZEROS})", "(x.new_ones(x.shape[0], cell.hidden_size),) * 2")),
+        ),
+        "random where there is no state": (
+            "values",
+            edit(OPEN, (f"({ZEROS}, {ZEROS})", f"(torch.randn_like({ZEROS}), {ZEROS})")),
+        ),
+        "the state of the last call is kept": (
+            "values",
+            edit(
+                RUN,
+                (
+                    "    output = []\n",
+                    "    state = run_lstm_cell.kept if state is None and run_lstm_cell.kept is not None and len(run_lstm_cell.kept[0]) == len(x) else state\n    output = []\n",
+                ),
+                ("    return", "    run_lstm_cell.kept = tuple(s.detach() for s in state)\n    return"),
+            )
+            + "run_lstm_cell.kept = None\n",
+        ),
+        "time first": ("shape", edit(RUN, ("dim=1", "dim=0"))),
+        "cat": ("shape", edit(RUN, ("torch.stack", "torch.cat"))),
+        "only the last output": ("shape", edit(RUN, ("torch.stack(output, dim=1)", "output[-1]"))),
+        "a list of outputs": ("shape", edit(RUN, ("torch.stack(output, dim=1)", "output"))),
+        "states with a layer dimension": (
+            "shape",
+            edit(RUN, ("dim=1), state", "dim=1), (state[0][None], state[1][None])")),
+        ),
+        "three results": ("shape", edit(RUN, ("dim=1), state", "dim=1), *state"))),
+        "h_n only": ("shape", edit(RUN, ("dim=1), state", "dim=1), state[0]"))),
+        "output only": ("shape", edit(RUN, ("dim=1), state", "dim=1)"))),
+        "the length in the code": ("shape", edit(RUN, ("range(x.shape[1])", "range(3)"))),
+        "the batch size for the length": ("shape", edit(RUN, ("range(x.shape[1])", "range(x.shape[0])"))),
+        "steps of one": ("shape", edit(RUN, ("x[:, t]", "x[:, t : t + 1]"))),
+        "a cell of its own": (
+            "values",
+            edit(
+                RUN,
+                (
+                    "    output = []\n",
+                    "    cell(x[:, 0]); cell = nn.LSTMCell(x.shape[2], cell.hidden_size).to(x)\n    output = []\n",
+                ),
+            ),
+        ),
+        "an nn.LSTM with the cell's weights": (
+            "from-scratch",
+            f"""
+def run_lstm_cell(cell, x, state=None):
+    h, c = state if state is not None else ({ZEROS}, {ZEROS})
+    output, h, c = torch.lstm(x, (h[None], c[None]), list(cell.parameters()), True, 1, 0.0, False, False, True)
+    return output, (h[0], c[0])
+""",
+        ),
+        "the kernel a step": (
+            "from-scratch",
+            edit(OPEN, ("cell(x[:, t], (h, c))", "torch.lstm_cell(x[:, t], (h, c), *cell.parameters())")),
+        ),
+        "one call too many": (
+            "from-scratch",
+            edit(RUN, ("    return", "    cell(x[:, -1], state)\n    return")),
+        ),
+        "two calls a step": (
+            "from-scratch",
+            edit(
+                RUN,
+                ("state = cell(x[:, t], state)", "state = cell(x[:, t], state)[0], cell(x[:, t], state)[1]"),
+            ),
+        ),
+        "from the beginning for every step": (
+            "from-scratch",
+            edit(
+                RUN,
+                (
+                    "        state = cell(x[:, t], state)\n",
+                    "        last = state\n        for s in range(t + 1):\n            last = cell(x[:, s], last)\n",
+                ),
+                ("append(state[0])", "append(last[0])"),
+                ("dim=1), state", "dim=1), last"),
+            ),
+        ),
+        "one call a sequence": (
+            "from-scratch",
+            edit(
+                OPEN,
+                (
+                    "h, c = cell(x[:, t], (h, c))",
+                    "parts = [cell(x[b, t], (h[b], c[b])) for b in range(len(x))]\n        h, c = (torch.stack(part) for part in zip(*parts))",
+                ),
+            ),
+        ),
+        "squeeze": ("generality", edit(RUN, ("dim=1), state", "dim=1).squeeze(1), state"))),
+        "view": (
+            "generality",
+            edit(RUN, ("    output = []\n", "    x = x.view(-1).view(x.shape)\n    output = []\n")),
+        ),
+        "at most twenty steps": (
+            "generality",
+            edit(RUN, ("range(x.shape[1])", "range(min(x.shape[1], 20))")),
+        ),
+        "batch of two at least": (
+            "generality",
+            edit(
+                RUN,
+                ("x[:, t]", "x[:, t].squeeze(0)"),
+                ("append(state[0])", "append(state[0].reshape(len(x), -1))"),
+            ),
+        ),
+        "no gradients": ("gradient", "@torch.no_grad()" + RUN),
+        "detached between steps": (
+            "gradient",
+            edit(
+                RUN,
+                (
+                    "append(state[0])",
+                    "append(state[0]); state = tuple(s.detach() for s in state) if t + 1 < x.shape[1] else state",
+                ),
+            ),
+        ),
+        "c detached": ("gradient", edit(OPEN, ("cell(x[:, t], (h, c))", "cell(x[:, t], (h, c.detach()))"))),
+        "output of detached states": (
+            "gradient",
+            edit(RUN, ("append(state[0])", "append(state[0].detach())")),
+        ),
+        "zeros of the default dtype": (
+            "dtype",
+            edit(
+                OPEN,
+                (
+                    f"({ZEROS}, {ZEROS})",
+                    "(torch.zeros(x.shape[0], cell.hidden_size), torch.zeros(x.shape[0], cell.hidden_size))",
+                ),
+            ),
+        ),
+        "a default tensor for the output": (
+            "dtype",
+            edit(
+                RUN,
+                ("output = []", "output = torch.zeros(x.shape[0], x.shape[1], cell.hidden_size)"),
+                ("output.append(state[0])", "output[:, t] = state[0]"),
+                ("torch.stack(output, dim=1)", "output"),
+            ),
+        ),
+        "output in float": ("dtype", edit(RUN, ("dim=1)", "dim=1).float()"))),
+        "state written into": (
+            "mutation",
+            edit(
+                RUN,
+                ("    output = []\n", "    given = state\n    output = []\n"),
+                (
+                    "    return",
+                    "    if given is not None:\n        given[0].copy_(state[0]); given[1].copy_(state[1])\n    return",
+                ),
+            ),
+        ),
+        "x cleared": ("mutation", edit(RUN, ("    return", "    x.mul_(0)\n    return"))),
+        "the cell's bias cleared": (
+            "mutation",
+            edit(
+                RUN,
+                ("    output = []\n", "    given = state\n    output = []\n"),
+                ("    return", "    if given is not None:\n        cell.bias_hh.data.zero_()\n    return"),
+            ),
+        ),
+    },
+    "LSTMLayer": {
+        "order of gates mixed": (
+            "values",
+            edit(LAYER, ("f = torch.sigmoid(x_t @ self.W_xf", "f = torch.sigmoid(x_t @ self.W_xi")),
+        ),
+        "sigmoid g": ("values", edit(LAYER, ("g = torch.tanh", "g = torch.sigmoid"))),
+        "bias forgotten": ("values", edit(LAYER, (" + self.b_f", ""))),
+        "recurrent weights transposed": ("values", edit(LAYER, ("h @ self.W_hg", "h @ self.W_hg.T"))),
+        "i and f exchanged": ("values", edit(LAYER, ("c = f * c + i * g", "c = i * c + f * g"))),
+        "no tanh on c": ("values", edit(LAYER, ("o * torch.tanh(c)", "o * c"))),
+        "h from the old c": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "            c = f * c + i * g\n            h = o * torch.tanh(c)\n",
+                    "            h = o * torch.tanh(c)\n            c = f * c + i * g\n",
+                ),
+            ),
+        ),
+        "gates from the new h": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "            o = torch.sigmoid(x_t @ self.W_xo + h @ self.W_ho + self.b_o)\n            c = f * c + i * g\n",
+                    "            c = f * c + i * g\n            h = torch.tanh(c)\n            o = torch.sigmoid(x_t @ self.W_xo + h @ self.W_ho + self.b_o)\n",
+                ),
+            ),
+        ),
+        "no state is carried": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "            i = torch",
+                    "            h, c = state if state is not None else (torch.zeros_like(h), torch.zeros_like(c))\n            i = torch",
+                ),
+            ),
+        ),
+        "c is not carried": (
+            "values",
+            edit(
+                LAYER,
+                ("c = f * c + i * g", "new = f * c + i * g"),
+                ("torch.tanh(c)", "torch.tanh(new)"),
+                ("cells.append(c)", "cells.append(new)"),
+            ),
+        ),
+        "h is not carried": (
+            "values",
+            edit(LAYER, ("h = o *", "new = o *"), ("hidden.append(h)", "hidden.append(new)")),
+        ),
+        "results exchanged": (
+            "values",
+            edit(LAYER, ("hidden.append(h)", "hidden.append(c)"), ("cells.append(c)", "cells.append(h)")),
+        ),
+        "states exchanged": ("values", edit(LAYER, ("h, c = state", "c, h = state"))),
+        "the final c at every step": (
+            "values",
+            edit(LAYER, ("torch.stack(cells, dim=1)", "torch.stack([c] * len(cells), dim=1)")),
+        ),
+        "cells are the tanh of c": (
+            "values",
+            edit(LAYER, ("cells.append(c)", "cells.append(torch.tanh(c))")),
+        ),
+        "read backwards": ("values", edit(LAYER, ("x.unbind(dim=1)", "x.flip(1).unbind(dim=1)"))),
+        "reshaped to time-major": (
+            "values",
+            edit(LAYER, ("x.unbind(dim=1)", "x.reshape(x.shape[1], x.shape[0], -1)")),
+        ),
+        "results reshaped": (
+            "values",
+            edit(
+                LAYER,
+                ("torch.stack(hidden, dim=1)", "torch.stack(hidden).reshape(x.shape[0], x.shape[1], -1)"),
+            ),
+        ),
+        "given state ignored": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "        else:\n            h, c = state\n",
+                    "        h = c = x.new_zeros(x.shape[0], self.hidden_size)\n",
+                ),
+            ),
+        ),
+        "a state is needed": ("values", edit(LAYER, ("if state is None:", "if False:"))),
+        "ones as the first state": ("values", edit(LAYER, ("x.new_zeros", "x.new_ones"))),
+        "state kept between calls": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "if state is None:",
+                    "kept = getattr(self, 'kept', None)\n        state = kept if state is None and kept is not None and len(kept[0]) == len(x) else state\n        if state is None:",
+                ),
+                (
+                    "        return torch",
+                    "        self.kept = (h.detach(), c.detach())\n        return torch",
+                ),
+            ),
+        ),
+        "noise in training": (
+            "values",
+            edit(LAYER, ("hidden.append(h)", "hidden.append(F.dropout(h, 0.5, self.training))")),
+        ),
+        "one step only": (
+            "shape",
+            edit(
+                LAYER,
+                ("for x_t in x.unbind(dim=1):", "for x_t in [x[:, 0]]:"),
+                ("torch.stack(hidden, dim=1), torch.stack(cells, dim=1)", "h, c"),
+            ),
+        ),
+        "one step for the whole sequence": (
+            "shape",
+            edit(LAYER, ("for x_t in x.unbind(dim=1):", "for x_t in [x]:")),
+        ),
+        "as nn.LSTM": ("shape", edit(LAYER, ("torch.stack(cells, dim=1)", "(h, c)"))),
+        "the last cell state only": ("shape", edit(LAYER, ("torch.stack(cells, dim=1)", "c"))),
+        "time first": (
+            "shape",
+            edit(
+                LAYER,
+                (
+                    "torch.stack(hidden, dim=1), torch.stack(cells, dim=1)",
+                    "torch.stack(hidden), torch.stack(cells)",
+                ),
+            ),
+        ),
+        "cells time first": ("shape", edit(LAYER, ("torch.stack(cells, dim=1)", "torch.stack(cells)"))),
+        "cat": ("shape", edit(LAYER, ("torch.stack(hidden, dim=1)", "torch.cat(hidden, dim=1)"))),
+        "lists": (
+            "shape",
+            edit(LAYER, ("torch.stack(hidden, dim=1), torch.stack(cells, dim=1)", "hidden, cells")),
+        ),
+        "the first state too": ("shape", edit(LAYER, ("hidden, cells = [], []", "hidden, cells = [h], [c]"))),
+        "the length in the code": ("shape", edit(LAYER, ("x.unbind(dim=1)", "(x[:, t] for t in range(3))"))),
+        "h and c as two arguments": (
+            "shape",
+            edit(
+                LAYER,
+                (
+                    "def forward(self, x, state=None):\n        if state is None:",
+                    "def forward(self, x, h=None, c=None):\n        if h is None:",
+                ),
+                ("        else:\n            h, c = state\n", ""),
+            ),
+        ),
+        "stacked parameters": (
+            "registration",
+            "class LSTMLayer(nn.Module):\n    def __init__(self, D, H):\n        super().__init__()\n"
+            "        self.weight_ih = nn.Parameter(torch.randn(4 * H, D))\n        self.weight_hh = nn.Parameter(torch.randn(4 * H, H))\n"
+            "        self.bias = nn.Parameter(torch.zeros(4 * H))\n        self.H = H\n"
+            "    def forward(self, x, state=None):\n        h, c = state or (x.new_zeros(len(x), self.H),) * 2\n        hs, cs = [], []\n"
+            "        for x_t in x.unbind(1):\n            i, f, g, o = (x_t @ self.weight_ih.T + h @ self.weight_hh.T + self.bias).chunk(4, 1)\n"
+            "            c = f.sigmoid() * c + i.sigmoid() * g.tanh()\n            h = o.sigmoid() * c.tanh()\n            hs.append(h)\n            cs.append(c)\n"
+            "        return torch.stack(hs, 1), torch.stack(cs, 1)\n",
+        ),
+        "an inner cell of its own": (
+            "registration",
+            INIT.replace("LSTMLayer", "Cell") + "    def forward(self, x, h, c):\n"
+            "        i, f, o = (torch.sigmoid(x @ getattr(self, 'W_x' + k) + h @ getattr(self, 'W_h' + k) + getattr(self, 'b_' + k)) for k in 'ifo')\n"
+            "        c = f * c + i * torch.tanh(x @ self.W_xg + h @ self.W_hg + self.b_g)\n        return o * torch.tanh(c), c\n\n"
+            "class LSTMLayer(nn.Module):\n    def __init__(self, D, H):\n        super().__init__()\n        self.cell, self.H = Cell(D, H), H\n"
+            "    def forward(self, x, state=None):\n        h, c = state or (x.new_zeros(len(x), self.H),) * 2\n        hs, cs = [], []\n"
+            "        for x_t in x.unbind(1):\n            h, c = self.cell(x_t, h, c)\n            hs.append(h)\n            cs.append(c)\n"
+            "        return torch.stack(hs, 1), torch.stack(cs, 1)\n",
+        ),
+        "plain tensors": (
+            "registration",
+            edit(
+                LAYER,
+                (
+                    "W_x = nn.Parameter(torch.empty(input_size, hidden_size))",
+                    "W_x = torch.empty(input_size, hidden_size)",
+                ),
+            ),
+        ),
+        "a list of parameters": (
+            "registration",
+            edit(
+                LAYER,
+                (
+                    "        self.hidden_size = hidden",
+                    "        self.all = [nn.Parameter(torch.zeros(hidden_size)) for _ in 'ifgo']\n        self.hidden_size = hidden",
+                ),
+                ('setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))', "pass"),
+                *((f" + self.b_{g})", f" + self.all[{k}].to(x))") for k, g in enumerate("ifgo")),
+            ),
+        ),
+        "buffers": (
+            "registration",
+            edit(
+                LAYER,
+                (
+                    'setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))',
+                    'self.register_buffer(f"b_{gate}", torch.zeros(hidden_size))',
+                ),
+            ),
+        ),
+        "a learned first state": (
+            "registration",
+            edit(
+                LAYER,
+                (
+                    "        self.hidden_size = hidden",
+                    "        self.h_0 = nn.Parameter(torch.zeros(hidden_size))\n        self.hidden_size = hidden",
+                ),
+            ),
+        ),
+        "shapes transposed": (
+            "registration",
+            edit(
+                LAYER,
+                ("torch.empty(input_size, hidden_size)", "torch.empty(hidden_size, input_size)"),
+                *((f"x_t @ self.W_x{g}", f"x_t @ self.W_x{g}.T") for g in "ifgo"),
+            ),
+        ),
+        "frozen": (
+            "registration",
+            edit(
+                LAYER,
+                (
+                    "nn.Parameter(torch.zeros(hidden_size))",
+                    "nn.Parameter(torch.zeros(hidden_size), requires_grad=False)",
+                ),
+            ),
+        ),
+        "no nn.Module": (
+            "registration",
+            edit(LAYER, ("(nn.Module)", ""), ("        super().__init__()\n", "")),
+        ),
+        "normal weights": (
+            "values",
+            edit(
+                LAYER,
+                ("nn.init.xavier_uniform_(W_x)", "nn.init.normal_(W_x)"),
+                ("nn.init.xavier_uniform_(W_h)", "nn.init.normal_(W_h)"),
+            ),
+        ),
+        "torch's own bound": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "nn.init.xavier_uniform_(W_h)",
+                    "nn.init.uniform_(W_h, -hidden_size**-0.5, hidden_size**-0.5)",
+                ),
+            ),
+        ),
+        "Xavier on the stack": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "        self.hidden_size = hidden",
+                    "        stack = iter(nn.init.xavier_uniform_(torch.empty(4 * hidden_size, input_size)).chunk(4))\n        self.hidden_size = hidden",
+                ),
+                (
+                    "nn.Parameter(torch.empty(input_size, hidden_size))",
+                    "nn.Parameter(next(stack).T.contiguous())",
+                ),
+                ("            nn.init.xavier_uniform_(W_x)\n", ""),
+            ),
+        ),
+        "the forget bias at one": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "nn.Parameter(torch.zeros(hidden_size))",
+                    "nn.Parameter(torch.full((hidden_size,), float(gate == 'f')))",
+                ),
+            ),
+        ),
+        "zero recurrent weights": (
+            "values",
+            edit(LAYER, ("nn.init.xavier_uniform_(W_h)", "nn.init.zeros_(W_h)")),
+        ),
+        "the same seed every time": (
+            "values",
+            edit(
+                LAYER,
+                (
+                    "            nn.init.xavier_uniform_(W_h)\n",
+                    "            torch.manual_seed(0)\n            nn.init.xavier_uniform_(W_h)\n",
+                ),
+            ),
+        ),
+        "squeeze": (
+            "generality",
+            edit(LAYER, ("torch.stack(hidden, dim=1),", "torch.stack(hidden, dim=1).squeeze(),")),
+        ),
+        "view": (
+            "generality",
+            edit(
+                LAYER,
+                ("hidden, cells = [], []", "x = x.view(-1).view(x.shape)\n        hidden, cells = [], []"),
+            ),
+        ),
+        "the first batch size for ever": (
+            "generality",
+            edit(
+                LAYER,
+                (
+                    "hidden, cells = [], []",
+                    "self.B = getattr(self, 'B', x.shape[0])\n        assert x.shape[0] == self.B\n        hidden, cells = [], []",
+                ),
+            ),
+        ),
+        "at most twenty steps": ("generality", edit(LAYER, ("x.unbind(dim=1)", "x[:, :20].unbind(dim=1)"))),
+        "state detached": ("gradient", edit(LAYER, ("h, c = state", "h, c = (s.detach() for s in state)"))),
+        "detached between steps": (
+            "gradient",
+            edit(
+                LAYER,
+                ("            i = torch", "            h, c = h.detach(), c.detach()\n            i = torch"),
+            ),
+        ),
+        "cells detached": ("gradient", edit(LAYER, ("cells.append(c)", "cells.append(c.detach())"))),
+        "weights through data": ("gradient", edit(LAYER, ("x_t @ self.W_xo", "x_t @ self.W_xo.data"))),
+        "no gradients": (
+            "gradient",
+            edit(LAYER, ("    def forward", "    @torch.no_grad()\n    def forward")),
+        ),
+        "zeros of the default dtype": (
+            "dtype",
+            edit(
+                LAYER,
+                ("x.new_zeros(x.shape[0], self.hidden_size)", "torch.zeros(x.shape[0], self.hidden_size)"),
+            ),
+        ),
+        "hidden in float": (
+            "dtype",
+            edit(LAYER, ("torch.stack(hidden, dim=1)", "torch.stack(hidden, dim=1).float()")),
+        ),
+        "filled into default tensors": (
+            "dtype",
+            edit(
+                LAYER,
+                (
+                    "hidden, cells = [], []",
+                    "cells = torch.zeros(x.shape[0], x.shape[1], self.hidden_size)\n        hidden = []",
+                ),
+                ("cells.append(c)", "cells[:, len(hidden) - 1] = c"),
+                ("torch.stack(cells, dim=1)", "cells"),
+            ),
+        ),
+        "state written into": (
+            "mutation",
+            edit(
+                LAYER,
+                (
+                    "        return torch",
+                    "        if state is not None:\n            state[0].copy_(h)\n            state[1].copy_(c)\n        return torch",
+                ),
+            ),
+        ),
+        "c in place": (
+            "mutation",
+            edit(
+                LAYER,
+                ("c = f * c + i * g", "c *= f\n            c += i * g"),
+                ("cells.append(c)", "cells.append(c)\n            c = c.clone()"),
+            ),
+        ),
+        "x cleared": (
+            "mutation",
+            edit(LAYER, ("        return torch", "        x.zero_()\n        return torch")),
+        ),
+        "a subclass of nn.LSTM": (
+            "from-scratch",
+            "class LSTMLayer(nn.LSTM):\n    def __init__(self, D, H):\n        super().__init__(D, H, batch_first=True)\n"
+            "    def forward(self, x, state=None):\n        output, _ = super().forward(x, None if state is None else tuple(s[None] for s in state))\n        return output, output\n",
+        ),
+        "an inner nn.LSTMCell": (
+            "from-scratch",
+            "class LSTMLayer(nn.Module):\n    def __init__(self, D, H):\n        super().__init__()\n        self.cell = nn.LSTMCell(D, H)\n"
+            "    def forward(self, x, state=None):\n        hidden, cells = [], []\n        for x_t in x.unbind(1):\n            state = self.cell(x_t, state)"
+            + BORROWED,
+        ),
+        "the earlier task on an nn.LSTMCell": (
+            "from-scratch",
+            INIT
+            + """
+    def forward(self, x, state=None):
+        cell = nn.LSTMCell(x.shape[2], self.hidden_size).to(x)
+        parts = [torch.cat([getattr(self, kind + g) for g in "ifgo"], -1).T for kind in ("W_x", "W_h", "b_")]
+        for p, q in zip(cell.parameters(), [*parts, torch.zeros_like(parts[2])]):
+            p.data.copy_(q)
+        output, (h, c) = run_lstm_cell(cell, x, state)
+        return output, torch.stack([run_lstm_cell(cell, x[:, : t + 1], state)[1][1] for t in range(x.shape[1])], 1)
+""",
+        ),
+        "the kernel in forward": ("from-scratch", LAZY + "torch.lstm_cell(x_t, state, *weights)" + BORROWED),
+        "the kernel by a table": (
+            "from-scratch",
+            LAZY + "torch.__dict__['lstm' + '_cell'](x_t, state, *weights)" + BORROWED,
+        ),
+        "torch._VF": ("from-scratch", LAZY + "torch._VF.lstm_cell(x_t, state, *weights)" + BORROWED),
+    },
+}

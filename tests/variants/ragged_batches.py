@@ -1,0 +1,1111 @@
+# ruff: noqa: E501 (students' lines)
+"""Right and wrong answers to the tasks of 09_ragged_batches."""
+
+from tests.variants.edits import edit
+
+SOLUTIONS = {
+    "pad_batch": """
+def pad_batch(sequences):
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    padded = sequences[0].new_zeros(len(sequences), int(lengths.max()), sequences[0].shape[1])
+    for row, sequence in enumerate(sequences):
+        padded[row, : len(sequence)] = sequence
+    return padded, lengths
+""",
+    "last_valid": """
+def last_valid(output, lengths):
+    rows = torch.arange(output.shape[0], device=output.device)
+    return output[rows, lengths.to(output.device) - 1]
+""",
+    "masked_mean": """
+def masked_mean(output, lengths):
+    lengths = lengths.to(output.device)
+    steps = torch.arange(output.shape[1], device=output.device)
+    real = steps[None, :] < lengths[:, None]
+    total = (output * real[:, :, None]).sum(dim=1)
+    return total / lengths[:, None]
+""",
+    "run_packed": """
+def run_packed(lstm, x, lengths):
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    output, state = lstm(packed)
+    output, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])
+    return output, state
+""",
+    "masked_mse": """
+def masked_mse(prediction, target, lengths):
+    lengths = lengths.to(prediction.device)
+    steps = torch.arange(prediction.shape[1], device=prediction.device)
+    real = steps[None, :] < lengths[:, None]
+    return F.mse_loss(prediction[real], target[real])
+""",
+}
+
+PAD, LAST, MEAN, PACKED, MSE = SOLUTIONS.values()
+
+MULTIPLIED = """
+def masked_mse(prediction, target, lengths):
+    mask = torch.arange(prediction.shape[1]).expand(len(lengths), -1) < lengths.unsqueeze(1)
+    mask = mask.unsqueeze(-1).to(prediction.dtype)
+    squared = ((prediction - target) * mask) ** 2
+    return squared.sum() / (lengths.sum() * prediction.shape[2])
+"""
+
+SORTED = """
+def run_packed(lstm, x, lengths):
+    ordered, order = lengths.sort(descending=True)
+    back = order.argsort()
+    packed = nn.utils.rnn.pack_padded_sequence(x[order], ordered.cpu(), batch_first=True)
+    output, (h, c) = lstm(packed)
+    output, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.size(1))
+    return output[back], (h[:, back], c[:, back])
+"""
+
+CORRECT = {
+    "pad_batch": {
+        "pad_sequence": """
+def pad_batch(sequences):
+    lengths = torch.tensor([s.size(0) for s in sequences], dtype=torch.long)
+    return nn.utils.rnn.pad_sequence(sequences, batch_first=True), lengths
+""",
+        "F.pad and stack, a list": """
+def pad_batch(sequences):
+    lengths = [s.shape[0] for s in sequences]
+    rows = [F.pad(s, (0, 0, 0, max(lengths) - s.shape[0])) for s in sequences]
+    return [torch.stack(rows), torch.LongTensor(lengths)]
+""",
+        "cat with zeros": """
+def pad_batch(sequences):
+    longest = max(len(s) for s in sequences)
+    D = sequences[0].shape[-1]
+    out = []
+    for s in sequences:
+        zeros = torch.zeros(longest - len(s), D, dtype=s.dtype, device=s.device)
+        out.append(torch.cat([s, zeros], dim=0).unsqueeze(0))
+    return torch.cat(out), torch.as_tensor([len(s) for s in sequences])
+""",
+        "a scatter by index": """
+def pad_batch(sequences):
+    lengths = torch.tensor(list(map(len, sequences)))
+    rows = torch.arange(len(sequences)).repeat_interleave(lengths)
+    steps = torch.cat([torch.arange(n) for n in lengths])
+    flat = torch.cat(sequences)
+    padded = flat.new_zeros(len(sequences), int(lengths.max()), flat.shape[1])
+    return padded.index_put((rows, steps), flat), lengths
+""",
+        "packed and unpacked": """
+def pad_batch(sequences):
+    from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
+    return pad_packed_sequence(pack_sequence(sequences, enforce_sorted=False), batch_first=True)
+""",
+        "a preallocated tensor, steps one by one": """
+def pad_batch(sequences):
+    B, T, D = len(sequences), max(s.shape[0] for s in sequences), sequences[0].shape[1]
+    padded = torch.zeros((B, T, D)).to(sequences[0])
+    lengths = torch.zeros(B, dtype=torch.int64)
+    for b, s in enumerate(sequences):
+        for t, step in enumerate(s):
+            padded[b, t] = step
+        lengths[b] = s.shape[0]
+    return padded, lengths
+""",
+        "time first, then transposed": """
+def pad_batch(sequences):
+    padded = nn.utils.rnn.pad_sequence(sequences)
+    return padded.transpose(0, 1), torch.tensor([len(s) for s in sequences])
+""",
+        "a copy of the list, sorted and put back": """
+def pad_batch(sequences):
+    order = sorted(range(len(sequences)), key=lambda i: -len(sequences[i]))
+    padded = nn.utils.rnn.pad_sequence([sequences[i] for i in order], batch_first=True)
+    lengths = torch.tensor([len(sequences[i]) for i in order])
+    back = torch.tensor(order).argsort()
+    return padded[back], lengths[back]
+""",
+    },
+    "last_valid": {
+        "gather": """
+def last_valid(output, lengths):
+    index = (lengths.to(output.device) - 1).view(-1, 1, 1).expand(-1, 1, output.size(2))
+    return output.gather(1, index).squeeze(1)
+""",
+        "a loop": """
+def last_valid(output, lengths):
+    return torch.stack([output[b, n - 1] for b, n in enumerate(lengths)])
+""",
+        "a loop over plain numbers and slices": """
+def last_valid(output, lengths):
+    rows = []
+    for sequence, length in zip(output, lengths.tolist()):
+        rows.append(sequence[:length][-1:])
+    return torch.cat(rows, dim=0)
+""",
+        "a mask of the last step": """
+def last_valid(output, lengths):
+    steps = torch.arange(output.shape[1], device=output.device)
+    last = steps == (lengths.to(output.device) - 1).unsqueeze(1)
+    return output[last]
+""",
+        "one hot product": """
+def last_valid(output, lengths):
+    weights = F.one_hot(lengths - 1, output.shape[1]).to(output)
+    return torch.einsum("bt,bth->bh", weights, output)
+""",
+        "flattened": """
+def last_valid(output, lengths):
+    B, T, H = output.shape
+    return output.reshape(B * T, H).index_select(0, torch.arange(B) * T + lengths - 1)
+""",
+        "take_along_dim": """
+def last_valid(output, lengths):
+    return torch.take_along_dim(output, (lengths - 1)[:, None, None], dim=1)[:, 0]
+""",
+        "a preallocated result": """
+def last_valid(output, lengths):
+    result = output.new_empty(output.shape[0], output.shape[2])
+    for b in range(output.shape[0]):
+        result[b] = output[b, int(lengths[b]) - 1, :]
+    return result
+""",
+        "where, then a sum": """
+def last_valid(output, lengths):
+    last = torch.arange(output.shape[1])[None, :, None] == lengths[:, None, None] - 1
+    return torch.where(last, output, 0).sum(1)
+""",
+    },
+    "masked_mean": {
+        "a loop of means": """
+def masked_mean(output, lengths):
+    return torch.stack([output[b, :n].mean(dim=0) for b, n in enumerate(lengths.tolist())])
+""",
+        "weights and a product": """
+def masked_mean(output, lengths):
+    mask = (torch.arange(output.size(1)).unsqueeze(0) < lengths.cpu().unsqueeze(1)).to(output)
+    weights = mask / mask.sum(dim=1, keepdim=True)
+    return torch.bmm(weights.unsqueeze(1), output).squeeze(1)
+""",
+        "masked_fill": """
+def masked_mean(output, lengths):
+    padding = torch.arange(output.shape[1], device=output.device) >= lengths.to(output.device)[:, None]
+    return output.masked_fill(padding.unsqueeze(-1), 0.0).sum(1) / lengths.to(output).unsqueeze(-1)
+""",
+        "where": """
+def masked_mean(output, lengths):
+    real = torch.arange(output.shape[1])[None, :, None] < lengths[:, None, None]
+    return torch.where(real, output, torch.zeros_like(output)).sum(dim=1).div(real.sum(dim=1))
+""",
+        "einsum": """
+def masked_mean(output, lengths):
+    steps = torch.arange(output.shape[1]).repeat(len(lengths), 1)
+    mask = steps.lt(lengths.reshape(-1, 1)).type_as(output)
+    return torch.einsum("bth,bt->bh", output, mask) / lengths.view(-1, 1).type_as(output)
+""",
+        "running sums up to the last step": """
+def masked_mean(output, lengths):
+    sums = output.cumsum(dim=1)
+    return last_valid(sums, lengths) / lengths[:, None]
+""",
+        "nanmean": """
+def masked_mean(output, lengths):
+    padding = torch.arange(output.shape[1]) >= lengths[:, None]
+    return output.masked_fill(padding[:, :, None], float("nan")).nanmean(dim=1)
+""",
+        "summed step by step": """
+def masked_mean(output, lengths):
+    total = output.new_zeros(output.shape[0], output.shape[2])
+    for t in range(output.shape[1]):
+        real = (t < lengths).unsqueeze(1)
+        total = total + torch.where(real, output[:, t], 0)
+    return total / lengths.unsqueeze(1).to(output.dtype)
+""",
+        "a mask written row by row": """
+def masked_mean(output, lengths):
+    mask = torch.zeros_like(output)
+    for b, n in enumerate(lengths):
+        mask[b, :n] = 1
+    return (output * mask).sum(1) / mask.sum(1)
+""",
+        "converted back at the end": """
+def masked_mean(output, lengths):
+    mask = (torch.arange(output.shape[1])[None] < lengths[:, None]).float()
+    return ((output * mask[..., None]).sum(1) / lengths[:, None]).to(output.dtype)
+""",
+    },
+    "run_packed": {
+        "sorted and restored by hand": SORTED,
+        "pack_sequence of slices": """
+def run_packed(lstm, x, lengths):
+    from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
+    packed = pack_sequence([row[:n] for row, n in zip(x, lengths.tolist())], enforce_sorted=False)
+    output, (h_n, c_n) = lstm(packed)
+    output, lengths = pad_packed_sequence(output, batch_first=True, padding_value=0.0, total_length=x.shape[1])
+    return [output, [h_n, c_n]]
+""",
+        "F.pad in place of total_length": """
+import torch.nn.utils.rnn as rnn_utils
+def run_packed(lstm, x, lengths):
+    packed = rnn_utils.pack_padded_sequence(x, lengths.to("cpu"), True, False)
+    output, state = lstm.forward(packed)
+    output = rnn_utils.pad_packed_sequence(output, True)[0]
+    return F.pad(output, (0, 0, 0, x.shape[1] - output.shape[1])), state
+""",
+        "lengths as a list, time first": """
+def run_packed(lstm, x, lengths):
+    packed = nn.utils.rnn.pack_padded_sequence(x.transpose(0, 1), lengths.tolist(), enforce_sorted=False)
+    packed, (h, c) = lstm(packed)
+    padded, _ = nn.utils.rnn.pad_packed_sequence(packed, total_length=x.shape[1])
+    return padded.permute(1, 0, 2), (h, c)
+""",
+        "an explicit zero state": """
+def run_packed(lstm: nn.LSTM, x, lengths):
+    assert isinstance(lstm, nn.LSTM) and lstm.batch_first
+    zeros = x.new_zeros(lstm.num_layers, x.shape[0], lstm.hidden_size)
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    out, (h_n, c_n) = lstm(packed, (zeros, zeros.clone()))
+    out = nn.utils.rnn.pad_packed_sequence(out, batch_first=True, total_length=x.shape[1])
+    return out[0], (h_n, c_n)
+""",
+        "written into a buffer of zeros": """
+def run_packed(lstm, x, lengths):
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    out, state = lstm(packed)
+    parts, _ = nn.utils.rnn.pad_packed_sequence(out, batch_first=True)
+    result = x.new_zeros(x.shape[0], x.shape[1], lstm.hidden_size)
+    result[:, : parts.shape[1]] = parts
+    return result, state
+""",
+        "unpacked by unpack_sequence": """
+def run_packed(lstm, x, lengths):
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    out, (h_n, c_n) = lstm(packed)
+    rows = nn.utils.rnn.unpack_sequence(out)
+    output = torch.stack([F.pad(row, (0, 0, 0, x.size(1) - len(row))) for row in rows])
+    return output, (h_n.clone(), c_n.clone())
+""",
+        "index_select, a scattered way back": """
+def run_packed(lstm, x, lengths):
+    order = torch.argsort(lengths, descending=True)
+    inverse = torch.empty_like(order)
+    inverse[order] = torch.arange(len(order))
+    packed = nn.utils.rnn.pack_padded_sequence(x.index_select(0, order), lengths[order].cpu(), batch_first=True)
+    output, state = lstm(packed)
+    output, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.size(1))
+    return output.index_select(0, inverse), tuple(s.index_select(1, inverse) for s in state)
+""",
+    },
+    "masked_mse": {
+        "multiplied, then squared": MULTIPLIED,
+        "squared, then multiplied": """
+def masked_mse(prediction, target, lengths):
+    steps = torch.arange(prediction.shape[1], device=prediction.device)
+    mask = (steps < lengths.to(steps.device)[:, None])[..., None].expand_as(prediction)
+    return ((prediction - target).pow(2) * mask).sum() / mask.sum()
+""",
+        "reduction none": """
+def masked_mse(prediction, target, lengths):
+    mask = torch.arange(prediction.size(1))[None, :] < lengths[:, None]
+    return F.mse_loss(prediction, target, reduction="none")[mask].mean()
+""",
+        "a loop of slices": """
+def masked_mse(prediction, target, lengths):
+    total = 0
+    for p, t, n in zip(prediction, target, lengths.tolist()):
+        total = total + (p[:n] - t[:n]).square().sum()
+    return total / (int(lengths.sum()) * prediction.shape[-1])
+""",
+        "cat of the real steps": """
+def masked_mse(prediction, target, lengths):
+    def real(x):
+        return torch.cat([row[:n] for row, n in zip(x, lengths)])
+    return nn.MSELoss()(real(prediction), real(target))
+""",
+        "both masked, then the sum": """
+def masked_mse(prediction, target, lengths):
+    padding = (torch.arange(prediction.shape[1]) >= lengths.unsqueeze(1)).unsqueeze(2)
+    loss = F.mse_loss(prediction.masked_fill(padding, 0), target.masked_fill(padding, 0), reduction="sum")
+    return loss / (~padding).sum() / prediction.shape[2]
+""",
+        "where": """
+def masked_mse(prediction, target, lengths):
+    real = torch.arange(prediction.shape[1])[None, :, None] < lengths[:, None, None]
+    difference = torch.where(real, prediction - target, 0.0)
+    return difference.square().sum() / (real.sum() * prediction.size(-1))
+""",
+        "weighted means of the sequences": """
+def masked_mse(prediction, target, lengths):
+    per_sequence = masked_mean((prediction - target) ** 2, lengths).mean(dim=1)
+    return (per_sequence * lengths).sum() / lengths.sum()
+""",
+        "the target detached, packed data": """
+def masked_mse(prediction, target, lengths):
+    pack = lambda x: nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    return F.mse_loss(pack(prediction).data, pack(target.detach()).data)
+""",
+    },
+}
+
+WRONG = {
+    "pad_batch": {
+        "padded with minus one": (
+            "values",
+            edit(
+                PAD,
+                (
+                    "new_zeros(len(sequences), int(lengths.max()), sequences[0].shape[1])",
+                    "new_full((len(sequences), int(lengths.max()), sequences[0].shape[1]), -1)",
+                ),
+            ),
+        ),
+        "padded with the last step": (
+            "values",
+            edit(
+                PAD, ("] = sequence\n", "] = sequence\n        padded[row, len(sequence) :] = sequence[-1]\n")
+            ),
+        ),
+        "padded on the left": (
+            "values",
+            edit(PAD, ("padded[row, : len(sequence)]", "padded[row, padded.shape[1] - len(sequence) :]")),
+        ),
+        "sorted by length": (
+            "values",
+            edit(
+                PAD,
+                ("    lengths =", "    sequences = sorted(sequences, key=len, reverse=True)\n    lengths ="),
+            ),
+        ),
+        "sequences sorted, lengths not": (
+            "values",
+            edit(PAD, ("enumerate(sequences)", "enumerate(sorted(sequences, key=len, reverse=True))")),
+        ),
+        "lengths sorted, sequences not": (
+            "values",
+            edit(PAD, ("padded, lengths\n", "padded, lengths.sort(descending=True).values\n")),
+        ),
+        "the longest length for all": (
+            "values",
+            edit(PAD, ("padded, lengths\n", "padded, torch.full_like(lengths, int(lengths.max()))\n")),
+        ),
+        "lengths counted from steps that are not zero": (
+            "values",
+            edit(PAD, ("padded, lengths\n", "padded, (padded != 0).any(-1).sum(-1)\n")),
+        ),
+        "index of the last step": ("values", edit(PAD, ("padded, lengths\n", "padded, lengths - 1\n"))),
+        "the last step left out": (
+            "values",
+            edit(
+                PAD,
+                (
+                    "padded[row, : len(sequence)] = sequence",
+                    "padded[row, : len(sequence) - 1] = sequence[:-1]",
+                ),
+            ),
+        ),
+        "uninitialised memory": (
+            "values",
+            edit(
+                PAD,
+                ("new_zeros(", "new_empty("),
+                (
+                    "int(lengths.max()), sequences[0].shape[1])",
+                    "int(lengths.max()), sequences[0].shape[1]).fill_(7.0)",
+                ),
+            ),
+        ),
+        "cut to the shortest": (
+            "shape",
+            "def pad_batch(sequences):\n    n = min(map(len, sequences))\n"
+            "    return torch.stack([s[:n] for s in sequences]), torch.tensor([len(s) for s in sequences])\n",
+        ),
+        "time first": (
+            "shape",
+            "def pad_batch(sequences):\n"
+            "    return nn.utils.rnn.pad_sequence(sequences), torch.tensor([len(s) for s in sequences])\n",
+        ),
+        "one step too many": ("shape", edit(PAD, ("int(lengths.max())", "int(lengths.max()) + 1"))),
+        "lengths as a list": ("shape", edit(PAD, ("padded, lengths\n", "padded, lengths.tolist()\n"))),
+        "lengths as a column": ("shape", edit(PAD, ("padded, lengths\n", "padded, lengths[:, None]\n"))),
+        "the padded tensor only": ("shape", edit(PAD, ("padded, lengths\n", "padded\n"))),
+        "as long as the first": (
+            "shape",
+            edit(
+                PAD,
+                ("int(lengths.max())", "len(sequences[0])"),
+                ("= sequence\n", "= sequence[: padded.shape[1]]\n"),
+            ),
+        ),
+        "a fixed longest length": (
+            "generality",
+            edit(
+                PAD,
+                ("int(lengths.max())", "min(int(lengths.max()), 11)"),
+                ("= sequence\n", "= sequence[:11]\n"),
+            ),
+        ),
+        "squeezed": ("generality", edit(PAD, ("return padded,", "return padded.squeeze(),"))),
+        "view": ("generality", edit(PAD, ("= sequence\n", "= sequence.view(-1).view(sequence.shape)\n"))),
+        "stacked when nothing is to pad, time first": (
+            "generality",
+            edit(
+                PAD,
+                (
+                    "    return",
+                    "    if len(lengths.unique()) == 1:\n        padded = torch.stack(sequences, 1)\n    return",
+                ),
+            ),
+        ),
+        "zeros of the default dtype": (
+            "dtype",
+            edit(PAD, ("sequences[0].new_zeros(", "torch.zeros(")),
+        ),
+        "lengths as floats": ("dtype", edit(PAD, ("padded, lengths\n", "padded, lengths.float()\n"))),
+        "lengths as int32": ("dtype", edit(PAD, ("padded, lengths\n", "padded, lengths.int()\n"))),
+        "padded in float": ("dtype", edit(PAD, ("return padded,", "return padded.float(),"))),
+        "rebuilt from numbers": (
+            "gradient",
+            edit(PAD, ("= sequence\n", "= torch.tensor(sequence.tolist(), dtype=sequence.dtype)\n")),
+        ),
+        "detached": ("gradient", edit(PAD, ("return padded,", "return padded.detach(),"))),
+        "the first sequence detached": (
+            "gradient",
+            edit(PAD, ("= sequence\n", "= sequence if row else sequence.detach()\n")),
+        ),
+        "the list sorted in place, then put back in order": (
+            "mutation",
+            edit(PAD, ("    return", "    sequences.sort(key=len)\n    return")),
+        ),
+        "the list emptied": ("mutation", edit(PAD, ("    return", "    sequences.pop()\n    return"))),
+        "sequences cleared afterwards": (
+            "mutation",
+            edit(
+                PAD,
+                (
+                    "    return",
+                    "    padded = padded.clone()\n    with torch.no_grad():\n        sequences[-1].zero_()\n    return",
+                ),
+            ),
+        ),
+    },
+    "last_valid": {
+        "the last step of the batch": (
+            "values",
+            edit(LAST, ("lengths.to(output.device) - 1", "output.shape[1] - 1")),
+        ),
+        "one step late": (
+            "values",
+            edit(LAST, ("lengths.to(output.device) - 1", "lengths.clamp(max=output.shape[1] - 1)")),
+        ),
+        "one step early": (
+            "values",
+            edit(LAST, ("lengths.to(output.device) - 1", "(lengths - 2).clamp(min=0)")),
+        ),
+        "the first step": ("values", edit(LAST, ("lengths.to(output.device) - 1", "0 * lengths"))),
+        "the longest length for all": (
+            "values",
+            edit(LAST, ("lengths.to(output.device) - 1", "(lengths * 0 + lengths.max()) - 1")),
+        ),
+        "the first length for all": (
+            "values",
+            edit(LAST, ("lengths.to(output.device) - 1", "(lengths * 0 + lengths[0]) - 1")),
+        ),
+        "counted from the end": ("values", edit(LAST, ("lengths.to(output.device) - 1", "-lengths"))),
+        "lengths in sorted order": (
+            "values",
+            edit(LAST, ("lengths.to(output.device) - 1", "lengths.sort().values - 1")),
+        ),
+        "the last step that is not zero": (
+            "values",
+            edit(
+                LAST,
+                (
+                    "lengths.to(output.device) - 1",
+                    "((output != 0).any(2) * torch.arange(output.shape[1])).argmax(1)",
+                ),
+            ),
+        ),
+        "the mean of the real steps": (
+            "values",
+            "def last_valid(output, lengths):\n    return torch.stack([o[:n].mean(0) for o, n in zip(output, lengths)])\n",
+        ),
+        "the sum against the padding": (
+            "values",
+            "def last_valid(output, lengths):\n"
+            "    rest = [o.sum(0) - o[: n - 1].sum(0) - o[n:].sum(0) for o, n in zip(output, lengths)]\n"
+            "    return torch.stack(rest)\n",
+        ),
+        "rows reversed": ("values", edit(LAST, ("output[rows,", "output[rows.flip(0),"))),
+        "a slice for an index": ("shape", edit(LAST, ("output[rows,", "output[:,"))),
+        "its last sequence, not its last step": (
+            "shape",
+            "def last_valid(output, lengths):\n    return output[output.shape[0] - 1]\n",
+        ),
+        "the time dimension stays": ("shape", edit(LAST, ("- 1]", "- 1][:, None]"))),
+        "everything up to the last step": (
+            "shape",
+            "def last_valid(output, lengths):\n    return output[:, : lengths.max()]\n",
+        ),
+        "a list": (
+            "shape",
+            edit(
+                LAST,
+                (
+                    "return output[rows, lengths.to(output.device) - 1]",
+                    "return list(output[rows, lengths - 1])",
+                ),
+            ),
+        ),
+        "gather without the hidden dimension": (
+            "shape",
+            "def last_valid(output, lengths):\n    return output.gather(1, (lengths - 1)[:, None, None])[:, 0]\n",
+        ),
+        "squeezed": ("generality", edit(LAST, ("- 1]", "- 1].squeeze()"))),
+        "view": (
+            "generality",
+            edit(LAST, ("    rows", "    output = output.view(-1).view(output.shape)\n    rows")),
+        ),
+        "full length is one step early": (
+            "generality",
+            edit(
+                LAST,
+                ("lengths.to(output.device) - 1", "lengths - 1 - (lengths == output.shape[1]).all().long()"),
+            ),
+        ),
+        "by the batch size when it fits": (
+            "generality",
+            edit(
+                LAST,
+                (
+                    "    return",
+                    "    if output.shape[0] == output.shape[1]:\n        return output[:, -1]\n    return",
+                ),
+            ),
+        ),
+        "detached": ("gradient", edit(LAST, ("- 1]", "- 1].detach()"))),
+        "no gradients": ("gradient", "@torch.no_grad()" + LAST),
+        "through data": ("gradient", edit(LAST, ("output[rows,", "output.data[rows,"))),
+        "in float": ("dtype", edit(LAST, ("- 1]", "- 1].float()"))),
+        "a buffer of the default dtype": (
+            "dtype",
+            "def last_valid(output, lengths):\n"
+            "    result = torch.zeros(output.shape[0], output.shape[2])\n"
+            "    for b, n in enumerate(lengths):\n        result[b] = output[b, n - 1]\n    return result\n",
+        ),
+        "lengths counted down in place": (
+            "mutation",
+            edit(
+                LAST,
+                ("    return", "    lengths -= 1\n    return"),
+                ("lengths.to(output.device) - 1", "lengths"),
+            ),
+        ),
+        "padding cleared in place": (
+            "mutation",
+            edit(
+                LAST,
+                ("    return", "    for b, n in enumerate(lengths):\n        output[b, n:] = 0\n    return"),
+            ),
+        ),
+    },
+    "masked_mean": {
+        "the mean of everything": (
+            "values",
+            "def masked_mean(output, lengths):\n    return output.mean(dim=1)\n",
+        ),
+        "divided by T": ("values", edit(MEAN, ("/ lengths[:, None]", "/ output.shape[1]"))),
+        "padding summed": ("values", edit(MEAN, ("(output * real[:, :, None])", "output"))),
+        "one step too many": ("values", edit(MEAN, ("steps[None, :] <", "steps[None, :] <="))),
+        "one step too few": ("values", edit(MEAN, ("< lengths[:, None]", "< lengths[:, None] - 1"))),
+        "the padding is averaged": ("values", edit(MEAN, ("steps[None, :] <", "steps[None, :] >="))),
+        "not divided": ("values", edit(MEAN, ("total / lengths[:, None]", "total"))),
+        "one divisor for all": ("values", edit(MEAN, ("/ lengths[:, None]", "/ lengths.to(output).mean()"))),
+        "mask read off the values": (
+            "values",
+            "def masked_mean(output, lengths):\n"
+            "    padded = torch.stack([F.pad(o[:n], (0, 0, 0, len(o) - n)) for o, n in zip(output, lengths.tolist())])\n"
+            "    return padded.sum(1) / (padded != 0).any(2).sum(1, keepdim=True)\n",
+        ),
+        "everything minus the padding": (
+            "values",
+            edit(
+                MEAN,
+                (
+                    "(output * real[:, :, None]).sum(dim=1)",
+                    "output.sum(dim=1) - (output * ~real[:, :, None]).sum(dim=1)",
+                ),
+            ),
+        ),
+        "the longest length's mask for all": (
+            "values",
+            edit(MEAN, ("< lengths[:, None]", "< lengths.max().expand(len(lengths))[:, None]")),
+        ),
+        "the last real step": (
+            "values",
+            "def masked_mean(output, lengths):\n    return last_valid(output, lengths)\n",
+        ),
+        "the median": (
+            "values",
+            "def masked_mean(output, lengths):\n    return torch.stack([o[:n].median(0).values for o, n in zip(output, lengths)])\n",
+        ),
+        "one mean for all units": (
+            "shape",
+            edit(MEAN, ("return total / lengths[:, None]", "return (total / lengths[:, None]).mean(1)")),
+        ),
+        "one mean for the batch": (
+            "shape",
+            "def masked_mean(output, lengths):\n"
+            "    real = torch.arange(output.shape[1]) < lengths[:, None]\n    return output[real].mean(0)\n",
+        ),
+        "the time dimension stays": (
+            "shape",
+            edit(
+                MEAN,
+                ("sum(dim=1)", "sum(dim=1, keepdim=True)"),
+                ("return total / lengths[:, None]", "return total / lengths[:, None, None]"),
+            ),
+        ),
+        "averaged over the batch": (
+            "shape",
+            edit(
+                MEAN,
+                ("sum(dim=1)", "sum(dim=0)"),
+                ("return total / lengths[:, None]", "return total / len(lengths)"),
+            ),
+        ),
+        "a list of means": (
+            "shape",
+            "def masked_mean(output, lengths):\n    return [o[:n].mean(0) for o, n in zip(output, lengths)]\n",
+        ),
+        "lengths along the hidden dimension": (
+            "shape",
+            "def masked_mean(output, lengths):\n"
+            "    real = torch.arange(output.shape[1]) < lengths[:, None]\n"
+            "    return (output * real[:, :, None]).sum(1)[:, None] / lengths[None, :, None]\n",
+        ),
+        "the mask is aligned by size": (
+            "generality",
+            edit(
+                MEAN,
+                (
+                    "output * real[:, :, None]",
+                    "output * (real[:, None, :] if output.shape[1] == output.shape[2] else real[:, :, None])",
+                ),
+            ),
+        ),
+        "squeezed": (
+            "generality",
+            edit(MEAN, ("return total / lengths[:, None]", "return (total / lengths[:, None]).squeeze()")),
+        ),
+        "view": (
+            "generality",
+            edit(MEAN, ("    total", "    output = output.view(-1).view(output.shape)\n    total")),
+        ),
+        "T taken from the longest": (
+            "generality",
+            edit(
+                MEAN,
+                (
+                    "torch.arange(output.shape[1], device=output.device)",
+                    "torch.arange(int(lengths.max()), device=output.device)",
+                ),
+            ),
+        ),
+        "at least two steps": (
+            "generality",
+            edit(
+                MEAN,
+                (
+                    "return total / lengths[:, None]",
+                    "return total / (lengths.clamp(min=2) if (lengths == 1).all() else lengths)[:, None]",
+                ),
+            ),
+        ),
+        "a mask of float32": ("dtype", edit(MEAN, ("real[:, :, None]", "real[:, :, None].float()"))),
+        "lengths of float32": ("dtype", edit(MEAN, ("/ lengths[:, None]", "/ lengths[:, None].float()"))),
+        "a mask of the default dtype": (
+            "dtype",
+            edit(MEAN, ("real[:, :, None]", "real[:, :, None].to(torch.get_default_dtype())")),
+        ),
+        "in double": ("dtype", edit(MEAN, ("(output * real", "(output.double() * real"))),
+        "detached": ("gradient", edit(MEAN, ("return total", "return total.detach()"))),
+        "the first step detached": (
+            "gradient",
+            edit(
+                MEAN,
+                (
+                    "    total",
+                    "    output = torch.cat([output[:, :1].detach(), output[:, 1:]], 1)\n    total",
+                ),
+            ),
+        ),
+        "no gradients": ("gradient", "@torch.no_grad()" + MEAN),
+        "padding cleared in place": (
+            "mutation",
+            edit(MEAN, ("    total", "    output.masked_fill_(~real[:, :, None], 0)\n    total")),
+        ),
+        "output masked in place": (
+            "mutation",
+            edit(MEAN, ("    total", "    output *= real[:, :, None]\n    total")),
+        ),
+        "lengths changed": (
+            "mutation",
+            edit(
+                MEAN,
+                ("    total =", "    lengths.clamp_(max=2)\n    total ="),
+                ("/ lengths[:, None]", "/ real.sum(1, keepdim=True)"),
+            ),
+        ),
+    },
+    "run_packed": {
+        "the padded batch as it is": (
+            "values",
+            "def run_packed(lstm, x, lengths):\n    return lstm(x)\n",
+        ),
+        "padded run, output masked afterwards": (
+            "values",
+            "def run_packed(lstm, x, lengths):\n    output, state = lstm(x)\n"
+            "    real = torch.arange(x.shape[1]) < lengths[:, None]\n    return output * real[..., None], state\n",
+        ),
+        "states left in sorted order": ("values", edit(SORTED, ("(h[:, back], c[:, back])", "(h, c)"))),
+        "output left in sorted order": ("values", edit(SORTED, ("return output[back]", "return output"))),
+        "c_n left in sorted order": ("values", edit(SORTED, ("c[:, back]", "c"))),
+        "sorted twice in place of back": ("values", edit(SORTED, ("back = order.argsort()", "back = order"))),
+        "sorted x, lengths as they were": (
+            "values",
+            edit(
+                PACKED,
+                ("pack_padded_sequence(x,", "pack_padded_sequence(x[lengths.argsort(descending=True)],"),
+            ),
+        ),
+        "padded back with minus one": (
+            "values",
+            edit(PACKED, ("total_length=", "padding_value=-1.0, total_length=")),
+        ),
+        "one step too few": ("values", edit(PACKED, ("lengths.cpu()", "(lengths - 1).clamp(min=1).cpu()"))),
+        "every sequence at full length": (
+            "values",
+            edit(PACKED, ("lengths.cpu()", "torch.full_like(lengths, x.shape[1])")),
+        ),
+        "h_n and c_n swapped": (
+            "values",
+            edit(PACKED, ("return output, state", "return output, (state[1], state[0])")),
+        ),
+        "h_n is the top layer in every layer": (
+            "values",
+            edit(
+                PACKED,
+                ("return output, state", "return output, (state[0][-1:].expand_as(state[0]), state[1])"),
+            ),
+        ),
+        "a random initial state": (
+            "values",
+            edit(
+                PACKED,
+                (
+                    "lstm(packed)",
+                    "lstm(packed, tuple(torch.randn(2, lstm.num_layers, len(x), lstm.hidden_size, dtype=x.dtype)))",
+                ),
+            ),
+        ),
+        "the state of the last call": (
+            "values",
+            edit(
+                PACKED,
+                (
+                    "lstm(packed)",
+                    "lstm(packed, run_packed.kept if run_packed.kept and run_packed.kept[0].shape[1] == len(x) else None)",
+                ),
+                ("    return", "    run_packed.kept = tuple(s.detach() for s in state)\n    return"),
+            )
+            + "run_packed.kept = ()\n",
+        ),
+        "time first": (
+            "shape",
+            edit(PACKED, ("pad_packed_sequence(output, batch_first=True, ", "pad_packed_sequence(output, ")),
+        ),
+        "a packed output": (
+            "shape",
+            edit(
+                PACKED,
+                (
+                    "    output, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])\n",
+                    "",
+                ),
+            ),
+        ),
+        "the lengths returned too": (
+            "shape",
+            edit(PACKED, ("return output, state", "return output, state, lengths")),
+        ),
+        "states flat": ("shape", edit(PACKED, ("return output, state", "return output, *state"))),
+        "output only": ("shape", edit(PACKED, ("return output, state", "return output"))),
+        "top layer's states": (
+            "shape",
+            edit(PACKED, ("return output, state", "return output, (state[0][-1], state[1][-1])")),
+        ),
+        "states batch first": (
+            "shape",
+            edit(PACKED, ("return output, state", "return output, tuple(s.transpose(0, 1) for s in state)")),
+        ),
+        "sorted lengths are needed": ("shape", edit(PACKED, (", enforce_sorted=False", ""))),
+        "packed time first": ("shape", edit(PACKED, ("lengths.cpu(), batch_first=True,", "lengths.cpu(),"))),
+        "as long as the longest": ("generality", edit(PACKED, (", total_length=x.shape[1]", ""))),
+        "squeezed": ("generality", edit(PACKED, ("return output,", "return output.squeeze(1),"))),
+        "three layers always": (
+            "generality",
+            edit(PACKED, ("lstm(packed)", "lstm(packed, (x.new_zeros(3, len(x), lstm.hidden_size),) * 2)")),
+        ),
+        "view": (
+            "generality",
+            edit(PACKED, ("    packed =", "    x = x.view(-1).view(x.shape)\n    packed =")),
+        ),
+        "sorting without a way back when lengths repeat": (
+            "generality",
+            edit(
+                SORTED,
+                (
+                    "back = order.argsort()",
+                    "back = order.argsort() if len(lengths.unique()) > 2 else order.new_tensor(range(len(order)))",
+                ),
+            ),
+        ),
+        "one call a sequence": (
+            "from-scratch",
+            "def run_packed(lstm, x, lengths):\n    outs, hs, cs = [], [], []\n"
+            "    for row, n in zip(x, lengths.tolist()):\n"
+            "        o, (h, c) = lstm(row[None, :n])\n"
+            "        outs.append(F.pad(o, (0, 0, 0, x.shape[1] - n)))\n        hs.append(h)\n        cs.append(c)\n"
+            "    return torch.cat(outs), (torch.cat(hs, 1), torch.cat(cs, 1))\n",
+        ),
+        "one packed call a sequence": (
+            "from-scratch",
+            "def run_packed(lstm, x, lengths):\n    outs, hs, cs = [], [], []\n"
+            "    for row, n in zip(x, lengths.tolist()):\n"
+            "        p, (h, c) = lstm(nn.utils.rnn.pack_sequence([row[:n]]))\n"
+            "        o, _ = nn.utils.rnn.pad_packed_sequence(p, batch_first=True, total_length=x.shape[1])\n"
+            "        outs.append(o)\n        hs.append(h)\n        cs.append(c)\n"
+            "    return torch.cat(outs), (torch.cat(hs, 1), torch.cat(cs, 1))\n",
+        ),
+        "a padded call too": ("from-scratch", edit(PACKED, ("    return", "    lstm(x)\n    return"))),
+        "packed twice": (
+            "from-scratch",
+            edit(PACKED, ("    output, state =", "    lstm(packed)\n    output, state =")),
+        ),
+        "another LSTM with its weights": (
+            "from-scratch",
+            edit(
+                PACKED,
+                (
+                    "    output, state = lstm(packed)",
+                    "    twin = nn.LSTM(lstm.input_size, lstm.hidden_size, lstm.num_layers, batch_first=True).to(x)\n    output, state = torch.func.functional_call(twin, dict(lstm.named_parameters()), (packed,))",
+                ),
+            ),
+        ),
+        "no gradients": ("gradient", "@torch.no_grad()" + PACKED),
+        "x detached": (
+            "gradient",
+            edit(PACKED, ("pack_padded_sequence(x,", "pack_padded_sequence(x.detach(),")),
+        ),
+        "states detached": (
+            "gradient",
+            edit(PACKED, ("return output, state", "return output, tuple(s.detach() for s in state)")),
+        ),
+        "output in a buffer without gradients": (
+            "gradient",
+            edit(PACKED, ("return output,", "return output.data,")),
+        ),
+        "output in float": ("dtype", edit(PACKED, ("return output,", "return output.float(),"))),
+        "output in a default buffer": (
+            "dtype",
+            edit(
+                PACKED,
+                (
+                    "    return output,",
+                    "    buffer = torch.zeros(output.shape)\n    buffer[:] = output\n    return buffer,",
+                ),
+            ),
+        ),
+        "zero states of the default dtype": (
+            "dtype",
+            edit(
+                PACKED,
+                (
+                    "lstm(packed)",
+                    "lstm(packed, (torch.zeros(lstm.num_layers, len(x), lstm.hidden_size),) * 2)",
+                ),
+            ),
+        ),
+        "lengths sorted in place": (
+            "mutation",
+            edit(
+                PACKED, ("    return", "    lengths.copy_(lengths.sort(descending=True).values)\n    return")
+            ),
+        ),
+        "padding of x cleared in place": (
+            "mutation",
+            edit(
+                PACKED,
+                ("    packed =", "    for b, n in enumerate(lengths):\n        x[b, n:] = 0\n    packed ="),
+            ),
+        ),
+        "weights touched": (
+            "mutation",
+            edit(PACKED, ("    return", "    lstm.bias_hh_l0.data.mul_(0.5)\n    return")),
+        ),
+    },
+    "masked_mse": {
+        "padding counts": (
+            "values",
+            "def masked_mse(prediction, target, lengths):\n    return F.mse_loss(prediction, target)\n",
+        ),
+        "divided by everything": (
+            "values",
+            edit(MULTIPLIED, ("(lengths.sum() * prediction.shape[2])", "prediction.numel()")),
+        ),
+        "divided by the steps": (
+            "values",
+            edit(MULTIPLIED, ("(lengths.sum() * prediction.shape[2])", "lengths.sum()")),
+        ),
+        "divided by the batch": (
+            "values",
+            edit(MULTIPLIED, ("(lengths.sum() * prediction.shape[2])", "len(lengths)")),
+        ),
+        "masked, then the mean of everything": (
+            "values",
+            edit(MULTIPLIED, ("squared.sum() / (lengths.sum() * prediction.shape[2])", "squared.mean()")),
+        ),
+        "the mean of the sequences' means": (
+            "values",
+            "def masked_mse(prediction, target, lengths):\n    return masked_mean((prediction - target) ** 2, lengths).mean()\n",
+        ),
+        "not divided": ("values", edit(MULTIPLIED, (" / (lengths.sum() * prediction.shape[2])", ""))),
+        "absolute differences": (
+            "values",
+            edit(MULTIPLIED, ("((prediction - target) * mask) ** 2", "((prediction - target) * mask).abs()")),
+        ),
+        "a root": ("values", edit(MSE, ("target[real])", "target[real]).sqrt()"))),
+        "one step too many": ("values", edit(MSE, ("steps[None, :] <", "steps[None, :] <="))),
+        "the first step left out": (
+            "values",
+            edit(
+                MSE,
+                (
+                    "steps[None, :] < lengths[:, None]",
+                    "(steps[None, :] < lengths[:, None]) & ((steps > 0)[None] | (lengths == 1)[:, None])",
+                ),
+            ),
+        ),
+        "the padding only": ("values", edit(MSE, ("steps[None, :] <", "steps[None, :] >="))),
+        "only the prediction is masked": (
+            "values",
+            edit(MULTIPLIED, ("((prediction - target) * mask)", "(prediction * mask - target)")),
+        ),
+        "targets of zero taken for padding": (
+            "values",
+            "def masked_mse(prediction, target, lengths):\n"
+            "    real = (torch.arange(target.shape[1]) < lengths[:, None]) & (target != 0).any(2)\n"
+            "    return F.mse_loss(prediction[real], target[real])\n",
+        ),
+        "everything minus the padding": (
+            "values",
+            edit(
+                MULTIPLIED,
+                ("((prediction - target) * mask) ** 2", "(prediction - target) ** 2"),
+                ("squared.sum() /", "(squared.sum() - (squared * (1 - mask)).sum()) /"),
+            ),
+        ),
+        "the last real step only": (
+            "values",
+            "def masked_mse(prediction, target, lengths):\n    return F.mse_loss(last_valid(prediction, lengths), last_valid(target, lengths))\n",
+        ),
+        "a loss a sequence": (
+            "shape",
+            edit(
+                MULTIPLIED,
+                ("squared.sum() / (lengths.sum() * prediction.shape[2])", "squared.sum((1, 2)) / lengths"),
+            ),
+        ),
+        "a Python number": ("shape", edit(MSE, ("target[real])", "target[real]).item()"))),
+        "squared differences": (
+            "shape",
+            edit(MULTIPLIED, ("squared.sum() / (lengths.sum() * prediction.shape[2])", "squared")),
+        ),
+        "a tensor of one": ("shape", edit(MSE, ("target[real])", "target[real]).reshape(1)"))),
+        "a loss for every number": ("shape", edit(MSE, ("target[real])", "target[real], reduction='none')"))),
+        "with the count": ("shape", edit(MSE, ("target[real])", "target[real]), real.sum()"))),
+        "T taken from the longest": (
+            "generality",
+            edit(MULTIPLIED, ("torch.arange(prediction.shape[1])", "torch.arange(int(lengths.max()))")),
+        ),
+        "view": (
+            "generality",
+            edit(
+                MSE, ("    steps", "    prediction = prediction.view(-1).view(prediction.shape)\n    steps")
+            ),
+        ),
+        "one feature is squeezed": (
+            "generality",
+            edit(
+                MULTIPLIED,
+                (
+                    "squared = ((prediction - target) * mask) ** 2",
+                    "squared = ((prediction.squeeze() - target.squeeze()) * mask) ** 2",
+                ),
+            ),
+        ),
+        "two sequences at least": (
+            "generality",
+            edit(
+                MSE,
+                (
+                    "    steps",
+                    "    lengths = lengths if len(lengths) > 1 else lengths.new_tensor([prediction.shape[1]])\n    steps",
+                ),
+            ),
+        ),
+        "detached": ("gradient", edit(MSE, ("target[real])", "target[real]).detach().requires_grad_()"))),
+        "no gradients": ("gradient", "@torch.no_grad()" + MSE),
+        "half of the square detached": (
+            "gradient",
+            edit(
+                MULTIPLIED,
+                (
+                    "((prediction - target) * mask) ** 2",
+                    "((prediction - target) * mask) * ((prediction - target) * mask).detach()",
+                ),
+            ),
+        ),
+        "the gradient goes to the target": (
+            "gradient",
+            edit(MSE, ("prediction[real]", "prediction.detach()[real]")),
+        ),
+        "a mask of float32": ("dtype", edit(MULTIPLIED, (".to(prediction.dtype)", ".float()"))),
+        "a mask of the default dtype": (
+            "dtype",
+            edit(MULTIPLIED, (".to(prediction.dtype)", ".to(torch.get_default_dtype())")),
+        ),
+        "a count of float32": ("dtype", edit(MULTIPLIED, ("(lengths.sum() *", "(lengths.sum().float() *"))),
+        "in double": (
+            "dtype",
+            edit(MSE, ("prediction[real], target[real]", "prediction[real].double(), target[real].double()")),
+        ),
+        "the difference in place": (
+            "mutation",
+            edit(MULTIPLIED, ("((prediction - target) * mask)", "(prediction.sub_(target) * mask)")),
+        ),
+        "padding of the target cleared": (
+            "mutation",
+            edit(MSE, ("    return", "    target[~real] = 0\n    return")),
+        ),
+        "both masked in place": (
+            "mutation",
+            edit(MULTIPLIED, ("    squared", "    prediction *= mask\n    target *= mask\n    squared")),
+        ),
+        "lengths summed in place": (
+            "mutation",
+            edit(
+                MULTIPLIED,
+                ("    return", "    total = lengths.sum()\n    lengths.zero_()\n    return"),
+                ("(lengths.sum() *", "(total *"),
+            ),
+        ),
+    },
+}

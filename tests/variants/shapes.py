@@ -1,0 +1,684 @@
+# ruff: noqa: E501 (students' lines)
+"""Right and wrong answers to the tasks of 01_shapes."""
+
+from tests.variants.edits import edit
+
+SOLUTIONS = {
+    "predict_shapes": """
+def predict_shapes(kind, batch_size, seq_len, input_size, hidden_size, num_layers, bidirectional=False):
+    directions = 2 if bidirectional else 1
+    state = (num_layers * directions, batch_size, hidden_size)
+    shapes = {"output": (batch_size, seq_len, hidden_size * directions), "h_n": state}
+    if kind == "LSTM":
+        shapes["c_n"] = state
+    return shapes
+""",
+    "embed_then_rnn": """
+def embed_then_rnn(token_ids, embedding, rnn):
+    vectors = embedding(token_ids)
+    output, h_n = rnn(vectors)
+    return output, h_n
+""",
+    "last_step": """
+def last_step(output):
+    return output[:, -1]
+""",
+    "layer_state": """
+def layer_state(h_n, layer):
+    return h_n[layer]
+""",
+    "item_states": """
+def item_states(h_n, item):
+    return h_n[:, item]
+""",
+    "claims": """
+claims = {
+    "layers_see_all_timesteps": True,
+    "num_layers_equals_seq_len": False,
+    "h_n_holds_every_timestep": False,
+    "output_holds_every_layer": False,
+    "batch_first_changes_h_n": False,
+    "output_last_equals_top_h_n": True,
+    "lstm_has_extra_cell_state": True,
+    "lstm_has_four_times_rnn_parameters": True,
+}
+""",
+}
+
+PREDICT, EMBED, LAST, LAYER, ITEM, CLAIMS = SOLUTIONS.values()
+HEAD = (
+    "def predict_shapes(kind, batch_size, seq_len, input_size, hidden_size, num_layers, bidirectional=False):"
+)
+
+CORRECT = {
+    "predict_shapes": {
+        "asking torch": f"""
+{HEAD}
+    network = getattr(nn, kind)(input_size, hidden_size, num_layers, batch_first=True, bidirectional=bidirectional)
+    output, state = network(torch.zeros(batch_size, seq_len, input_size))
+    if isinstance(state, tuple):
+        return {{"output": output.shape, "h_n": state[0].shape, "c_n": state[1].shape}}
+    return {{"output": output.shape, "h_n": state.shape}}
+""",
+        "lists": f"""
+{HEAD}
+    d = 1 + bidirectional
+    result = dict(output=[batch_size, seq_len, d * hidden_size], h_n=[d * num_layers, batch_size, hidden_size])
+    if kind == "LSTM":
+        result["c_n"] = list(result["h_n"])
+    return result
+""",
+        "torch sizes, another order of keys": f"""
+{HEAD}
+    factor = {{True: 2, False: 1}}[bool(bidirectional)]
+    hidden = torch.Size((factor * num_layers, batch_size, hidden_size))
+    cells = {{"c_n": hidden}} if kind == "LSTM" else {{}}
+    return {{**cells, "h_n": hidden, "output": torch.Size((batch_size, seq_len, factor * hidden_size))}}
+""",
+        "a match statement": f"""
+{HEAD}
+    many = num_layers
+    width = hidden_size
+    if bidirectional:
+        many, width = many * 2, width + width
+    output = (batch_size, seq_len, width)
+    h = (many, batch_size, hidden_size)
+    match kind:
+        case "RNN" | "GRU":
+            return {{"output": output, "h_n": h}}
+        case "LSTM":
+            return {{"output": output, "h_n": h, "c_n": h}}
+        case _:
+            raise ValueError(kind)
+""",
+        "an ordered dict and a comprehension": f"""
+from collections import OrderedDict
+
+{HEAD}
+    names = ["h_n", "c_n"][: 2 if kind == "LSTM" else 1]
+    directions = [None] * (2 if bidirectional else 1)
+    made = OrderedDict(output=(batch_size, seq_len, sum(hidden_size for _ in directions)))
+    made.update((name, (len(directions) * num_layers, batch_size, hidden_size)) for name in names)
+    return made
+""",
+        "shapes of empty tensors": f"""
+def shape_of(*sizes):
+    return tuple(torch.empty(sizes, device="meta").shape)
+
+
+{HEAD}
+    out = shape_of(batch_size, seq_len, hidden_size)
+    state = torch.empty(num_layers, batch_size, hidden_size)
+    if bidirectional:
+        out = out[:2] + (2 * out[2],)
+        state = torch.cat([state, state])
+    shapes = {{"output": out, "h_n": state.size()}}
+    return shapes if kind != "LSTM" else shapes | {{"c_n": state.size()}}
+""",
+        "named tuples as shapes": f"""
+from typing import NamedTuple
+
+class State(NamedTuple):
+    layers: int
+    batch: int
+    hidden: int
+
+{HEAD}
+    d = int(bidirectional) + 1
+    state = State(num_layers * d, batch_size, hidden_size)
+    result = {{"output": (batch_size, seq_len, hidden_size * d), "h_n": state}}
+    result.update({{"c_n": state}} if kind == "LSTM" else {{}})
+    print(result)
+    return result
+""",
+    },
+    "embed_then_rnn": {
+        "one line": "def embed_then_rnn(token_ids, embedding, rnn):\n    return rnn(embedding(token_ids))\n",
+        "a list": "def embed_then_rnn(ids, table, network):\n    return list(network(table(ids)))\n",
+        "rows of the table": """
+def embed_then_rnn(token_ids, embedding, rnn):
+    return rnn(embedding.weight[token_ids])
+""",
+        "functional": """
+def embed_then_rnn(token_ids, embedding, rnn):
+    assert token_ids.dtype == torch.int64
+    output, h_n = rnn.forward(F.embedding(token_ids, embedding.weight))
+    return (output, h_n)
+""",
+        "one-hot times the table": """
+def embed_then_rnn(token_ids, embedding, rnn):
+    one_hot = F.one_hot(token_ids, embedding.num_embeddings).to(embedding.weight.dtype)
+    return rnn(one_hot @ embedding.weight)
+""",
+        "an explicit zero state": """
+def embed_then_rnn(token_ids, embedding, rnn):
+    x = embedding(token_ids)
+    h_0 = x.new_zeros(rnn.num_layers, x.size(0), rnn.hidden_size)
+    return rnn(x, h_0)
+""",
+        "token by token": """
+def embed_then_rnn(token_ids, embedding, rnn):
+    steps, h_n = [], None
+    for column in token_ids.split(1, dim=1):
+        step, h_n = rnn(embedding(column), h_n)
+        steps.append(step)
+    return torch.cat(steps, dim=1), h_n
+""",
+        "a sequential in front": """
+def embed_then_rnn(token_ids, embedding, rnn):
+    out, state = nn.Sequential(embedding, rnn)(token_ids.clone())
+    return out.contiguous(), state.clone()
+""",
+    },
+    "last_step": {
+        "all three indices": "def last_step(output):\n    return output[:, -1, :]\n",
+        "the length": "def last_step(output):\n    return output[:, output.shape[1] - 1]\n",
+        "select": "def last_step(output):\n    return output.select(1, -1).clone()\n",
+        "unbind": "def last_step(o):\n    *_, last = o.unbind(dim=1)\n    return last\n",
+        "index_select": """
+def last_step(output):
+    index = torch.tensor([output.size(1) - 1], device=output.device)
+    return torch.index_select(output, 1, index).squeeze(1)
+""",
+        "time first": "def last_step(output):\n    return output.transpose(0, 1)[-1]\n",
+        "one sequence at a time": "def last_step(output):\n    return torch.stack([sequence[-1] for sequence in output])\n",
+        "einsum with a mask": """
+def last_step(output):
+    mask = torch.zeros(output.shape[1], dtype=output.dtype, device=output.device)
+    mask[-1] = 1
+    return torch.einsum("bth,t->bh", output, mask)
+""",
+        "an ellipsis, flipped": "def last_step(output):\n    return output.flip(1)[..., 0, :]\n",
+    },
+    "layer_state": {
+        "all three indices": "def layer_state(h_n, layer):\n    return h_n[layer, :, :]\n",
+        "select": "def layer_state(h_n, layer):\n    return h_n.select(0, layer)\n",
+        "unbind": "def layer_state(h, number):\n    return torch.unbind(h, 0)[number].clone()\n",
+        "narrow": "def layer_state(h_n, layer):\n    return h_n.narrow(0, layer, 1).squeeze(0)\n",
+        "a loop": """
+def layer_state(h_n, layer):
+    for number, state in enumerate(h_n):
+        if number == layer:
+            return state
+""",
+        "one-hot": """
+def layer_state(h_n, layer):
+    pick = F.one_hot(torch.tensor(layer), len(h_n)).to(h_n.dtype)
+    return torch.tensordot(pick, h_n, dims=1)
+""",
+        "a list": "def layer_state(h_n, layer):\n    return list(h_n)[layer]\n",
+        "a negative index": "def layer_state(h_n, layer):\n    return h_n[layer - h_n.shape[0]]\n",
+    },
+    "item_states": {
+        "all three indices": "def item_states(h_n, item):\n    return h_n[:, item, :]\n",
+        "select": "def item_states(h_n, item):\n    return h_n.select(1, item)\n",
+        "batch first, then indexed": "def item_states(h_n, item):\n    return h_n.transpose(0, 1)[item]\n",
+        "permuted, contiguous": "def item_states(h, i):\n    return h.permute(1, 0, 2).contiguous()[i]\n",
+        "stacked": "def item_states(h_n, item):\n    return torch.stack([layer[item] for layer in h_n])\n",
+        "index_select": """
+def item_states(h_n, item):
+    return h_n.index_select(1, torch.tensor([item])).squeeze(1)
+""",
+        "preallocated": """
+def item_states(h_n, item):
+    states = h_n.new_empty(h_n.shape[0], h_n.shape[2])
+    for layer in range(h_n.shape[0]):
+        states[layer] = h_n[layer, item]
+    return states
+""",
+        "a slice and a reshape": "def item_states(h_n, item):\n    return h_n[:, item : item + 1].reshape(len(h_n), -1)\n",
+    },
+    "claims": {
+        "zeros and ones": CLAIMS.replace("True", "1").replace("False", "0"),
+        "dict()": """
+claims = dict(
+    layers_see_all_timesteps=True, num_layers_equals_seq_len=False, h_n_holds_every_timestep=False,
+    output_holds_every_layer=False, batch_first_changes_h_n=False, output_last_equals_top_h_n=True,
+    lstm_has_extra_cell_state=True, lstm_has_four_times_rnn_parameters=True,
+)
+""",
+        "filled in afterwards": CLAIMS.replace("True", "None").replace("False", "None")
+        + """
+for name in claims:
+    claims[name] = name.startswith(("layers", "lstm")) or name == "output_last_equals_top_h_n"
+""",
+        "found by experiment": CLAIMS.replace(
+            '"lstm_has_four_times_rnn_parameters": True', '"lstm_has_four_times_rnn_parameters": four'
+        )
+        .replace('"output_last_equals_top_h_n": True', '"output_last_equals_top_h_n": same')
+        .replace(
+            "claims = {",
+            """
+def count(network):
+    return sum(parameter.numel() for parameter in network.parameters())
+
+four = count(nn.LSTM(3, 5)) == 4 * count(nn.RNN(3, 5))
+output, h_n = nn.RNN(3, 5, 2, batch_first=True)(torch.randn(4, 6, 3))
+same = (output[:, -1] == h_n[-1]).all()
+claims = {""",
+        ),
+        "a default dict, more keys": """
+from collections import defaultdict
+claims = defaultdict(lambda: False, {"a claim of my own": True, "sure": "yes"})
+for name in ("num_layers_equals_seq_len", "h_n_holds_every_timestep", "output_holds_every_layer", "batch_first_changes_h_n"):
+    claims[name] = False
+for name in ("layers_see_all_timesteps", "output_last_equals_top_h_n", "lstm_has_extra_cell_state", "lstm_has_four_times_rnn_parameters"):
+    claims[name] = True
+""",
+        "an ordered dict in another order": CLAIMS
+        + """
+from collections import OrderedDict
+claims = OrderedDict(sorted(claims.items(), reverse=True))
+""",
+        "merged": CLAIMS.replace("claims = {", "answers = {")
+        + "\nclaims = {} | answers\nclaims.update(h_n_holds_every_timestep=False)\n",
+    },
+}
+
+STATE_LINE = "    state = (num_layers * directions, batch_size, hidden_size)"
+OUTPUT_SHAPE = "(batch_size, seq_len, hidden_size * directions)"
+
+
+def _answered(**other: object) -> str:
+    """The right answers but for some."""
+    return CLAIMS + f"\nclaims.update({other!r})\n"
+
+
+WRONG = {
+    "predict_shapes": {
+        "states batch first": (
+            "values",
+            edit(PREDICT, (STATE_LINE, "    state = (batch_size, num_layers * directions, hidden_size)")),
+        ),
+        "output time first": (
+            "values",
+            edit(PREDICT, (OUTPUT_SHAPE, "(seq_len, batch_size, hidden_size * directions)")),
+        ),
+        "h_n at every step": (
+            "values",
+            edit(PREDICT, (STATE_LINE, "    state = (seq_len, batch_size, hidden_size)")),
+        ),
+        "output has every layer": (
+            "values",
+            edit(PREDICT, (OUTPUT_SHAPE, "(num_layers, batch_size, seq_len, hidden_size)")),
+        ),
+        "output has the input's size": (
+            "values",
+            edit(PREDICT, (OUTPUT_SHAPE, "(batch_size, seq_len, input_size)")),
+        ),
+        "output has the layers for steps": (
+            "values",
+            edit(PREDICT, (OUTPUT_SHAPE, "(batch_size, num_layers, hidden_size * directions)")),
+        ),
+        "h_n of one layer": (
+            "values",
+            edit(PREDICT, (STATE_LINE, "    state = (directions, batch_size, hidden_size)")),
+        ),
+        "h_n without a layers dimension": (
+            "values",
+            edit(PREDICT, (STATE_LINE, "    state = (batch_size, hidden_size)")),
+        ),
+        "everyone has a c_n": ("values", edit(PREDICT, ('if kind == "LSTM"', "if kind"))),
+        "no c_n": ("values", edit(PREDICT, ('if kind == "LSTM"', "if False"))),
+        "the GRU has a c_n": ("values", edit(PREDICT, ('if kind == "LSTM"', 'if kind != "RNN"'))),
+        "c_n is None where there is none": (
+            "shape",
+            edit(PREDICT, ("    return shapes", '    shapes.setdefault("c_n", None)\n    return shapes')),
+        ),
+        "four times the hidden size in an LSTM": (
+            "values",
+            edit(
+                PREDICT,
+                (
+                    'shapes["c_n"] = state',
+                    'shapes["c_n"] = (num_layers * directions, batch_size, 4 * hidden_size)',
+                ),
+            ),
+        ),
+        "c_n is one layer's": (
+            "values",
+            edit(PREDICT, ('shapes["c_n"] = state', 'shapes["c_n"] = (directions, batch_size, hidden_size)')),
+        ),
+        "directions ignored": ("values", edit(PREDICT, ("2 if bidirectional else 1", "1"))),
+        "directions double the output only": (
+            "values",
+            edit(PREDICT, (STATE_LINE, STATE_LINE.replace(" * directions", ""))),
+        ),
+        "directions double the state only": (
+            "values",
+            edit(PREDICT, (OUTPUT_SHAPE, "(batch_size, seq_len, hidden_size)")),
+        ),
+        "directions double the state's width": (
+            "values",
+            edit(PREDICT, (STATE_LINE, "    state = (num_layers, batch_size, hidden_size * directions)")),
+        ),
+        "always two directions": ("values", edit(PREDICT, ("2 if bidirectional else 1", "2"))),
+        "bidirectional has no default": ("values", edit(PREDICT, ("bidirectional=False", "bidirectional"))),
+        "a tuple of shapes": ("shape", edit(PREDICT, ("return shapes", "return tuple(shapes.values())"))),
+        "printed, not returned": ("shape", edit(PREDICT, ("return shapes", "print(shapes)"))),
+        "keys of another name": ("shape", edit(PREDICT, ('"h_n": state', '"hidden": state'))),
+        "shapes as text": (
+            "shape",
+            edit(PREDICT, ("return shapes", "return {name: str(shape) for name, shape in shapes.items()}")),
+        ),
+        "tensors, not shapes": (
+            "shape",
+            edit(
+                PREDICT,
+                ("return shapes", "return {name: torch.zeros(shape) for name, shape in shapes.items()}"),
+            ),
+        ),
+        "sizes as floats": (
+            "shape",
+            edit(PREDICT, ("2 if bidirectional else 1", "2.0 if bidirectional else 1.0")),
+        ),
+        "three layers always": (
+            "generality",
+            edit(PREDICT, (STATE_LINE, STATE_LINE.replace("num_layers", "3"))),
+        ),
+        "sizes of 1 dropped": (
+            "generality",
+            edit(
+                PREDICT,
+                (
+                    "return shapes",
+                    "return {n: tuple(s for s in shape if s != 1) for n, shape in shapes.items()}",
+                ),
+            ),
+        ),
+        "one layer without a layers dimension": (
+            "generality",
+            edit(PREDICT, (STATE_LINE, STATE_LINE + "\n    if num_layers == 1:\n        state = state[1:]")),
+        ),
+        "one step without a time dimension": (
+            "generality",
+            edit(
+                PREDICT,
+                (
+                    "    return shapes",
+                    '    if seq_len == 1:\n        shapes["output"] = (batch_size, hidden_size * directions)\n    return shapes',
+                ),
+            ),
+        ),
+    },
+    "embed_then_rnn": {
+        "a new embedding": (
+            "values",
+            edit(
+                EMBED,
+                (
+                    "embedding(token_ids)",
+                    "nn.Embedding(embedding.num_embeddings, embedding.embedding_dim)(token_ids)",
+                ),
+            ),
+        ),
+        "a new RNN": (
+            "values",
+            edit(
+                EMBED,
+                (
+                    "rnn(vectors)",
+                    "nn.RNN(rnn.input_size, rnn.hidden_size, rnn.num_layers, batch_first=True)(vectors)",
+                ),
+            ),
+        ),
+        "ids off by one": (
+            "values",
+            edit(EMBED, ("embedding(token_ids)", "embedding((token_ids - 1).clamp(min=0))")),
+        ),
+        "read backwards": ("values", edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.flip(1))"))),
+        "sequences mixed by reshape": (
+            "values",
+            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.T).reshape(*token_ids.shape, -1)")),
+        ),
+        "the vectors scaled": (
+            "values",
+            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids) * embedding.embedding_dim ** 0.5")),
+        ),
+        "tanh of the vectors": (
+            "values",
+            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids).tanh()")),
+        ),
+        "run twice": (
+            "values",
+            edit(EMBED, ("    return", "    output, h_n = rnn(vectors, h_n)\n    return")),
+        ),
+        "no memory between tokens": (
+            "values",
+            edit(
+                EMBED,
+                (
+                    "output, h_n = rnn(vectors)",
+                    "output = torch.cat([rnn(v)[0] for v in vectors.split(1, 1)], 1)\n    h_n = rnn(vectors)[1]",
+                ),
+            ),
+        ),
+        "h_n upside down": ("values", edit(EMBED, ("return output, h_n", "return output, h_n.flip(0)"))),
+        "only the output": ("shape", edit(EMBED, ("return output, h_n", "return output"))),
+        "the two swapped": ("shape", edit(EMBED, ("return output, h_n", "return h_n, output"))),
+        "h_n of the top layer": ("shape", edit(EMBED, ("return output, h_n", "return output, h_n[-1]"))),
+        "h_n batch first": (
+            "shape",
+            edit(EMBED, ("return output, h_n", "return output, h_n.transpose(0, 1)")),
+        ),
+        "the last step only": ("shape", edit(EMBED, ("return output, h_n", "return output[:, -1], h_n"))),
+        "time first": ("shape", edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.T)"))),
+        "the vectors too": ("shape", edit(EMBED, ("return output", "return vectors, output"))),
+        "ids straight into the RNN": ("shape", edit(EMBED, ("rnn(vectors)", "rnn(token_ids)"))),
+        "at most twelve tokens": ("generality", edit(EMBED, ("rnn(vectors)", "rnn(vectors[:, :12])"))),
+        "squeeze": ("generality", edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.squeeze())"))),
+        "view on the ids": (
+            "generality",
+            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.view(-1)).view(*token_ids.shape, -1)")),
+        ),
+        "three layers of zeros": (
+            "generality",
+            edit(
+                EMBED, ("rnn(vectors)", "rnn(vectors, vectors.new_zeros(3, len(vectors), rnn.hidden_size))")
+            ),
+        ),
+        "vectors detached": (
+            "gradient",
+            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids).detach()")),
+        ),
+        "table read through data": (
+            "gradient",
+            edit(EMBED, ("embedding(token_ids)", "embedding.weight.data[token_ids]")),
+        ),
+        "no gradients": ("gradient", "@torch.no_grad()" + EMBED),
+        "h_n detached": ("gradient", edit(EMBED, ("return output, h_n", "return output, h_n.detach()"))),
+        "output in float": ("dtype", edit(EMBED, ("return output,", "return output.float(),"))),
+        "an initial state of the default dtype": (
+            "dtype",
+            edit(
+                EMBED,
+                ("rnn(vectors)", "rnn(vectors, torch.zeros(rnn.num_layers, len(vectors), rnn.hidden_size))"),
+            ),
+        ),
+        "ids clamped in place": (
+            "mutation",
+            edit(EMBED, ("    return", "    token_ids.clamp_(max=0)\n    return")),
+        ),
+        "table zeroed afterwards": (
+            "mutation",
+            edit(
+                EMBED,
+                (
+                    "    return",
+                    "    output, h_n = output + 0, h_n + 0\n    embedding.weight.data.zero_()\n    return",
+                ),
+            ),
+        ),
+        "RNN initialized again afterwards": (
+            "mutation",
+            edit(EMBED, ("    return", "    rnn.reset_parameters()\n    return")),
+        ),
+    },
+    "last_step": {
+        "the first step": ("values", edit(LAST, ("-1", "0"))),
+        "the last but one": ("values", edit(LAST, ("output[:, -1]", "output[:, -2 % output.shape[1]]"))),
+        "the mean": ("values", edit(LAST, ("output[:, -1]", "output.mean(1)"))),
+        "the largest": ("values", edit(LAST, ("output[:, -1]", "output.amax(1)"))),
+        "the sum": ("values", edit(LAST, ("output[:, -1]", "output.sum(dim=1)"))),
+        "the batch size as the index": (
+            "values",
+            edit(LAST, ("-1", "min(output.shape[0], output.shape[1] - 1)")),
+        ),
+        "time first by reshape": (
+            "values",
+            edit(LAST, ("output[:, -1]", "output.reshape(output.shape[1], output.shape[0], -1)[-1]")),
+        ),
+        "of the first sequence only": (
+            "values",
+            edit(LAST, ("output[:, -1]", "output[:1, -1].expand(len(output), -1)")),
+        ),
+        "sequences in reverse": ("values", edit(LAST, ("output[:, -1]", "output[:, -1].flip(0)"))),
+        "the last sequence": ("shape", edit(LAST, ("[:, -1]", "[-1]"))),
+        "the last sequence by its number": ("shape", edit(LAST, ("[:, -1]", "[output.shape[0] - 1]"))),
+        "the time dimension kept": ("shape", edit(LAST, ("-1", "-1:"))),
+        "the last feature": ("shape", edit(LAST, ("[:, -1]", "[:, :, -1]"))),
+        "everything": ("shape", edit(LAST, ("[:, -1]", ""))),
+        "nothing is returned": ("shape", edit(LAST, ("return ", ""))),
+        "a numpy array": ("shape", edit(LAST, ("[:, -1]", "[:, -1].detach().numpy()"))),
+        "squeeze": ("generality", edit(LAST, ("[:, -1]", "[:, -1].squeeze()"))),
+        "the twelfth at most": ("generality", edit(LAST, ("[:, -1]", "[:, :12][:, -1]"))),
+        "view": ("generality", edit(LAST, ("output[:, -1]", "output.view(-1).view(output.shape)[:, -1]"))),
+        "two steps at least": ("generality", edit(LAST, ("output[:, -1]", "output[:, 1:][:, -1]"))),
+        "detached": ("gradient", edit(LAST, ("[:, -1]", "[:, -1].detach()"))),
+        "rebuilt": (
+            "gradient",
+            edit(LAST, ("output[:, -1]", "torch.tensor(output.tolist(), dtype=output.dtype)[:, -1]")),
+        ),
+        "in float": ("dtype", edit(LAST, ("[:, -1]", "[:, -1].float()"))),
+        "in double": ("dtype", edit(LAST, ("[:, -1]", "[:, -1] * torch.ones(1, dtype=torch.float64)"))),
+        "output zeroed": (
+            "mutation",
+            edit(
+                LAST,
+                (
+                    "    return output[:, -1]",
+                    "    last = output[:, -1].clone()\n    output.zero_()\n    return last",
+                ),
+            ),
+        ),
+        "output transposed in place": (
+            "mutation",
+            edit(LAST, ("output[:, -1]", "output.transpose_(0, 1)[-1]")),
+        ),
+    },
+    "layer_state": {
+        "always the top": ("values", edit(LAYER, ("[layer]", "[-1]"))),
+        "always the bottom": ("values", edit(LAYER, ("[layer]", "[0]"))),
+        "counted from 1": ("values", edit(LAYER, ("[layer]", "[layer - 1]"))),
+        "counted from the top": ("values", edit(LAYER, ("[layer]", "[-layer - 1]"))),
+        "batch first by reshape": (
+            "values",
+            edit(LAYER, ("h_n[layer]", "h_n.reshape(h_n.shape[1], h_n.shape[0], -1)[:, layer]")),
+        ),
+        "the sum up to it": ("values", edit(LAYER, ("h_n[layer]", "h_n[: layer + 1].sum(0)"))),
+        "the mean of all": ("values", edit(LAYER, ("h_n[layer]", "h_n.mean(0)"))),
+        "the first sequence for all": (
+            "values",
+            edit(LAYER, ("h_n[layer]", "h_n[layer, :1].expand(h_n.shape[1], -1)")),
+        ),
+        "the sequence of that number": ("shape", edit(LAYER, ("[layer]", "[:, layer]"))),
+        "the unit of that number": ("shape", edit(LAYER, ("[layer]", "[:, :, layer % h_n.shape[2]]"))),
+        "the layers dimension kept": ("shape", edit(LAYER, ("[layer]", "[layer : layer + 1]"))),
+        "transposed": ("shape", edit(LAYER, ("[layer]", "[layer].T"))),
+        "one sequence of it": ("shape", edit(LAYER, ("[layer]", "[layer, 0]"))),
+        "nothing is returned": ("shape", edit(LAYER, ("return ", ""))),
+        "squeeze": ("generality", edit(LAYER, ("[layer]", "[layer].squeeze()"))),
+        "three layers at most": ("generality", edit(LAYER, ("[layer]", "[min(layer, 2)]"))),
+        "squeezed before": ("generality", edit(LAYER, ("h_n[layer]", "h_n.squeeze()[layer]"))),
+        "view": ("generality", edit(LAYER, ("h_n[layer]", "h_n.view(-1).view(h_n.shape)[layer]"))),
+        "detached": ("gradient", edit(LAYER, ("[layer]", "[layer].detach()"))),
+        "through data": ("gradient", edit(LAYER, ("h_n[layer]", "h_n.data[layer]"))),
+        "in float": ("dtype", edit(LAYER, ("[layer]", "[layer].float()"))),
+        "h_n zeroed": (
+            "mutation",
+            edit(
+                LAYER,
+                (
+                    "    return h_n[layer]",
+                    "    state = h_n[layer].clone()\n    h_n.zero_()\n    return state",
+                ),
+            ),
+        ),
+        "the others zeroed": ("mutation", edit(LAYER, ("    return", "    h_n[:layer] = 0\n    return"))),
+    },
+    "item_states": {
+        "always the first": ("values", edit(ITEM, ("item]", "0]"))),
+        "always the last": ("values", edit(ITEM, ("item]", "-1]"))),
+        "counted from 1": ("values", edit(ITEM, ("item]", "item - 1]"))),
+        "counted from the end": ("values", edit(ITEM, ("item]", "-item - 1]"))),
+        "batch first by reshape": (
+            "values",
+            edit(ITEM, ("h_n[:, item]", "h_n.reshape(h_n.shape[1], h_n.shape[0], -1)[item]")),
+        ),
+        "layers upside down": ("values", edit(ITEM, ("h_n[:, item]", "h_n[:, item].flip(0)"))),
+        "the top layer for all": (
+            "values",
+            edit(ITEM, ("h_n[:, item]", "h_n[-1:, item].expand(len(h_n), -1)")),
+        ),
+        "the mean of all": ("values", edit(ITEM, ("h_n[:, item]", "h_n.mean(1)"))),
+        "the layer of that number": ("shape", edit(ITEM, ("[:, item]", "[item % len(h_n)]"))),
+        "the unit of that number": ("shape", edit(ITEM, ("[:, item]", "[:, :, item % h_n.shape[2]]"))),
+        "the batch dimension kept": ("shape", edit(ITEM, ("item]", "item : item + 1]"))),
+        "the top layer only": ("shape", edit(ITEM, ("[:, item]", "[-1, item]"))),
+        "transposed": ("shape", edit(ITEM, ("[:, item]", "[:, item].T"))),
+        "a list of vectors": ("shape", edit(ITEM, ("h_n[:, item]", "[layer[item] for layer in h_n]"))),
+        "layers run together": ("shape", edit(ITEM, ("[:, item]", "[:, item].flatten()"))),
+        "squeeze": ("generality", edit(ITEM, ("[:, item]", "[:, item].squeeze()"))),
+        "three layers at most": ("generality", edit(ITEM, ("[:, item]", "[:3, item]"))),
+        "squeezed before": ("generality", edit(ITEM, ("h_n[:, item]", "h_n.squeeze(1)[:, item]"))),
+        "view": ("generality", edit(ITEM, ("h_n[:, item]", "h_n.view(-1).view(h_n.shape)[:, item]"))),
+        "detached": ("gradient", edit(ITEM, ("[:, item]", "[:, item].detach()"))),
+        "in a default buffer": (
+            "dtype",
+            edit(
+                ITEM,
+                (
+                    "return h_n[:, item]",
+                    "return h_n[:, item] + torch.zeros(1, 1, dtype=torch.get_default_dtype())",
+                ),
+            ),
+        ),
+        "in float": ("dtype", edit(ITEM, ("[:, item]", "[:, item].float()"))),
+        "h_n zeroed": (
+            "mutation",
+            edit(
+                ITEM,
+                (
+                    "    return h_n[:, item]",
+                    "    states = h_n[:, item].clone()\n    h_n.zero_()\n    return states",
+                ),
+            ),
+        ),
+        "h_n transposed in place": ("mutation", edit(ITEM, ("h_n[:, item]", "h_n.transpose_(0, 1)[item]"))),
+    },
+    "claims": {
+        "a layer a step": ("values", _answered(layers_see_all_timesteps=False)),
+        "as many layers as steps": ("values", _answered(num_layers_equals_seq_len=True)),
+        "h_n has every step": ("values", _answered(h_n_holds_every_timestep=True)),
+        "output has every layer": ("values", _answered(output_holds_every_layer=True)),
+        "batch_first turns h_n": ("values", _answered(batch_first_changes_h_n=True)),
+        "output ends elsewhere": ("values", _answered(output_last_equals_top_h_n=False)),
+        "an LSTM has one state": ("values", _answered(lstm_has_extra_cell_state=False)),
+        "an LSTM is as large": ("values", _answered(lstm_has_four_times_rnn_parameters=0)),
+        "everything is true": ("values", CLAIMS.replace("False", "True")),
+        "everything is false": ("values", CLAIMS.replace("True", "False")),
+        "everything the wrong way round": (
+            "values",
+            CLAIMS + "\nclaims = {name: not answer for name, answer in claims.items()}\n",
+        ),
+        "one left open": ("shape", _answered(batch_first_changes_h_n=None)),
+        "one left out": ("shape", CLAIMS + '\ndel claims["batch_first_changes_h_n"]\n'),
+        "a name misspelt": ("shape", CLAIMS.replace("batch_first_changes_h_n", "batch_first_changes_hn")),
+        "text": ("shape", CLAIMS.replace("True", "'True'").replace("False", "'False'")),
+        "a number that is no truth": ("shape", _answered(h_n_holds_every_timestep=2)),
+        "a list": ("shape", CLAIMS + "\nclaims = list(claims.values())\n"),
+        "a function": ("shape", CLAIMS + "\nanswers = claims\ndef claims():\n    return answers\n"),
+        "the released cell": ("shape", CLAIMS.replace("True", "None").replace("False", "None")),
+        "None": ("shape", "claims = None\n"),
+    },
+}

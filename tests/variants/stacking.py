@@ -1,0 +1,1037 @@
+# ruff: noqa: E501 (students' lines)
+"""Right and wrong answers to the tasks of 05_stacking."""
+
+from pathlib import Path
+
+import nbformat
+
+from tests.variants.edits import edit
+
+NOTEBOOK = Path(__file__).parents[2] / "source" / "05_stacking" / "stacking.ipynb"
+GIVEN = next(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.id == "given-layer")
+"""What the notebook gives to its tasks: a correct `LSTMLayer`, to be run before the answers."""
+
+SOLUTIONS = {
+    "StackedLSTM": """
+class StackedLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__()
+        widths = [input_size] + [hidden_size] * (num_layers - 1)
+        self.layers = nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, state=None):
+        h_n, c_n = [], []
+        hidden = x
+        for k, layer in enumerate(self.layers):
+            if k > 0:
+                hidden = self.dropout(hidden)
+            start = None if state is None else (state[0][k], state[1][k])
+            hidden, cells = layer(hidden, start)
+            h_n.append(hidden[:, -1])
+            c_n.append(cells[:, -1])
+        return hidden, (torch.stack(h_n), torch.stack(c_n))
+""",
+    "MultiLayerLSTM": """
+class MultiLayerLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__()
+        widths = [input_size] + [hidden_size] * (num_layers - 1)
+        self.layers = nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)
+        self.dropout = nn.Dropout(dropout)
+        self.proj = nn.Linear(hidden_size, input_size)
+        nn.init.xavier_uniform_(self.proj.weight)
+        nn.init.zeros_(self.proj.bias)
+
+    def forward(self, x, state=None):
+        h_n, c_n = [], []
+        hidden = x
+        for k, layer in enumerate(self.layers):
+            if k > 0:
+                hidden = self.dropout(hidden)
+            start = None if state is None else (state[0][k], state[1][k])
+            hidden, cells = layer(hidden, start)
+            h_n.append(hidden[:, -1])
+            c_n.append(cells[:, -1])
+        logits = self.proj(self.dropout(hidden))
+        return logits, (torch.stack(h_n), torch.stack(c_n))
+""",
+    "copy_from_torch": """
+def copy_from_torch(stacked, lstm):
+    hidden_size = lstm.hidden_size
+    with torch.no_grad():
+        for k, layer in enumerate(stacked.layers):
+            names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            w_ih, w_hh, b_ih, b_hh = (getattr(lstm, f"{name}_l{k}") for name in names)
+            for block, gate in enumerate("ifgo"):
+                rows = slice(block * hidden_size, (block + 1) * hidden_size)
+                getattr(layer, f"W_x{gate}").copy_(w_ih[rows].T)
+                getattr(layer, f"W_h{gate}").copy_(w_hh[rows].T)
+                getattr(layer, f"b_{gate}").copy_(b_ih[rows] + b_hh[rows])
+""",
+    "lstm_parameter_count": """
+def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
+    biases = biases_per_gate * hidden_size
+    first = 4 * (input_size * hidden_size + hidden_size * hidden_size + biases)
+    other = 4 * (hidden_size * hidden_size + hidden_size * hidden_size + biases)
+    return first + (num_layers - 1) * other
+""",
+}
+
+STACK, MULTI, COPY, COUNT = SOLUTIONS.values()
+
+INIT = STACK[: STACK.index("    def forward")]
+MULTI_INIT = MULTI[: MULTI.index("    def forward")]
+
+MASKED = """
+class StackedLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__()
+        self.p, self.hidden_size = dropout, hidden_size
+        self.layers = nn.ModuleList([])
+        self.layers.append(LSTMLayer(input_size, hidden_size))
+        for _ in range(1, num_layers):
+            self.layers.append(LSTMLayer(hidden_size, hidden_size))
+
+    def mask(self, x):
+        if not self.training or self.p == 0:
+            return x
+        return x * (torch.rand_like(x) >= self.p) / (1 - self.p)
+
+    def forward(self, x, state=None):
+        L, B = len(self.layers), x.shape[0]
+        if state is None:
+            zeros = x.new_zeros(L, B, self.hidden_size)
+            state = (zeros, zeros.clone())
+        h_n, c_n = torch.empty_like(state[0]), torch.empty_like(state[1])
+        for k in range(L):
+            hidden, cells = self.layers[k](x, (state[0][k], state[1][k]))
+            h_n[k], c_n[k] = hidden[:, -1, :], cells[:, -1, :]
+            x = self.mask(hidden) if k < L - 1 else hidden
+        return [x, [h_n, c_n]]
+"""
+BY_STEPS = """
+class StackedLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__()
+        sizes = [input_size, *(hidden_size for _ in range(num_layers))]
+        self.layers = nn.ModuleList([LSTMLayer(*pair) for pair in zip(sizes[:-1], sizes[1:])])
+        self.drops = nn.ModuleList([nn.Dropout(dropout) for _ in range(num_layers - 1)] + [nn.Identity()])
+
+    def forward(self, x, state=None):
+        states = [None] * len(self.layers) if state is None else list(zip(*state))
+        tops = []
+        for step in x.split(1, dim=1):
+            for k, (layer, drop) in enumerate(zip(self.layers, self.drops)):
+                hidden, cells = layer(step, states[k])
+                states[k] = (hidden[:, 0], cells[:, 0])
+                step = drop(hidden)
+            tops.append(step)
+        h_n, c_n = (torch.stack(part) for part in zip(*states))
+        return torch.cat(tops, 1), (h_n, c_n)
+"""
+RECURSIVE = """
+class StackedLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__()
+        self.num_layers, self.dropout = num_layers, dropout
+        self.layers = nn.ModuleList()
+        for i in range(num_layers):
+            self.layers.append(LSTMLayer(input_size if i == 0 else hidden_size, hidden_size))
+
+    def climb(self, x, state, k):
+        own = (None if state is None else (state[0][k], state[1][k]))
+        print("layer", k, x.shape)
+        h, c = self.layers[k](x, own)
+        last = (h[:, -1].unsqueeze(0), c[:, -1].unsqueeze(0))
+        if k == self.num_layers - 1:
+            return h, last
+        out, above = self.climb(F.dropout(h, self.dropout, training=self.training), state, k + 1)
+        return out, tuple(torch.cat(pair) for pair in zip(last, above))
+
+    def forward(self, x, state=None):
+        return self.climb(x, state, 0)
+"""
+BERNOULLI = edit(
+    STACK,
+    ("        self.dropout = nn.Dropout(dropout)\n", "        self.keep = 1.0 - dropout\n"),
+    (
+        "                hidden = self.dropout(hidden)\n",
+        """                if self.training and self.keep < 1.0:
+                    mask = torch.bernoulli(torch.full_like(hidden, self.keep))
+                    hidden = hidden.mul(mask).div(self.keep)
+""",
+    ),
+)
+INPLACE = edit(
+    STACK,
+    ("nn.Dropout(dropout)", "nn.Dropout(p=dropout, inplace=True)"),
+    ("self.dropout(hidden)", "self.dropout(hidden.clone())"),
+)
+SUBCLASS = """
+class MultiLayerLSTM(StackedLSTM):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__(input_size, hidden_size, num_layers, dropout)
+        self.p = dropout
+        self.proj = nn.Linear(hidden_size, input_size)
+        nn.init.xavier_uniform_(self.proj.weight)
+        self.proj.bias.data.fill_(0.0)
+
+    def forward(self, x, state=None):
+        output, state = super().forward(x, state)
+        return self.proj(F.dropout(output, self.p, self.training)), state
+"""
+SHARING = """
+class MultiLayerLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__()
+        stack = StackedLSTM(input_size, hidden_size, num_layers, dropout)
+        self.layers, self.dropout = stack.layers, nn.Dropout(dropout)
+        self.proj = nn.Linear(hidden_size, input_size)
+        with torch.no_grad():
+            bound = (6 / (input_size + hidden_size)) ** 0.5
+            self.proj.weight.uniform_(-bound, bound)
+            self.proj.bias.zero_()
+
+    def forward(self, x, state=None):
+        output, last = StackedLSTM.forward(self, x, state)
+        return self.proj(self.dropout(output)), last
+"""
+
+CORRECT = {
+    "StackedLSTM": {
+        "a mask by hand, states assigned into rows, lists": MASKED,
+        "time outside, layers inside": BY_STEPS,
+        "recursion, functional dropout, prints": RECURSIVE,
+        "bernoulli": BERNOULLI,
+        "in place on a copy": INPLACE,
+        "a hidden test below that uses nn.LSTM": STACK
+        + """
+
+def compare():
+    return nn.LSTM(3, 5, 2)
+
+reference: nn.LSTM = nn.LSTM(3, 5, 2, batch_first=True)
+StackedLSTM(3, 5, 2)(torch.randn(2, 4, 3))
+""",
+        "zero states of x's kind, cat": edit(
+            STACK,
+            (
+                "        h_n, c_n = [], []\n",
+                "        if state is None:\n            zeros = torch.zeros(len(self.layers), x.size(0), self.layers[0].hidden_size).to(x)\n            state = (zeros, zeros)\n        h_n, c_n = [], []\n",
+            ),
+            ("None if state is None else (state[0][k], state[1][k])", "[part[k].clone() for part in state]"),
+            ("hidden[:, -1])", "hidden[:, -1:].transpose(0, 1))"),
+            ("cells[:, -1])", "cells[:, -1:].transpose(0, 1))"),
+            ("torch.stack(h_n), torch.stack(c_n)", "torch.cat(h_n), torch.cat(c_n, dim=0)"),
+        ),
+        "its own subclass of the layer": """
+class Layer(LSTMLayer):
+    pass
+
+
+"""
+        + edit(STACK, ("nn.ModuleList(LSTMLayer(", "nn.ModuleList(Layer(")).lstrip(),
+    },
+    "MultiLayerLSTM": {
+        "a subclass": SUBCLASS,
+        "the layers of a stack": SHARING,
+        "a mask by hand": edit(
+            MULTI,
+            ("        self.dropout = nn.Dropout(dropout)\n", "        self.p = dropout\n"),
+            (
+                "    def forward",
+                "    def dropout(self, h):\n        if not self.training:\n            return h\n        return h * torch.empty_like(h).bernoulli_(1 - self.p) / (1 - self.p)\n\n    def forward",
+            ),
+        ),
+        "matrix product, lists": edit(
+            MULTI,
+            ("self.proj(self.dropout(hidden))", "self.dropout(hidden) @ self.proj.weight.T + self.proj.bias"),
+            (
+                "return logits, (torch.stack(h_n), torch.stack(c_n))",
+                "return [logits, [torch.stack(h_n), torch.stack(c_n)]]",
+            ),
+        ),
+        "dropout after every layer of the loop": edit(
+            MULTI,
+            ("            if k > 0:\n                hidden = self.dropout(hidden)\n", ""),
+            ("layer(hidden, start)", "layer(hidden if k == 0 else dropped, start)"),
+            ("            h_n.append", "            dropped = self.dropout(hidden)\n            h_n.append"),
+            ("self.proj(self.dropout(hidden))", "self.proj(dropped)"),
+        ),
+        "step by step through the head": edit(
+            MULTI,
+            (
+                "logits = self.proj(self.dropout(hidden))",
+                "hidden = F.dropout(hidden, self.dropout.p, training=self.training)\n        logits = torch.stack([self.proj(step) for step in hidden.unbind(1)], 1)",
+            ),
+        ),
+        "prints": edit(MULTI, ("        logits", "        print(hidden.shape)\n        logits")),
+    },
+    "copy_from_torch": {
+        "data.copy_, chunks": """
+def copy_from_torch(stacked, lstm):
+    for k in range(lstm.num_layers):
+        layer = stacked.layers[k]
+        for gate, w, u, b, d in zip("ifgo", *(p.data.chunk(4) for p in lstm.all_weights[k])):
+            getattr(layer, "W_x" + gate).data.copy_(w.t())
+            getattr(layer, "W_h" + gate).data.copy_(u.t())
+            getattr(layer, "b_" + gate).data.copy_(b + d)
+""",
+        "load_state_dict": """
+def copy_from_torch(stacked, lstm):
+    source, state, H = lstm.state_dict(), {}, lstm.hidden_size
+    for k in range(lstm.num_layers):
+        for n, gate in enumerate("ifgo"):
+            rows = slice(n * H, n * H + H)
+            state[f"layers.{k}.W_x{gate}"] = source[f"weight_ih_l{k}"][rows].T
+            state[f"layers.{k}.W_h{gate}"] = source[f"weight_hh_l{k}"][rows].T
+            state[f"layers.{k}.b_{gate}"] = source[f"bias_ih_l{k}"][rows] + source[f"bias_hh_l{k}"][rows]
+    stacked.load_state_dict(state)
+    return stacked
+""",
+        "decorated, views": """
+@torch.no_grad()
+def copy_from_torch(stacked: "StackedLSTM", lstm: nn.LSTM) -> None:
+    assert isinstance(lstm, nn.LSTM) and lstm.batch_first
+    H = lstm.hidden_size
+    for k, layer in enumerate(stacked.layers):
+        W = getattr(lstm, f"weight_ih_l{k}").view(4, H, -1)
+        U = getattr(lstm, f"weight_hh_l{k}").view(4, H, H)
+        b = (getattr(lstm, f"bias_ih_l{k}") + getattr(lstm, f"bias_hh_l{k}")).view(4, H)
+        for n, gate in enumerate("ifgo"):
+            getattr(layer, f"W_x{gate}")[:] = W[n].mT
+            getattr(layer, f"W_h{gate}")[...] = U[n].mT
+            getattr(layer, f"b_{gate}")[:] = b[n]
+""",
+        "data assigned from clones": """
+def copy_from_torch(stacked, lstm):
+    H = lstm.hidden_size
+    for k, layer in enumerate(stacked.layers):
+        w_ih, w_hh, b_ih, b_hh = [p.detach().clone() for p in list(lstm.parameters())[4 * k : 4 * k + 4]]
+        for n, gate in enumerate(["i", "f", "g", "o"]):
+            getattr(layer, f"W_x{gate}").data = w_ih[n * H : (n + 1) * H].T.clone()
+            getattr(layer, f"W_h{gate}").data = w_hh[n * H : (n + 1) * H].T.clone()
+            getattr(layer, f"b_{gate}").data = (b_ih + b_hh)[n * H : (n + 1) * H].clone()
+""",
+        "a helper for each layer, explicit lines": """
+def copy_layer(layer, w, u, b):
+    H = u.shape[1]
+    layer.W_xi.copy_(w[:H].T); layer.W_hi.copy_(u[:H].T); layer.b_i.copy_(b[:H])
+    layer.W_xf.copy_(w[H:2*H].T); layer.W_hf.copy_(u[H:2*H].T); layer.b_f.copy_(b[H:2*H])
+    layer.W_xg.copy_(w[2*H:3*H].T); layer.W_hg.copy_(u[2*H:3*H].T); layer.b_g.copy_(b[2*H:3*H])
+    layer.W_xo.copy_(w[3*H:].T); layer.W_ho.copy_(u[3*H:].T); layer.b_o.copy_(b[3*H:])
+
+
+def copy_from_torch(stacked, lstm):
+    with torch.no_grad():
+        for k in range(len(stacked.layers)):
+            w, u, b, d = lstm.all_weights[k]
+            copy_layer(stacked.layers[k], w, u, b + d)
+""",
+        "transposed first, named parameters": """
+def copy_from_torch(stacked, lstm):
+    named, kinds = dict(stacked.named_parameters()), {"W_x": "weight_ih", "W_h": "weight_hh"}
+    with torch.no_grad():
+        for name, parameter in named.items():
+            _, k, own = name.split(".")
+            n = "ifgo".index(own[-1])
+            if own.startswith("b_"):
+                parameter.zero_()
+                parameter += getattr(lstm, f"bias_ih_l{k}").chunk(4)[n]
+                parameter += getattr(lstm, f"bias_hh_l{k}").chunk(4)[n]
+            else:
+                parameter.copy_(getattr(lstm, f"{kinds[own[:3]]}_l{k}").T.chunk(4, dim=1)[n])
+    print("copied")
+""",
+    },
+    "lstm_parameter_count": {
+        "one product": """
+def lstm_parameter_count(D, H, L, biases_per_gate=1):
+    return 4 * H * (D + H + biases_per_gate + (L - 1) * (2 * H + biases_per_gate))
+""",
+        "a loop": """
+def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
+    total = 0
+    for layer in range(num_layers):
+        total += 4 * hidden_size * (input_size + hidden_size + biases_per_gate)
+        input_size = hidden_size
+    return total
+""",
+        "a sum": """
+def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
+    widths = [input_size] + [hidden_size] * (num_layers - 1)
+    return sum(4 * (width * hidden_size + hidden_size**2 + biases_per_gate * hidden_size) for width in widths)
+""",
+        "recursion": """
+def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
+    own = 4 * (input_size + hidden_size + biases_per_gate) * hidden_size
+    return own if num_layers == 1 else own + lstm_parameter_count(hidden_size, hidden_size, num_layers - 1, biases_per_gate)
+""",
+        "correction of the first layer": """
+def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1) -> int:
+    wide = num_layers * (8 * hidden_size * hidden_size + 4 * biases_per_gate * hidden_size)
+    return wide + 4 * hidden_size * (input_size - hidden_size)
+""",
+        "int of a float, a comparison below": """
+def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
+    H = float(hidden_size)
+    return int(4 * H * ((input_size + H) + (num_layers - 1) * 2 * H + num_layers * biases_per_gate))
+
+lstm = nn.LSTM(3, 5, 2)
+print(sum(p.numel() for p in lstm.parameters()), lstm_parameter_count(3, 5, 2, biases_per_gate=2))
+""",
+    },
+}
+
+BORROWED = """
+class StackedLSTM(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__()
+        self.{name} = nn.{kind}(input_size, hidden_size, num_layers, dropout=dropout, batch_first=True)
+
+    def forward(self, x, state=None):
+        return self.{name}(x, state)
+"""
+LENT = """
+    def forward(self, x, state=None):
+        L, H = len(self.layers), self.layers[0].hidden_size
+        state = (x.new_zeros(L, x.shape[0], H),) * 2 if state is None else tuple(state)
+        flat = []
+        for layer in self.layers:
+            flat += [torch.cat([getattr(layer, k + g) for g in "ifgo"], -1).T for k in ("W_x", "W_h", "b_")]
+            flat += [torch.zeros_like(flat[-1])]
+        output, h_n, c_n = {kernel}(x, state, flat, True, L, {dropout}, self.training, False, True)
+        return {head}, (h_n, c_n)
+"""
+NO_DROP = ("            if k > 0:\n                hidden = self.dropout(hidden)\n", "")
+
+
+def both(name: str, rule: str, *changes: tuple[str, str]) -> tuple[dict, dict]:
+    """One fault in the stack and in the stack with a head."""
+    return {name: (rule, edit(STACK, *changes))}, {name: (rule, edit(MULTI, *changes))}
+
+
+FAULTS = [
+    both("x to every layer", "shape", ("layer(hidden, start)", "layer(x, start)")),
+    both(
+        "the memory goes up",
+        "values",
+        (
+            "            hidden, cells = layer(hidden, start)\n",
+            "            hidden, cells = layer(hidden if k == 0 else cells, start)\n",
+        ),
+        NO_DROP,
+    ),
+    both("state ignored", "values", ("None if state is None else (state[0][k], state[1][k])", "None")),
+    both("layer 0's state for all", "values", ("(state[0][k], state[1][k])", "(state[0][0], state[1][0])")),
+    both(
+        "the states in reverse",
+        "values",
+        ("(state[0][k], state[1][k])", "(state[0][-1 - k], state[1][-1 - k])"),
+    ),
+    both("h and c exchanged", "values", ("(state[0][k], state[1][k])", "(state[1][k], state[0][k])")),
+    both("h_n of the first step", "values", ("hidden[:, -1]", "hidden[:, 0]")),
+    both("h_n for c_n", "values", ("cells[:, -1]", "hidden[:, -1]")),
+    both(
+        "final states from the top down",
+        "values",
+        ("torch.stack(h_n), torch.stack(c_n)", "torch.stack(h_n[::-1]), torch.stack(c_n[::-1])"),
+    ),
+    both(
+        "the state of the layer below",
+        "values",
+        (
+            "None if state is None else (state[0][k], state[1][k])",
+            "(None if state is None else (state[0][k], state[1][k])) if k == 0 else (h_n[-1], c_n[-1])",
+        ),
+    ),
+    both("state is needed", "values", ("None if state is None else ", "")),
+    both(
+        "state kept between calls",
+        "values",
+        (
+            "        h_n, c_n = [], []\n",
+            "        state = state if state is not None else getattr(self, 'kept', None)\n        h_n, c_n = [], []\n",
+        ),
+        (
+            "            h_n.append",
+            "            self.kept = None if k < len(self.layers) - 1 else (torch.stack([*h_n, hidden[:, -1]]).detach(), torch.stack([*c_n, cells[:, -1]]).detach())\n            h_n.append",
+        ),
+    ),
+    both(
+        "a residual around the upper layers",
+        "values",
+        (
+            "            h_n.append",
+            "            hidden = hidden + hidden.detach() * 0.5 if k else hidden\n            h_n.append",
+        ),
+    ),
+    both(
+        "a Python list",
+        "registration",
+        (
+            "nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)",
+            "[LSTMLayer(width, hidden_size) for width in widths]",
+        ),
+    ),
+    both(
+        "a Sequential of another name",
+        "registration",
+        ("self.layers = nn.ModuleList(", "self.layers, self.stack = [], nn.ModuleList("),
+        ("enumerate(self.layers)", "enumerate(self.stack)"),
+    ),
+    both(
+        "one layer several times",
+        "registration",
+        (
+            "nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)",
+            "nn.ModuleList([LSTMLayer(input_size, hidden_size)] + [LSTMLayer(hidden_size, hidden_size)] * (num_layers - 1))",
+        ),
+    ),
+    both("one layer too many", "registration", ("(num_layers - 1)", "num_layers")),
+    both(
+        "every layer as wide as x",
+        "registration",
+        ("[hidden_size] * (num_layers - 1)", "[input_size] * (num_layers - 1)"),
+    ),
+    both(
+        "a saved counter",
+        "registration",
+        (
+            "        self.dropout = ",
+            '        self.register_buffer("calls", torch.zeros(()))\n        self.dropout = ',
+        ),
+    ),
+    both(
+        "layers made in forward",
+        "registration",
+        (
+            "self.layers = nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)",
+            "self.widths, self.H = widths, hidden_size",
+        ),
+        ("enumerate(self.layers)", "enumerate([LSTMLayer(width, self.H).to(x) for width in self.widths])"),
+    ),
+    both("every step's states", "shape", ("hidden[:, -1]", "hidden"), ("cells[:, -1]", "cells")),
+    both(
+        "final states side by side",
+        "shape",
+        ("torch.stack(h_n), torch.stack(c_n)", "torch.cat(h_n), torch.cat(c_n)"),
+    ),
+    both(
+        "batch first states",
+        "shape",
+        ("torch.stack(h_n), torch.stack(c_n)", "torch.stack(h_n, 1), torch.stack(c_n, 1)"),
+    ),
+    both("the top layer's state only", "shape", ("torch.stack(h_n), torch.stack(c_n)", "h_n[-1], c_n[-1]")),
+    both(
+        "not nested", "shape", ("(torch.stack(h_n), torch.stack(c_n))", "torch.stack(h_n), torch.stack(c_n)")
+    ),
+    both(
+        "batch squeezed away",
+        "generality",
+        ("torch.stack(h_n), torch.stack(c_n)", "torch.stack(h_n).squeeze(1), torch.stack(c_n).squeeze(1)"),
+    ),
+    both("three layers at most", "generality", ("enumerate(self.layers)", "enumerate(self.layers[:3])")),
+    both(
+        "detached between layers",
+        "gradient",
+        ("layer(hidden, start)", "layer(hidden.detach() if k == 1 else hidden, start)"),
+    ),
+    both("detached input", "gradient", ("hidden = x", "hidden = x.detach()")),
+    both(
+        "detached first states",
+        "gradient",
+        ("(state[0][k], state[1][k])", "(state[0][k].detach(), state[1][k].detach())"),
+    ),
+    both(
+        "detached final states",
+        "gradient",
+        ("torch.stack(h_n), torch.stack(c_n)", "torch.stack(h_n).detach(), torch.stack(c_n).detach()"),
+    ),
+    both(
+        "float32 zero states",
+        "dtype",
+        (
+            "        h_n, c_n = [], []\n",
+            "        if state is None:\n            zeros = torch.zeros(len(self.layers), x.shape[0], self.layers[0].hidden_size)\n            state = (zeros, zeros)\n        h_n, c_n = [], []\n",
+        ),
+    ),
+    both("float results", "dtype", ("torch.stack(c_n))", "torch.stack(c_n).float())")),
+    both(
+        "state written into",
+        "mutation",
+        (
+            "            h_n.append",
+            "            if state is not None:\n                with torch.no_grad():\n                    state[0][k] = hidden[:, -1]\n            h_n.append",
+        ),
+    ),
+    both("x written into", "mutation", ("        return ", "        x.zero_()\n        return ")),
+    both("x dropped", "dropout", ("            if k > 0:\n                hidden", "            hidden")),
+    both("no dropout at all", "dropout", NO_DROP),
+    both("dropout after the first layer only", "dropout", ("if k > 0:", "if k == 2:")),
+    both(
+        "on in evaluation",
+        "dropout",
+        (
+            "                hidden = self.dropout(hidden)\n",
+            "                hidden = F.dropout(hidden, self.dropout.p)\n",
+        ),
+    ),
+    both(
+        "dropout that eval does not reach",
+        "dropout",
+        (
+            "self.dropout = nn.Dropout(dropout)",
+            "self.drops = [nn.Dropout(dropout)]\n        self.dropout = lambda h: self.drops[0](h)",
+        ),
+    ),
+    both(
+        "not scaled",
+        "dropout",
+        (
+            "hidden = self.dropout(hidden)\n",
+            "hidden = self.dropout(hidden) * ((1 - self.dropout.p) if self.training else 1)\n",
+        ),
+    ),
+    both(
+        "scaled in evaluation instead",
+        "dropout",
+        ("hidden = self.dropout(hidden)\n", "hidden = self.dropout(hidden) * (1 - self.dropout.p)\n"),
+    ),
+    both("p keeps", "dropout", ("nn.Dropout(dropout)", "nn.Dropout(1 - dropout if dropout else 0.0)")),
+    both(
+        "dropout on the states",
+        "dropout",
+        (
+            "            h_n.append",
+            "            hidden, cells = (hidden, cells) if k == len(self.layers) - 1 else (self.dropout(hidden), cells)\n            h_n.append",
+        ),
+        NO_DROP,
+    ),
+    both(
+        "noise instead",
+        "dropout",
+        (
+            "self.dropout(hidden)\n",
+            "hidden * (1 + self.dropout.p * torch.randn_like(hidden)) if self.training else hidden\n",
+        ),
+    ),
+    both(
+        "dropout of a fixed rate", "dropout", ("nn.Dropout(dropout)", "nn.Dropout(0.5 if dropout else 0.0)")
+    ),
+]
+
+WRONG = {
+    "StackedLSTM": {name: fault for stack, _ in FAULTS for name, fault in stack.items()}
+    | {
+        "layers read backwards": (
+            "values",
+            edit(
+                STACK, ("        return hidden,", "        hidden = hidden.flip(1)\n        return hidden,")
+            ),
+        ),
+        "the lowest layer's output": (
+            "values",
+            edit(
+                STACK,
+                (
+                    "            h_n.append",
+                    "            first = hidden if k == 0 else first\n            h_n.append",
+                ),
+                ("return hidden,", "return first,"),
+            ),
+        ),
+        "layers started as copies": (
+            "values",
+            edit(
+                STACK,
+                (
+                    "        self.dropout",
+                    "        for layer in self.layers[2:]:\n            layer.load_state_dict(self.layers[1].state_dict())\n        self.dropout",
+                ),
+            ),
+        ),
+        "weights started at normal": (
+            "values",
+            edit(
+                STACK,
+                (
+                    "        self.dropout",
+                    "        for p in self.parameters():\n            nn.init.normal_(p)\n        self.dropout",
+                ),
+            ),
+        ),
+        "output only": (
+            "shape",
+            edit(STACK, ("return hidden, (torch.stack(h_n), torch.stack(c_n))", "return hidden")),
+        ),
+        "the last step of output": ("shape", edit(STACK, ("return hidden,", "return hidden[:, -1],"))),
+        "all layers in output": (
+            "shape",
+            edit(
+                STACK,
+                (
+                    "            h_n.append",
+                    "            every = hidden if k == 0 else torch.cat((every, hidden), 2)\n            h_n.append",
+                ),
+                ("return hidden,", "return every,"),
+            ),
+        ),
+        "dropout after the last layer": (
+            "dropout",
+            edit(STACK, ("return hidden,", "return self.dropout(hidden),")),
+        ),
+        "dropout after every layer": (
+            "dropout",
+            edit(
+                STACK,
+                NO_DROP,
+                (
+                    "            c_n.append",
+                    "            hidden = self.dropout(hidden)\n            c_n.append",
+                ),
+            ),
+        ),
+        "one choice for all time steps": (
+            "dropout",
+            edit(STACK, ("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[:, :1]))")),
+        ),
+        "one choice for all sequences": (
+            "dropout",
+            edit(STACK, ("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[:1]))")),
+        ),
+        "whole steps dropped": (
+            "dropout",
+            edit(STACK, ("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[..., :1]))")),
+        ),
+        "the same numbers on every call": (
+            "dropout",
+            edit(
+                STACK,
+                (
+                    "                hidden = self",
+                    "                torch.manual_seed(k)\n                hidden = self",
+                ),
+            ),
+        ),
+        "one mask for all layers": (
+            "dropout",
+            edit(
+                STACK,
+                (
+                    "            if k > 0:\n                hidden = self.dropout(hidden)",
+                    "            if k > 0:\n                mask = self.dropout(torch.ones_like(hidden)) if k == 1 else mask\n                hidden = hidden * mask",
+                ),
+            ),
+        ),
+        "dropout twice between layers": (
+            "dropout",
+            edit(STACK, ("self.dropout(hidden)", "self.dropout(self.dropout(hidden))")),
+        ),
+        "float32 masks": (
+            "dtype",
+            edit(
+                STACK,
+                (
+                    "self.dropout(hidden)",
+                    "hidden * self.dropout(torch.ones(hidden.shape, dtype=torch.float32))",
+                ),
+            ),
+        ),
+        "nn.LSTM": ("from-scratch", BORROWED.format(name="layers", kind="LSTM")),
+        "nn.LSTM by its own name": ("from-scratch", BORROWED.format(name="lstm", kind="LSTM")),
+        "torch.lstm": (
+            "from-scratch",
+            INIT + LENT.format(kernel="torch.lstm", dropout="self.dropout.p", head="output"),
+        ),
+        "the kernel by a table": (
+            "from-scratch",
+            INIT + LENT.format(kernel="torch.__dict__['ls' + 'tm']", dropout="self.dropout.p", head="output"),
+        ),
+        "layers of nn.LSTM": (
+            "from-scratch",
+            edit(
+                STACK,
+                ("LSTMLayer(width, hidden_size)", "nn.LSTM(width, hidden_size, batch_first=True)"),
+                ("(state[0][k], state[1][k])", "(state[0][k : k + 1], state[1][k : k + 1])"),
+                ("hidden, cells = layer(hidden, start)", "hidden, (_, last) = layer(hidden, start)"),
+                ("cells[:, -1]", "last[0]"),
+            ),
+        ),
+        "no module": (
+            "shape",
+            edit(
+                STACK,
+                ("class StackedLSTM(nn.Module):", "class StackedLSTM:"),
+                ("super().__init__()", "self.training = False"),
+                ("    def forward", "    def __call__"),
+            ),
+        ),
+    },
+    "MultiLayerLSTM": {name: fault for _, multi in FAULTS for name, fault in multi.items()}
+    | {
+        "nn.Linear's own weights": (
+            "values",
+            edit(MULTI, ("        nn.init.xavier_uniform_(self.proj.weight)\n", "")),
+        ),
+        "nn.Linear's own bias": ("values", edit(MULTI, ("        nn.init.zeros_(self.proj.bias)\n", ""))),
+        "Xavier-normal": ("values", edit(MULTI, ("xavier_uniform_", "xavier_normal_"))),
+        "an activation on top": (
+            "values",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "torch.tanh(self.proj(self.dropout(hidden)))")),
+        ),
+        "softmax on top": (
+            "values",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(self.dropout(hidden)).softmax(-1)")),
+        ),
+        "the last step for all": (
+            "values",
+            edit(
+                MULTI,
+                (
+                    "self.proj(self.dropout(hidden))",
+                    "self.proj(self.dropout(hidden[:, -1:].expand_as(hidden)))",
+                ),
+            ),
+        ),
+        "the memory is projected": (
+            "values",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(self.dropout(cells))")),
+        ),
+        "no bias": (
+            "registration",
+            edit(
+                MULTI,
+                ("nn.Linear(hidden_size, input_size)", "nn.Linear(hidden_size, input_size, bias=False)"),
+                ("        nn.init.zeros_(self.proj.bias)\n", ""),
+            ),
+        ),
+        "another name for proj": ("registration", MULTI.replace("self.proj", "self.fc")),
+        "the stack as a part": (
+            "registration",
+            SHARING.replace(
+                "self.layers, self.dropout = stack.layers, nn.Dropout(dropout)",
+                "self.stack, self.dropout = stack, nn.Dropout(dropout)",
+            ).replace("StackedLSTM.forward(self, x, state)", "self.stack(x, state)"),
+        ),
+        "the output, not projected": ("shape", edit(MULTI, ("return logits,", "return hidden,"))),
+        "the last step's logits": ("shape", edit(MULTI, ("return logits,", "return logits[:, -1],"))),
+        "logits only": (
+            "shape",
+            edit(MULTI, ("return logits, (torch.stack(h_n), torch.stack(c_n))", "return logits")),
+        ),
+        "no dropout before proj": (
+            "dropout",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(hidden)")),
+        ),
+        "dropout after proj": (
+            "dropout",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.dropout(self.proj(hidden))")),
+        ),
+        "dropout before and after proj": (
+            "dropout",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.dropout(self.proj(self.dropout(hidden)))")),
+        ),
+        "dropped twice before proj": (
+            "dropout",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(self.dropout(self.dropout(hidden)))")),
+        ),
+        "one choice for all steps before proj": (
+            "dropout",
+            edit(
+                MULTI,
+                (
+                    "self.proj(self.dropout(hidden))",
+                    "self.proj(hidden * self.dropout(torch.ones_like(hidden[:, :1])))",
+                ),
+            ),
+        ),
+        "on in evaluation before proj": (
+            "dropout",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(F.dropout(hidden, self.dropout.p))")),
+        ),
+        "detached before proj": (
+            "gradient",
+            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(self.dropout(hidden.detach()))")),
+        ),
+        "proj's weight through data": (
+            "gradient",
+            edit(
+                MULTI,
+                (
+                    "self.proj(self.dropout(hidden))",
+                    "F.linear(self.dropout(hidden), self.proj.weight.data, self.proj.bias)",
+                ),
+            ),
+        ),
+        "torch.lstm": (
+            "from-scratch",
+            MULTI_INIT
+            + LENT.format(
+                kernel="torch.lstm", dropout="self.dropout.p", head="self.proj(self.dropout(output))"
+            ),
+        ),
+        "the kernel by a table": (
+            "from-scratch",
+            MULTI_INIT
+            + LENT.format(
+                kernel="torch.__dict__['ls' + 'tm']",
+                dropout="self.dropout.p",
+                head="self.proj(self.dropout(output))",
+            ),
+        ),
+    },
+    "copy_from_torch": {
+        "b_hh forgotten": ("values", edit(COPY, ("b_ih[rows] + b_hh[rows]", "b_ih[rows]"))),
+        "b_ih forgotten": ("values", edit(COPY, ("b_ih[rows] + b_hh[rows]", "b_hh[rows]"))),
+        "biases averaged": (
+            "values",
+            edit(COPY, ("b_ih[rows] + b_hh[rows]", "(b_ih[rows] + b_hh[rows]) / 2")),
+        ),
+        "no transpose": ("values", edit(COPY, ("w_ih[rows].T", "w_ih[rows]"))),
+        "no transpose of the square": ("values", edit(COPY, ("w_hh[rows].T", "w_hh[rows]"))),
+        "reshaped": ("values", edit(COPY, ("w_ih[rows].T", "w_ih[rows].reshape(-1, hidden_size)"))),
+        "order f i g o": ("values", edit(COPY, ('enumerate("ifgo")', 'enumerate("figo")'))),
+        "order i f o g": ("values", edit(COPY, ('enumerate("ifgo")', 'enumerate("ifog")'))),
+        "every fourth row": (
+            "values",
+            edit(COPY, ("slice(block * hidden_size, (block + 1) * hidden_size)", "slice(block, None, 4)")),
+        ),
+        "layer 1 in all upper layers": ("values", edit(COPY, ('_l{k}")', '_l{min(k, 1)}")'))),
+        "the first layer only": (
+            "values",
+            edit(COPY, ("enumerate(stacked.layers)", "enumerate(stacked.layers[:1])")),
+        ),
+        "not the last layer": (
+            "values",
+            edit(COPY, ("enumerate(stacked.layers)", "enumerate(stacked.layers[:-1])")),
+        ),
+        "layers in reverse": ("values", edit(COPY, ('_l{k}")', '_l{k and 3 - k}")'))),
+        "biases not copied": (
+            "values",
+            edit(COPY, ('                getattr(layer, f"b_{gate}").copy_(b_ih[rows] + b_hh[rows])\n', "")),
+        ),
+        "into a copy of the stack": (
+            "values",
+            edit(
+                COPY,
+                (
+                    "    hidden_size = ",
+                    "    import copy\n    stacked = copy.deepcopy(stacked)\n    hidden_size = ",
+                ),
+            ),
+        ),
+        "added to what is there": ("values", COPY.replace(".copy_(", ".add_(")),
+        "nothing": ("values", "def copy_from_torch(stacked, lstm):\n    return stacked\n"),
+        "inside the graph": ("values", edit(COPY, ("with torch.no_grad():", "if True:"))),
+        "two or three layers": (
+            "generality",
+            edit(COPY, ("enumerate(stacked.layers)", "enumerate(stacked.layers[:3])")),
+        ),
+        "two layers at least": (
+            "generality",
+            edit(COPY, ("    hidden_size = ", "    lstm.weight_hh_l1\n    hidden_size = ")),
+        ),
+        "frozen": (
+            "registration",
+            COPY + "    for parameter in stacked.parameters():\n        parameter.requires_grad_(False)\n",
+        ),
+        "plain tensors": (
+            "registration",
+            edit(
+                COPY,
+                (
+                    'getattr(layer, f"b_{gate}").copy_(b_ih[rows] + b_hh[rows])',
+                    'delattr(layer, f"b_{gate}")\n                setattr(layer, f"b_{gate}", nn.Buffer(b_ih[rows] + b_hh[rows]))',
+                ),
+            ),
+        ),
+        "shared weights": (
+            "mutation",
+            edit(
+                COPY,
+                (
+                    'getattr(layer, f"W_h{gate}").copy_(w_hh[rows].T)',
+                    'getattr(layer, f"W_h{gate}").data = w_hh.data[rows].T',
+                ),
+            ),
+        ),
+        "the lstm emptied": ("mutation", COPY + "        lstm.bias_hh_l0.zero_()\n"),
+        "biases added in the lstm": (
+            "mutation",
+            edit(COPY, ("b_ih[rows] + b_hh[rows]", "b_ih[rows].add_(b_hh[rows])")),
+        ),
+        "made float32": (
+            "dtype",
+            COPY + "    stacked.float() if lstm.weight_hh_l0.dtype != torch.float64 else None\n",
+        ),
+    },
+    "lstm_parameter_count": {
+        "every layer as the first": (
+            "values",
+            edit(COUNT, ("return first + (num_layers - 1) * other", "return num_layers * first")),
+        ),
+        "every layer as the others": (
+            "values",
+            edit(COUNT, ("return first + (num_layers - 1) * other", "return num_layers * other")),
+        ),
+        "one layer more": ("values", edit(COUNT, ("(num_layers - 1)", "num_layers"))),
+        "one gate": ("values", COUNT.replace("4 * (", "(")),
+        "three gates": ("values", COUNT.replace("4 * (", "3 * (")),
+        "no biases": ("values", edit(COUNT, ("biases_per_gate * hidden_size", "0"))),
+        "a bias of one": ("values", edit(COUNT, ("biases_per_gate * hidden_size", "biases_per_gate"))),
+        "no hidden weights": (
+            "values",
+            edit(
+                COUNT,
+                (
+                    "(input_size * hidden_size + hidden_size * hidden_size + biases)",
+                    "(input_size * hidden_size + biases)",
+                ),
+            ),
+        ),
+        "always two biases": ("values", edit(COUNT, ("biases_per_gate * hidden_size", "2 * hidden_size"))),
+        "always one bias": ("values", edit(COUNT, ("biases_per_gate * hidden_size", "hidden_size"))),
+        "a fixed number": (
+            "values",
+            "def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):\n    return 400\n",
+        ),
+        "a float": ("shape", edit(COUNT, ("return first", "return 1.0 * first"))),
+        "a tensor": (
+            "shape",
+            edit(
+                COUNT,
+                (
+                    "return first + (num_layers - 1) * other",
+                    "return torch.tensor(first + (num_layers - 1) * other)",
+                ),
+            ),
+        ),
+        "nothing": (
+            "shape",
+            edit(
+                COUNT, ("return first + (num_layers - 1) * other", "print(first + (num_layers - 1) * other)")
+            ),
+        ),
+        "text": (
+            "shape",
+            edit(
+                COUNT,
+                ("return first + (num_layers - 1) * other", "return f'{first + (num_layers - 1) * other:,}'"),
+            ),
+        ),
+        "a tuple": (
+            "shape",
+            edit(
+                COUNT, ("return first + (num_layers - 1) * other", "return first, (num_layers - 1) * other")
+            ),
+        ),
+        "three layers at most": ("generality", edit(COUNT, ("(num_layers - 1)", "(min(num_layers, 3) - 1)"))),
+        "two layers at least": ("generality", edit(COUNT, ("(num_layers - 1)", "(max(num_layers, 2) - 1)"))),
+        "nn.LSTM built": (
+            "from-scratch",
+            "def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):\n    lstm = nn.LSTM(input_size, hidden_size, num_layers)\n    return sum(p.numel() for p in lstm.parameters()) - (2 - biases_per_gate) * 4 * hidden_size * num_layers\n",
+        ),
+    },
+}

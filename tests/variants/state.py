@@ -1,0 +1,905 @@
+# ruff: noqa: E501 (students' lines)
+"""Right and wrong answers to the tasks of 06_state."""
+
+from tests.variants.edits import edit
+
+SOLUTIONS = {
+    "init_state": """
+def init_state(x, num_layers, hidden_size):
+    shape = (num_layers, x.shape[0], hidden_size)
+    return x.new_zeros(shape), x.new_zeros(shape)
+""",
+    "run_in_chunks": """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    outputs = []
+    for start in range(0, x.shape[1], chunk_size):
+        output, state = lstm(x[:, start : start + chunk_size], state)
+        outputs.append(output)
+    return torch.cat(outputs, dim=1), state
+""",
+    "detach_state": """
+def detach_state(state):
+    h, c = state
+    return h.detach(), c.detach()
+""",
+    "reset_finished": """
+def reset_finished(state, finished):
+    h, c = state
+    keep = ~finished[None, :, None]
+    return h * keep, c * keep
+""",
+    "tbptt_step": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    optimizer.zero_grad()
+    prediction, state = model(x, state)
+    loss = loss_fn(prediction, y)
+    loss.backward()
+    optimizer.step()
+    return loss.item(), detach_state(state)
+""",
+}
+
+INIT, CHUNKS, DETACH, RESET, STEP = SOLUTIONS.values()
+
+CORRECT = {
+    "init_state": {
+        "zeros with dtype and device": """
+def init_state(x, num_layers, hidden_size):
+    h_0 = torch.zeros(num_layers, x.size(0), hidden_size, dtype=x.dtype, device=x.device)
+    c_0 = torch.zeros(num_layers, x.size(0), hidden_size, dtype=x.dtype, device=x.device)
+    return h_0, c_0
+""",
+        "a list, zeros_like": """
+def init_state(x, num_layers, hidden_size):
+    h = x.new_empty([num_layers, len(x), hidden_size]).zero_()
+    return [h, torch.zeros_like(h)]
+""",
+        "to(x)": """
+def init_state(x, num_layers, hidden_size):
+    B, T, D = x.shape
+    return tuple(torch.zeros(num_layers, B, hidden_size).to(x) for _ in range(2))
+""",
+        "two halves of one buffer": """
+def init_state(x, num_layers, hidden_size):
+    return torch.zeros((2, num_layers, x.shape[0], hidden_size), dtype=x.dtype, device=x.device).unbind(0)
+""",
+        "a clone": """
+def init_state(x, num_layers, hidden_size):
+    h = torch.full((num_layers, x.shape[0], hidden_size), 0.0).type_as(x)
+    c = h.clone()
+    return (h, c)
+""",
+        "expanded, never written": """
+def init_state(inputs, layers, width):
+    make = lambda: inputs.new_zeros(1).expand(layers, inputs.shape[0], width)
+    return make(), make()
+""",
+        "one layer at a time, transposed": """
+def init_state(x, num_layers, hidden_size):
+    h = torch.stack([x.new_zeros(hidden_size, x.shape[0]) for _ in range(num_layers)]).transpose(1, 2)
+    c = torch.stack([x.new_zeros(hidden_size, x.shape[0]) for _ in range(num_layers)]).transpose(1, 2)
+    return h, c
+""",
+        "a state that could be learnt": """
+def init_state(x, num_layers, hidden_size):
+    with torch.no_grad():
+        shape = (num_layers, x.shape[0], hidden_size)
+        h, c = torch.zeros(shape, dtype=x.dtype), torch.zeros(shape, dtype=x.dtype)
+    return h.to(x.device).requires_grad_(), c.to(x.device).requires_grad_()
+""",
+    },
+    "run_in_chunks": {
+        "split": """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    outs = []
+    for part in x.split(chunk_size, dim=1):
+        out, state = lstm(part, state)
+        outs += [out]
+    return [torch.cat(outs, 1), list(state)]
+""",
+        "zeros from init_state": """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    h, c = init_state(x, lstm.num_layers, lstm.hidden_size) if state is None else state
+    outs = ()
+    for chunk in torch.split(x, chunk_size, 1):
+        out, (h, c) = lstm(chunk, (h, c))
+        outs = outs + (out,)
+    return torch.cat(outs, dim=1), (h, c)
+""",
+        "evenly long chunks": """
+import math
+
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    outs = []
+    for chunk in x.chunk(math.ceil(x.shape[1] / chunk_size), dim=1):
+        out, state = lstm(input=chunk, hx=state)
+        outs.append(out)
+    return torch.hstack(outs), state
+""",
+        "preallocated": """
+def run_in_chunks(lstm: nn.LSTM, x, chunk_size, state=None):
+    assert type(lstm) is nn.LSTM and lstm.batch_first
+    B, T, _ = x.shape
+    output = x.new_empty(B, T, lstm.hidden_size)
+    start = 0
+    while start < T:
+        stop = min(start + chunk_size, T)
+        output[:, start:stop], state = lstm(x[:, start:stop], state)
+        start = stop
+    return output, state
+""",
+        "recursion": """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    output, state = lstm(x[:, :chunk_size], state)
+    if x.shape[1] <= chunk_size:
+        return output, state
+    rest, state = run_in_chunks(lstm, x[:, chunk_size:], chunk_size, state)
+    return torch.cat((output, rest), dim=1), state
+""",
+        "the rest apart, forward by name": """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    full, rest = divmod(x.shape[1], chunk_size)
+    outs = []
+    for k in range(full):
+        out, state = lstm.forward(x.narrow(1, k * chunk_size, chunk_size).contiguous(), state)
+        outs.append(out.clone())
+    if rest:
+        out, state = lstm.forward(x[:, -rest:], state)
+        outs.append(out)
+    return torch.cat(outs, 1), (state[0].clone(), state[1])
+""",
+        "a growing output": """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    output = x.new_zeros(x.shape[0], 0, lstm.hidden_size)
+    for start in range(0, x.shape[1], chunk_size):
+        chunk = x[:, start : start + chunk_size]
+        y, state = lstm(chunk) if state is None else lstm(chunk, tuple(state))
+        output = torch.cat([output, y], dim=1)
+    return output, state
+""",
+    },
+    "detach_state": {
+        "a generator": "def detach_state(state):\n    return tuple(part.detach() for part in state)\n",
+        "a list and clones": "def detach_state(state):\n    return [part.detach().clone() for part in state]\n",
+        "data": "def detach_state(state):\n    return state[0].data, state[1].data\n",
+        "no_grad": "def detach_state(state):\n    with torch.no_grad():\n        return tuple(s.clone() for s in state)\n",
+        "clone, then detach_ on its own": "def detach_state(state):\n    return tuple(map(lambda s: s.clone().detach_(), state))\n",
+        "any nesting": """
+def detach_state(state):
+    if isinstance(state, torch.Tensor):
+        return state.detach()
+    return type(state)(detach_state(part) for part in state)
+""",
+        "written into new tensors": """
+def detach_state(state):
+    h, c = (torch.empty_like(part, requires_grad=False) for part in state)
+    h.copy_(state[0].detach())
+    c.copy_(state[1].detach())
+    return h, c
+""",
+        "the beginning of a new graph": "def detach_state(state):\n    return tuple(s.detach().requires_grad_() for s in state)\n",
+    },
+    "reset_finished": {
+        "where": """
+def reset_finished(state, finished):
+    mask = finished.view(1, -1, 1)
+    return tuple(torch.where(mask, torch.zeros_like(part), part) for part in state)
+""",
+        "masked_fill, a list": """
+def reset_finished(state, finished):
+    return [s.masked_fill(finished.unsqueeze(-1), 0) for s in state]
+""",
+        "clone, then an assignment": """
+def reset_finished(state, finished):
+    h, c = state[0].clone(), state[1].clone()
+    h[:, finished] = 0
+    c[:, finished, :] = 0.0
+    return h, c
+""",
+        "a loop over the batch": """
+def reset_finished(state, finished):
+    new = []
+    for part in state:
+        part = part.clone()
+        for b in range(part.shape[1]):
+            if finished[b]:
+                part[:, b] = torch.zeros_like(part[:, b])
+        new.append(part)
+    return tuple(new)
+""",
+        "a factor of the dtype": """
+def reset_finished(state, finished):
+    keep = 1 - finished.to(state[0].dtype)
+    return torch.einsum("lbh,b->lbh", state[0], keep), torch.einsum("lbh,b->lbh", state[1], keep)
+""",
+        "both at once": """
+def reset_finished(state, finished):
+    both = torch.stack(list(state)) * finished.logical_not().reshape(1, 1, -1, 1)
+    return both.unbind()
+""",
+        "indices, index_fill": """
+def reset_finished(state, finished):
+    gone = torch.nonzero(finished).flatten()
+    return tuple(s.index_fill(1, gone, 0.0) for s in state)
+""",
+        "the same state when nothing is finished": """
+def reset_finished(state, finished):
+    if not finished.any():
+        return state
+    rows = (~finished).nonzero(as_tuple=True)[0]
+    out = []
+    for s in state:
+        fresh = torch.zeros_like(s)
+        fresh[:, rows] = s[:, rows]
+        out.append(fresh)
+    return out[0], out[1]
+""",
+    },
+    "tbptt_step": {
+        "float, keep the order, clear last too": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    for parameter in model.parameters():
+        parameter.grad = None
+    output, (h, c) = model(x, state)
+    loss = loss_fn(output, y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return [float(loss), [h.detach(), c.detach()]]
+""",
+        "zeros instead of None": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    optimizer.zero_grad(set_to_none=False)
+    pred, new_state = model(x, state)
+    value = loss_fn(pred, y)
+    value.backward()
+    optimizer.step()
+    with torch.no_grad():
+        return value.detach().to(torch.float64).numpy().item(), tuple(s.clone() for s in new_state)
+""",
+        "cleared just before backward": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    pred, state = model(x, state)
+    state = tuple(s.detach() for s in state)
+    loss = loss_fn(pred, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item(), state
+""",
+        "the state cut off on the way in as well": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    model.train()
+    model.zero_grad()
+    prediction, state = model(x, detach_state(state))
+    loss = loss_fn(prediction, y)
+    loss.backward()
+    optimizer.step()
+    return loss.cpu().item(), detach_state(state)
+""",
+        "torch.autograd.backward, keywords": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    with torch.enable_grad():
+        optimizer.zero_grad(set_to_none=True)
+        result = model(x, state=state)
+        loss = loss_fn(result[0], y)
+        torch.autograd.backward(loss)
+    optimizer.step()
+    return (loss.detach().tolist(), tuple(s.data for s in result[1]))
+""",
+        "torch.autograd.grad": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    prediction, state = model(x, state)
+    loss = loss_fn(prediction, y)
+    parameters = list(model.parameters())
+    for parameter, grad in zip(parameters, torch.autograd.grad(loss, parameters)):
+        parameter.grad = grad
+    optimizer.step()
+    return loss.item(), detach_state(state)
+""",
+        "a closure": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    seen = {}
+
+    def closure():
+        optimizer.zero_grad()
+        prediction, seen["state"] = model(x, state)
+        loss = loss_fn(prediction, y)
+        loss.backward()
+        return loss
+
+    return optimizer.step(closure).item(), detach_state(seen["state"])
+""",
+        "a graph kept for nothing": """
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    optimizer.zero_grad()
+    prediction, state = model(x, state)
+    loss = loss_fn(prediction, y)
+    loss.backward(retain_graph=True)
+    optimizer.step()
+    return loss.item(), detach_state(state)
+""",
+    },
+}
+
+WRONG = {
+    "init_state": {
+        "batch from the wrong dimension": ("shape", edit(INIT, ("x.shape[0]", "x.shape[1]"))),
+        "batch first": (
+            "shape",
+            edit(INIT, ("(num_layers, x.shape[0], hidden_size)", "(x.shape[0], num_layers, hidden_size)")),
+        ),
+        "no layers": (
+            "shape",
+            edit(INIT, ("(num_layers, x.shape[0], hidden_size)", "(x.shape[0], hidden_size)")),
+        ),
+        "as wide as the input": (
+            "shape",
+            edit(INIT, (", hidden_size)\n    return", ", x.shape[2])\n    return")),
+        ),
+        "time steps for layers": ("shape", edit(INIT, ("(num_layers,", "(x.shape[1],"))),
+        "only h": ("shape", edit(INIT, ("x.new_zeros(shape), x.new_zeros(shape)", "x.new_zeros(shape)"))),
+        "both in one tensor": (
+            "shape",
+            edit(INIT, ("x.new_zeros(shape), x.new_zeros(shape)", "x.new_zeros(2, *shape)")),
+        ),
+        "random": ("values", edit(INIT, ("return x.new_zeros(shape)", "return torch.randn(shape).to(x)"))),
+        "ones for c": ("values", edit(INIT, (", x.new_zeros(shape)", ", x.new_ones(shape)"))),
+        "empty memory": (
+            "values",
+            edit(INIT, ("return x.new_zeros(shape)", "return x.new_empty(shape).fill_(1e-3)")),
+        ),
+        "kept from the first call": (
+            "values",
+            edit(
+                INIT,
+                (
+                    "return x.new_zeros(shape), x.new_zeros(shape)",
+                    "init_state.n = getattr(init_state, 'n', -1) + 1\n    return x.new_zeros(shape) + init_state.n, x.new_zeros(shape)",
+                ),
+            ),
+        ),
+        "squeezed": ("generality", edit(INIT, ("x.new_zeros(shape), ", "x.new_zeros(shape).squeeze(0), "))),
+        "one layer more at B = 1": (
+            "generality",
+            edit(INIT, ("(num_layers, ", "(num_layers if len(x) > 1 else 1, ")),
+        ),
+        "view": (
+            "generality",
+            edit(INIT, ("    shape", "    x = x.view(-1, x.shape[2]).view(x.shape)\n    shape")),
+        ),
+        "no dtype": (
+            "dtype",
+            edit(INIT, ("return x.new_zeros(shape)", "return torch.zeros(shape).to(x.device)")),
+        ),
+        "no dtype for c": (
+            "dtype",
+            edit(INIT, (", x.new_zeros(shape)", ", torch.zeros(shape, device=x.device)")),
+        ),
+        "always float32": (
+            "dtype",
+            edit(INIT, ("return x.new_zeros(shape)", "return x.new_zeros(shape, dtype=torch.float32)")),
+        ),
+        "one tensor with two names": (
+            "mutation",
+            edit(
+                INIT,
+                (
+                    "return x.new_zeros(shape), x.new_zeros(shape)",
+                    "h = c = x.new_zeros(shape)\n    return h, c",
+                ),
+            ),
+        ),
+        "two views of one tensor": (
+            "mutation",
+            edit(
+                INIT,
+                (
+                    "return x.new_zeros(shape), x.new_zeros(shape)",
+                    "h = x.new_zeros(shape)\n    return h, h.view(shape)",
+                ),
+            ),
+        ),
+        "a pair by multiplication": (
+            "mutation",
+            edit(INIT, ("x.new_zeros(shape), x.new_zeros(shape)", "[x.new_zeros(shape)] * 2")),
+        ),
+        "x is zeroed": ("mutation", edit(INIT, ("    return", "    x.zero_()\n    return"))),
+    },
+    "run_in_chunks": {
+        "the state is not carried": (
+            "values",
+            edit(CHUNKS, ("output, state =", "output, last ="), ("dim=1), state", "dim=1), last")),
+        ),
+        "zeros for every chunk": ("values", edit(CHUNKS, ("chunk_size], state)", "chunk_size])"))),
+        "only h is carried": (
+            "values",
+            edit(
+                CHUNKS,
+                (
+                    "append(output)",
+                    "append(output); last = state; state = (state[0], torch.zeros_like(state[1]))",
+                ),
+                ("dim=1), state", "dim=1), last"),
+            ),
+        ),
+        "only the top layer is carried": (
+            "values",
+            edit(
+                CHUNKS,
+                (
+                    "append(output)",
+                    "append(output); last = state; state = tuple(torch.cat([0 * s[:-1], s[-1:]]) for s in state)",
+                ),
+                ("dim=1), state", "dim=1), last"),
+            ),
+        ),
+        "the given state is ignored": (
+            "values",
+            edit(CHUNKS, ("    outputs = []", "    outputs, state = [], None")),
+        ),
+        "the last state is of the first chunk": (
+            "values",
+            edit(
+                CHUNKS,
+                ("append(output)", "append(output); first = state if start == 0 else first"),
+                ("dim=1), state", "dim=1), first"),
+            ),
+        ),
+        "h and c swapped at the end": ("values", edit(CHUNKS, ("dim=1), state", "dim=1), state[::-1]"))),
+        "the short chunk is padded": (
+            "values",
+            edit(
+                CHUNKS,
+                (
+                    "output, state = lstm(x[:, start : start + chunk_size], state)",
+                    "chunk = x[:, start : start + chunk_size]\n        output, state = lstm(F.pad(chunk, (0, 0, 0, chunk_size - chunk.shape[1])), state)",
+                ),
+                ("dim=1), state", "dim=1)[:, : x.shape[1]], state"),
+            ),
+        ),
+        "chunks in the wrong order": (
+            "values",
+            edit(CHUNKS, ("torch.cat(outputs, dim=1)", "torch.cat(outputs[::-1], dim=1)")),
+        ),
+        "the state of the last call is kept": (
+            "values",
+            edit(
+                CHUNKS,
+                ("outputs = []", "outputs = []\n    state = run_in_chunks.kept if state is None else state"),
+                ("    return", "    run_in_chunks.kept = tuple(s.detach() for s in state)\n    return"),
+            )
+            + "run_in_chunks.kept = None\n",
+        ),
+        "a state is needed": (
+            "values",
+            edit(CHUNKS, ("outputs = []", "outputs = []\n    state = (state[0], state[1])")),
+        ),
+        "the short chunk is dropped": (
+            "shape",
+            edit(CHUNKS, ("x.shape[1], chunk_size)", "x.shape[1] - chunk_size + 1, chunk_size)")),
+        ),
+        "cat along the batch": ("shape", edit(CHUNKS, ("dim=1", "dim=0"))),
+        "only the last output": ("shape", edit(CHUNKS, ("torch.cat(outputs, dim=1)", "output"))),
+        "flat": ("shape", edit(CHUNKS, ("dim=1), state", "dim=1), *state"))),
+        "only h_n": ("shape", edit(CHUNKS, ("dim=1), state", "dim=1), state[0]"))),
+        "overlapping chunks": ("shape", edit(CHUNKS, ("start + chunk_size]", "start + chunk_size + 1]"))),
+        "one call for everything": (
+            "from-scratch",
+            "def run_in_chunks(lstm, x, chunk_size, state=None):\n    return lstm(x, state)\n",
+        ),
+        "one step a call": (
+            "from-scratch",
+            edit(CHUNKS, ("    outputs = []", "    outputs, chunk_size = [], 1")),
+        ),
+        "the number of chunks for their size": (
+            "from-scratch",
+            edit(
+                CHUNKS,
+                ("for start in range(0, x.shape[1], chunk_size)", "for chunk in x.chunk(chunk_size, dim=1)"),
+                ("x[:, start : start + chunk_size]", "chunk"),
+            ),
+        ),
+        "chunks of the batch": (
+            "from-scratch",
+            """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    outs, hs, cs = [], [], []
+    for rows in torch.arange(x.shape[0]).split(chunk_size):
+        part = None if state is None else tuple(s[:, rows].contiguous() for s in state)
+        out, (h, c) = lstm(x[rows], part)
+        outs.append(out), hs.append(h), cs.append(c)
+    return torch.cat(outs), (torch.cat(hs, 1), torch.cat(cs, 1))
+""",
+        ),
+        "one call too many": (
+            "from-scratch",
+            edit(CHUNKS, ("    return", "    lstm(x[:, -1:])\n    return")),
+        ),
+        "from the beginning each time": (
+            "from-scratch",
+            edit(
+                CHUNKS,
+                ("output, state = lstm(x[:, start :", "output, last = lstm(x[:, :"),
+                ("append(output)", "append(output[:, start:])"),
+                ("dim=1), state", "dim=1), last"),
+            ),
+        ),
+        "squeezed": ("generality", edit(CHUNKS, ("append(output)", "append(output.squeeze(0))"))),
+        "an even number of chunks only": (
+            "generality",
+            edit(CHUNKS, ("    outputs =", "    assert x.shape[1] >= chunk_size\n    outputs =")),
+        ),
+        "an empty chunk at the end": (
+            "generality",
+            edit(
+                CHUNKS, ("x.shape[1], chunk_size)", "x.shape[1] // chunk_size * chunk_size + 1, chunk_size)")
+            ),
+        ),
+        "view": (
+            "generality",
+            edit(CHUNKS, ("    outputs =", "    x = x.view(-1, x.shape[2]).view(x.shape)\n    outputs =")),
+        ),
+        "detached between the chunks": (
+            "gradient",
+            edit(CHUNKS, ("append(output)", "append(output); state = tuple(s.detach() for s in state)")),
+        ),
+        "only c is detached": (
+            "gradient",
+            edit(CHUNKS, ("append(output)", "append(output); state = (state[0], state[1].detach())")),
+        ),
+        "no gradients": ("gradient", "@torch.no_grad()" + CHUNKS),
+        "zeros of the default dtype": (
+            "dtype",
+            edit(
+                CHUNKS,
+                (
+                    "outputs = []",
+                    "outputs = []\n    if state is None:\n        state = tuple(torch.zeros(lstm.num_layers, x.shape[0], lstm.hidden_size) for _ in 'hc')",
+                ),
+            ),
+        ),
+        "output in float": ("dtype", edit(CHUNKS, ("dim=1), state", "dim=1).float(), state"))),
+        "the given state written into": (
+            "mutation",
+            edit(
+                CHUNKS,
+                ("    return", "    kept[0].copy_(state[0]) if kept else None\n    return"),
+                ("outputs = []", "outputs, kept = [], state"),
+            ),
+        ),
+        "x scaled in place": ("mutation", edit(CHUNKS, ("    return", "    x.mul_(0)\n    return"))),
+        "weights zeroed afterwards": (
+            "mutation",
+            edit(
+                CHUNKS,
+                ("outputs = []", "outputs, kept = [], state"),
+                ("    return", "    if kept is not None:\n        lstm.bias_hh_l0.data.zero_()\n    return"),
+            ),
+        ),
+    },
+    "detach_state": {
+        "nothing returned": (
+            "shape",
+            edit(DETACH, ("    return h.detach(), c.detach()", "    h.detach(), c.detach()")),
+        ),
+        "only h": ("shape", edit(DETACH, ("h.detach(), c.detach()", "h.detach()"))),
+        "stacked": ("shape", edit(DETACH, ("h.detach(), c.detach()", "torch.stack([h, c]).detach()"))),
+        "one layer": ("shape", edit(DETACH, ("h.detach(), c.detach()", "h[-1].detach(), c[-1].detach()"))),
+        "zeros": (
+            "values",
+            edit(DETACH, ("h.detach(), c.detach()", "torch.zeros_like(h), torch.zeros_like(c)")),
+        ),
+        "swapped": ("values", edit(DETACH, ("h.detach(), c.detach()", "c.detach(), h.detach()"))),
+        "h twice": ("values", edit(DETACH, ("c.detach()", "h.detach()"))),
+        "c forgotten": ("values", edit(DETACH, ("c.detach()", "torch.zeros_like(c)"))),
+        "as it was": ("gradient", "def detach_state(state):\n    return state\n"),
+        "clones": ("gradient", edit(DETACH, ("h.detach(), c.detach()", "h.clone(), c.clone()"))),
+        "only h detached": ("gradient", edit(DETACH, ("c.detach()", "c"))),
+        "only c detached": ("gradient", edit(DETACH, ("h.detach()", "h"))),
+        "detach called, the old ones returned": (
+            "gradient",
+            edit(DETACH, ("return h.detach(), c.detach()", "h.detach(); c.detach()\n    return h, c")),
+        ),
+        "detach_": ("mutation", edit(DETACH, ("h.detach(), c.detach()", "h.detach_(), c.detach_()"))),
+        "one of them in place": ("mutation", edit(DETACH, ("c.detach()", "c.detach_()"))),
+        "the old numbers wiped": (
+            "mutation",
+            edit(
+                DETACH,
+                (
+                    "return h.detach(), c.detach()",
+                    "new = h.detach().clone(), c.detach().clone()\n    h.data.zero_()\n    return new",
+                ),
+            ),
+        ),
+        "through float": ("dtype", edit(DETACH, ("h.detach()", "h.detach().float()"))),
+        "through a list": ("dtype", edit(DETACH, ("c.detach()", "torch.tensor(c.tolist())"))),
+    },
+    "reset_finished": {
+        "nothing returned": ("shape", edit(RESET, ("return h * keep, c * keep", "h * keep, c * keep"))),
+        "only h returned": ("shape", edit(RESET, ("return h * keep, c * keep", "return h * keep"))),
+        "finished ones removed": (
+            "shape",
+            edit(RESET, ("h * keep, c * keep", "h[:, ~finished], c[:, ~finished]")),
+        ),
+        "one layer": ("shape", edit(RESET, ("h * keep, c * keep", "(h * keep)[-1], (c * keep)[-1]"))),
+        "batch first": (
+            "shape",
+            edit(RESET, ("h * keep, c * keep", "(h * keep).transpose(0, 1), (c * keep).transpose(0, 1)")),
+        ),
+        "the mask along the layers": ("shape", edit(RESET, ("[None, :, None]", "[:, None, None]"))),
+        "the mask along the hidden units": ("shape", edit(RESET, ("[None, :, None]", ""))),
+        "the others are reset": ("values", edit(RESET, ("~finished", "finished"))),
+        "only h is reset": ("values", edit(RESET, ("c * keep", "c"))),
+        "only c is reset": ("values", edit(RESET, ("h * keep", "h"))),
+        "all are reset when one is finished": (
+            "values",
+            edit(RESET, ("~finished[None, :, None]", "~finished.any()")),
+        ),
+        "reset when all are finished only": (
+            "values",
+            edit(RESET, ("~finished[None, :, None]", "~finished.all()")),
+        ),
+        "nothing is reset": ("values", "def reset_finished(state, finished):\n    return state\n"),
+        "only the top layer": (
+            "values",
+            edit(
+                RESET,
+                (
+                    "h * keep, c * keep",
+                    "torch.cat([h[:-1], h[-1:] * keep]), torch.cat([c[:-1], c[-1:] * keep])",
+                ),
+            ),
+        ),
+        "only the first layer": (
+            "values",
+            edit(
+                RESET,
+                ("h * keep, c * keep", "torch.cat([h[:1] * keep, h[1:]]), torch.cat([c[:1] * keep, c[1:]])"),
+            ),
+        ),
+        "as many as are finished, from the end": (
+            "values",
+            edit(RESET, ("~finished[", "(torch.arange(len(finished)) < (~finished).sum())[")),
+        ),
+        "h and c swapped": ("values", edit(RESET, ("h * keep, c * keep", "c * keep, h * keep"))),
+        "the mask along the layers where it fits": (
+            "generality",
+            edit(
+                RESET,
+                (
+                    "keep = ~finished[None, :, None]",
+                    "keep = ~finished[:, None, None] if len(finished) == len(h) else ~finished[None, :, None]",
+                ),
+            ),
+        ),
+        "squeezed": ("generality", edit(RESET, ("h * keep", "(h * keep).squeeze(0)"))),
+        "one must be finished": (
+            "generality",
+            edit(RESET, ("    h, c", "    assert finished.any()\n    h, c")),
+        ),
+        "one must go on": (
+            "generality",
+            edit(RESET, ("    h, c", "    assert not finished.all()\n    h, c")),
+        ),
+        "view": ("generality", edit(RESET, ("h * keep, c", "h.view(-1).view(h.shape) * keep, c"))),
+        "detached": (
+            "gradient",
+            edit(RESET, ("h * keep, c * keep", "(h * keep).detach(), (c * keep).detach()")),
+        ),
+        "only c detached": ("gradient", edit(RESET, ("c * keep", "c.detach() * keep"))),
+        "no_grad": ("gradient", "@torch.no_grad()" + RESET),
+        "data": ("gradient", edit(RESET, ("h * keep", "h.data * keep"))),
+        "the mask in float32": (
+            "dtype",
+            edit(
+                RESET,
+                ("[None, :, None]", "[None, :, None]\n    keep = keep.float()"),
+                ("h * keep", "h * keep.float()"),
+            ),
+        ),
+        "back to float": ("dtype", edit(RESET, ("h * keep", "(h * keep).float()"))),
+        "in place by index": (
+            "mutation",
+            edit(
+                RESET,
+                ("return h * keep, c * keep", "h[:, finished] = 0\n    c[:, finished] = 0\n    return h, c"),
+            ),
+        ),
+        "in place by *=": (
+            "mutation",
+            edit(RESET, ("return h * keep, c * keep", "h *= keep\n    c *= keep\n    return h, c")),
+        ),
+        "zero_ through a view": (
+            "mutation",
+            edit(
+                RESET,
+                (
+                    "return h * keep, c * keep",
+                    "for b in finished.nonzero().flatten():\n        h[:, b].zero_(), c[:, b].zero_()\n    return h, c",
+                ),
+            ),
+        ),
+        "only c in place": ("mutation", edit(RESET, ("c * keep", "c.mul_(keep)"))),
+        "the mask turned over": (
+            "mutation",
+            edit(RESET, ("~finished[None", "finished.logical_not_()[None")),
+        ),
+    },
+    "tbptt_step": {
+        "only the loss": ("shape", edit(STEP, ("loss.item(), detach_state(state)", "loss.item()"))),
+        "the other way round": (
+            "shape",
+            edit(STEP, ("loss.item(), detach_state(state)", "detach_state(state), loss.item()")),
+        ),
+        "the prediction too": ("shape", edit(STEP, ("loss.item(), det", "loss.item(), prediction, det"))),
+        "only h": ("shape", edit(STEP, ("detach_state(state)\n", "detach_state(state)[0]\n"))),
+        "flat": ("shape", edit(STEP, ("detach_state(state)\n", "*detach_state(state)\n"))),
+        "no loss for a number": ("shape", edit(STEP, ("loss.item()", "(prediction - y).detach()"))),
+        "the state that came in": (
+            "values",
+            edit(
+                STEP,
+                ("prediction, state =", "prediction, new ="),
+            ),
+        ),
+        "the state is not used": ("values", edit(STEP, ("model(x, state)", "model(x, None)"))),
+        "the state is reset": (
+            "values",
+            edit(STEP, ("detach_state(state)\n", "tuple(torch.zeros_like(s) for s in state)\n")),
+        ),
+        "h and c swapped": ("values", edit(STEP, ("detach_state(state)\n", "detach_state(state)[::-1]\n"))),
+        "the loss's arguments swapped": ("values", edit(STEP, ("prediction, y)", "y, prediction)"))),
+        "a loss of its own": ("values", edit(STEP, ("loss_fn(", "F.mse_loss("))),
+        "the loss after the update": (
+            "values",
+            edit(
+                STEP,
+                ("model(x, state)", "model(x, old)"),
+                ("    optimizer.zero_grad()", "    old = state\n    optimizer.zero_grad()"),
+                ("    return", "    loss = loss_fn(model(x, old)[0], y)\n    return"),
+            ),
+        ),
+        "the state after the update": (
+            "values",
+            edit(
+                STEP,
+                ("prediction, state =", "prediction, new ="),
+                ("    return", "    _, state = model(x, state)\n    return"),
+            ),
+        ),
+        "the loss a time step": ("values", edit(STEP, ("loss.item()", "loss.item() / x.shape[1]"))),
+        "no backward": ("values", edit(STEP, ("    loss.backward()\n", ""))),
+        "no step": ("values", edit(STEP, ("    optimizer.step()\n", ""))),
+        "a step before backward": (
+            "values",
+            edit(
+                STEP,
+                ("    loss.backward()\n    optimizer.step()", "    optimizer.step()\n    loss.backward()"),
+            ),
+        ),
+        "cleared after backward": (
+            "values",
+            edit(
+                STEP,
+                ("    optimizer.zero_grad()\n", ""),
+                ("backward()\n", "backward()\n    optimizer.zero_grad()\n"),
+            ),
+        ),
+        "two steps": (
+            "values",
+            edit(STEP, ("optimizer.step()\n", "optimizer.step()\n    optimizer.step()\n")),
+        ),
+        "backward twice": (
+            "values",
+            edit(STEP, ("loss.backward()", "loss.backward(retain_graph=True)\n    loss.backward()")),
+        ),
+        "gradients clipped": (
+            "values",
+            edit(
+                STEP,
+                (
+                    "    optimizer.step()",
+                    "    nn.utils.clip_grad_norm_(model.parameters(), 1e-3)\n    optimizer.step()",
+                ),
+            ),
+        ),
+        "an optimizer of its own": (
+            "values",
+            edit(
+                STEP,
+                (
+                    "    optimizer.zero_grad()",
+                    "    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)\n    optimizer.zero_grad()",
+                ),
+            ),
+        ),
+        "an update by hand": (
+            "values",
+            edit(
+                STEP,
+                (
+                    "    optimizer.step()",
+                    "    with torch.no_grad():\n        for p in model.parameters():\n            p -= 0.1 * p.grad",
+                ),
+            ),
+        ),
+        "the first state is kept": (
+            "values",
+            edit(
+                STEP,
+                ("model(x, state)", "model(x, tbptt_step.__dict__.setdefault('kept', state))"),
+            ),
+        ),
+        "an optimizer made at every call": (
+            "values",
+            edit(
+                STEP,
+                (
+                    "    optimizer.zero_grad()",
+                    "    optimizer = type(optimizer)(model.parameters(), **optimizer.defaults)\n    optimizer.zero_grad()",
+                ),
+            ),
+        ),
+        "gradients are not cleared": ("gradient", edit(STEP, ("    optimizer.zero_grad()\n", ""))),
+        "cleared after the step only": (
+            "gradient",
+            edit(
+                STEP,
+                ("    optimizer.zero_grad()\n", ""),
+                ("optimizer.step()\n", "optimizer.step()\n    optimizer.zero_grad()\n"),
+            ),
+        ),
+        "the state is not detached": ("gradient", edit(STEP, ("detach_state(state)\n", "state\n"))),
+        "only h is detached": (
+            "gradient",
+            edit(STEP, ("detach_state(state)\n", "(state[0].detach(), state[1])\n")),
+        ),
+        "retain_graph instead of detach": (
+            "gradient",
+            edit(STEP, ("backward()", "backward(retain_graph=True)"), ("detach_state(state)\n", "state\n")),
+        ),
+        "detached on the way in only": (
+            "gradient",
+            edit(
+                STEP,
+                ("model(x, state)", "model(x, detach_state(state))"),
+                ("detach_state(state)\n", "state\n"),
+            ),
+        ),
+        "the loss as a tensor": ("gradient", edit(STEP, ("loss.item()", "loss"))),
+        "the loss as a detached tensor": ("gradient", edit(STEP, ("loss.item()", "loss.detach()"))),
+        "one sequence is squeezed": (
+            "generality",
+            edit(STEP, ("loss_fn(prediction, y)", "loss_fn(prediction.squeeze(), y)")),
+        ),
+        "the state in float": (
+            "dtype",
+            edit(STEP, ("detach_state(state)\n", "tuple(s.float() for s in detach_state(state))\n")),
+        ),
+        "the old state wiped": (
+            "mutation",
+            edit(
+                STEP,
+                ("prediction, state = model(x, state)", "prediction, new = model(x, state)"),
+                (
+                    "    return loss.item(), detach_state(state)",
+                    "    new = detach_state(new)\n    state[0].zero_()\n    return loss.item(), new",
+                ),
+            ),
+        ),
+        "the new state written into the old": (
+            "mutation",
+            edit(
+                STEP,
+                ("prediction, state = model(x, state)", "prediction, new = model(x, state)"),
+                (
+                    "    return loss.item(), detach_state(state)",
+                    "    new = detach_state(new)\n    state[1].copy_(new[1])\n    return loss.item(), new",
+                ),
+            ),
+        ),
+        "y scaled in place": ("mutation", edit(STEP, ("    return", "    y.mul_(0)\n    return"))),
+    },
+}
