@@ -251,13 +251,6 @@ def test_check_prints_json_that_is_the_contract(course):
     assert not (course / "gradebook.db").exists()
 
 
-def test_solutions_get_everything_and_releases_nothing(course):
-    for notebook, score in ((kind, score) for kind, score in (("solutions", 10), ("release", 0))):
-        for path in sorted((ROOT / notebook).glob("*/*.ipynb")):
-            verdict = json.loads(autograder("check", path, "--json", "--course", course).stdout)
-            assert (verdict["status"], verdict["score"], verdict["max_score"]) == ("graded", score, 10), path
-
-
 def test_doctor_says_what_holds():
     told = autograder("doctor", "--json")
     found = json.loads(told.stdout)

@@ -9,7 +9,9 @@ import pytest
 from nbclient import NotebookClient
 from nbgrader.utils import determine_grade
 
-from autograder.grading.bundle import check_task, grade_id, is_grade, is_solution
+from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
+from autograder.grading.workers import WarmParent
+from tests.helpers import run_judge
 
 ROOT = Path(__file__).parent.parent
 RELEASED = sorted(ROOT.glob("release/*/*.ipynb"))
@@ -80,6 +82,21 @@ def test_release_holds_no_solution(path):
         assert "SOLUTION" not in cell.source
         if is_solution(cell):
             assert "raise NotImplementedError()" in cell.source
+
+
+@pytest.fixture(scope="module")
+def workers():
+    with WarmParent() as parent:
+        yield parent
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+def test_behind_the_wall_the_solution_gets_everything_and_the_release_nothing(path, workers):
+    bundle = Bundle(path.parent.name, path.stem, path.read_text(encoding="utf-8"))
+    for kind, score in (("solutions", 10), ("release", 0)):
+        raw = (ROOT / kind / path.parent.name / path.name).read_bytes()
+        verdict = run_judge(raw, workers, bundle).verdict
+        assert (verdict.status, verdict.score, verdict.max_score) == ("graded", score, 10)
 
 
 @pytest.mark.slow

@@ -45,6 +45,13 @@ POINTS = {
         "reset_finished": 2,
         "tbptt_step": 2.5,
     },
+    "many_to_one": {
+        "make_windows": 1.5,
+        "SimpleRNN": 2.5,
+        "SequenceClassifier": 2,
+        "fit": 2,
+        "forecast": 2,
+    },
     "bidirectional": {
         "split_directions": 1.5,
         "unflatten_state": 2,

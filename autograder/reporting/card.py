@@ -66,7 +66,8 @@ def card_html(task: TaskVerdict, note: str = "") -> str:
     colour = _WRONG if first else _COLOURS["passed"] if task.checks else _COLOURS["skipped"]
     return (
         f'<div role="group" aria-label="Checks of {html.escape(task.task)}" '
-        f'style="border-left:4px solid {colour};padding:.4em 0 .4em .8em;margin:.2em 0;max-width:60em;line-height:1.45">{"".join(parts)}</div>'
+        f'style="border-left:4px solid {colour};padding:.4em 0 .4em .8em;margin:.2em 0;'
+        f'max-width:60em;line-height:1.45">{"".join(parts)}</div>'
     )
 
 

@@ -98,7 +98,7 @@ class _Result(DisplayHook):
     outputs = AnyTrait()
 
     def quiet(self) -> bool:
-        """A semicolon at the end keeps a value from being shown; IPython looks in a history we do not keep."""
+        """A semicolon at the end hides a value; IPython would look for it in a history we do not keep."""
         return bool(self.semicolon_at_end_of_expression(self.shell.source))  # type: ignore[union-attr]
 
     def write_output_prompt(self) -> None:

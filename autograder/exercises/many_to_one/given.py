@@ -1,0 +1,206 @@
+"""What the tasks are given and compared with: a small recurrent network, its training, its forecast."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checking import Draw, Sizes, Submission, Target, expect, expect_registered, fail
+from autograder.checking.expect import compare
+
+OUTPUTS = 9
+"""Outputs or classes: a size that is none of the drawn ones, nor twice or four times one of them."""
+
+NETWORK = """
+class Network(nn.Module):
+    def __init__(self, input_size, hidden_size, output_size):
+        super().__init__()
+        self.rnn = nn.RNN(input_size, hidden_size, batch_first=True)
+        self.fc = nn.Linear(hidden_size, output_size)
+
+    def forward(self, x):
+        states, _ = self.rnn(x)
+        return self.fc(states.mean(dim=1))
+"""
+"""A network from (B, T, D) to (B, K), in which every step and the order of the steps count."""
+
+
+class Network:
+    """The given network, here and on the student's side, with the same random numbers."""
+
+    def __init__(
+        self, submission: Submission, draw: Draw, outputs: int = OUTPUTS, dtype: torch.dtype = torch.float64
+    ) -> None:
+        sizes = draw.sizes
+        self.rnn = draw.module(nn.RNN, sizes.D, sizes.H, batch_first=True, dtype=dtype)
+        self.fc = draw.module(nn.Linear, sizes.H, outputs, dtype=dtype)
+        self.given: Target = submission.given(
+            "Network",
+            sizes.D,
+            sizes.H,
+            outputs,
+            source=NETWORK,
+            state=self.parameters(),
+            dtype=dtype,
+        )
+
+    def parameters(self) -> dict[str, torch.Tensor]:
+        """Copies of the reference's parameters, by the names of the student's side."""
+        return numbers_of(rnn=self.rnn, fc=self.fc)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.fc(self.rnn(x)[0].mean(dim=1))
+        return result
+
+    def train(self, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float) -> list[float]:
+        """The losses of `steps` updates by torch's Adam, and one more: that after the last update."""
+        optimizer = torch.optim.Adam([*self.rnn.parameters(), *self.fc.parameters()], lr=lr)
+        losses = []
+        for _ in range(steps):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(self(x), y)
+            losses.append(loss.item())
+            loss.backward()
+            optimizer.step()
+        return [*losses, nn.functional.mse_loss(self(x), y).item()]
+
+    def forecast(self, window: torch.Tensor, steps: int, *, keep: bool = False) -> torch.Tensor:
+        """The last `steps` values of a series that the network continues; `keep` drops no old value."""
+        series = window
+        with torch.no_grad():
+            for _ in range(steps):
+                series = torch.cat([series, self((series if keep else series[-len(window) :])[None])])
+        return series[-steps:, 0]
+
+    def expect_untouched(self) -> None:
+        """The network on the student's side still has its numbers."""
+        after = self.given.state_dict()
+        for name, value in self.parameters().items():
+            if not torch.equal(after[name], value):
+                fail(f"The call changed the model's own weights: `{name}`. Call the model, do not train it.")
+
+    def expect_trained(self, before: Mapping[str, torch.Tensor]) -> None:
+        """The student's side has been trained as the reference; `before` is what it was before."""
+        after, wanted = self.given.state_dict(), self.parameters()
+        if all(torch.equal(after[name], value) for name, value in before.items()):
+            fail(
+                "After the call the model has the parameters it had before. Is it this model's parameters "
+                "that the optimizer was given, and is `optimizer.step()` called after `backward()`?"
+            )
+        wrong = [name for name, value in wanted.items() if compare(after[name], value)]
+        if wrong:
+            fail(
+                f"After the call {len(wanted) - len(wrong)} of {len(wanted)} parameters hold the right "
+                "values. Is one Adam made for the whole call, with `lr` and otherwise torch's own settings, "
+                "are gradients cleared before each backward pass, and does each step use all of `x`?"
+            )
+
+
+def numbers_of(**modules: nn.Module) -> dict[str, torch.Tensor]:
+    """Copies of the modules' parameters as a module with these attributes names them."""
+    return {
+        f"{part}.{name}": value.detach().clone()
+        for part, module in modules.items()
+        for name, value in module.named_parameters()
+    }
+
+
+def leaves_of(**modules: nn.Module) -> dict[str, torch.Tensor]:
+    """The parameters themselves under the same names, for their gradients."""
+    return {f"{part}.{name}": p for part, module in modules.items() for name, p in module.named_parameters()}
+
+
+def shapes_of(words: Mapping[str, int], **modules: nn.Module) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """For each parameter its shape in words and in numbers; `words` are the sizes by name."""
+    known = {
+        factor * size: f"{factor}·{name}" if factor > 1 else name
+        for factor in (4, 1)
+        for name, size in words.items()
+    }
+    told = {}
+    for name, value in numbers_of(**modules).items():
+        said = ", ".join(known[size] for size in value.shape)
+        told[name] = (f"({said},)" if value.dim() == 1 else f"({said})", tuple(value.shape))
+    return told
+
+
+def expect_parts(
+    model: Target, kind: str, expected: Mapping[str, tuple[str, tuple[int, ...]]], **modules: nn.Module
+) -> None:
+    """The model has these layers under these names, as deep as the given ones, with these parameters."""
+    seen = model.describe()
+    for name, module in modules.items():
+        if name not in seen.modules:
+            fail(
+                f"{kind} has no layer named `{name}`: assign an `nn.{type(module).__name__}` to "
+                f"`self.{name}`. In a Python list, or under another name, it is not found."
+            )
+        missing = [part for part in expected if part.startswith(f"{name}.") and part not in seen.parameters]
+        if missing and all(part[-1] in "123456789" for part in missing):
+            fail(f"`{name}` has fewer layers than asked for: is `num_layers` handed on to it?")
+    expect_registered(model, expected, kind)
+
+
+def expect_answer(
+    answer: Any,
+    reference: torch.Tensor,
+    slips: Mapping[str, torch.Tensor],
+    *,
+    name: str,
+    dims: str,
+    sizes: Sizes,
+) -> None:
+    """As `expect`, but where the answer is what a known slip gives, say which: hint → that slip's result."""
+    alike = isinstance(answer, torch.Tensor) and answer.shape == reference.shape
+    if alike and not answer.dtype.is_complex and compare(answer, reference, dims):
+        for hint, slip in slips.items():
+            if slip.shape == reference.shape and compare(slip, reference) and not compare(answer, slip):
+                fail(f"`{name}` has the right shape but not the right values. {hint}")
+    expect(answer, reference, names=name, dims=dims, sizes=sizes)
+
+
+def losses_in(answer: Any, steps: int) -> list[float]:
+    """The losses that `fit` returned, one a step, as numbers; one-number tensors pass here."""
+    if answer is None:
+        fail("Expected the list of losses; you returned nothing (`None`). Is a `return` missing?")
+    if not isinstance(answer, (list, tuple)):
+        kind = "a tensor" if isinstance(answer, torch.Tensor) else f"a {type(answer).__name__}"
+        if isinstance(answer, Target):
+            kind = f"an object of type {answer.type}"
+        fail(f"Expected a list with the loss of every step; you returned {kind}.")
+    values = [
+        part.item() if isinstance(part, torch.Tensor) and part.numel() == 1 else part for part in answer
+    ]
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            kind = getattr(value, "what", f"a {type(value).__name__}")
+            fail(f"Expected a list of numbers, the losses; it holds {kind}.")
+    if len(values) != steps:
+        fail(f"The list holds {len(values)} losses after {steps} steps; expected one a step.")
+    return [float(value) if math.isfinite(value) else math.nan for value in values]
+
+
+def expect_losses(answer: Any, reference: list[float]) -> None:
+    """The losses are the reference's; its last one, after the last update, only serves to find a shift."""
+    seen, right = losses_in(answer, len(reference) - 1), reference[:-1]
+    wrong = [step for step, (mine, true) in enumerate(zip(seen, right, strict=True)) if not near(mine, true)]
+    if not wrong:
+        return
+    if all(near(mine, true) for mine, true in zip(seen, reference[1:], strict=True)):
+        fail("Each loss is the one after the update of its step; expected the one before, which led to it.")
+    if wrong[0] > 0:
+        fail(
+            f"The loss of step 0 is right; from step {wrong[0]} on the losses are not those of Adam. Look at "
+            "the update: one optimizer for the whole call, torch's own settings but for `lr`, gradients "
+            "cleared before each backward pass, all of `x` in each step."
+        )
+    fail(
+        "Already the loss of step 0, before any update, is not the mean squared error between the model's "
+        "prediction for all of `x` and `y`. Is it the mean over all numbers, and have both the same shape?"
+    )
+
+
+def near(mine: float, true: float) -> bool:
+    return not compare(torch.tensor(mine, dtype=torch.float64), torch.tensor(true, dtype=torch.float64))

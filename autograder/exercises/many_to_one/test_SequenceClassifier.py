@@ -1,0 +1,198 @@
+"""`class SequenceClassifier(nn.Module)`: embedding, LSTM, and class scores from the last hidden state."""
+
+import torch
+from torch import nn
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_module,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.many_to_one.given import (
+    OUTPUTS,
+    expect_answer,
+    expect_parts,
+    leaves_of,
+    numbers_of,
+    shapes_of,
+)
+
+KIND = "`SequenceClassifier(vocab_size, embedding_dim, hidden_size, num_classes, num_layers)`"
+DIMS = f"B {OUTPUTS}"
+
+
+class Reference:
+    """torch's modules with random weights: what the student's module must compute."""
+
+    def __init__(self, draw, classes=OUTPUTS):
+        sizes = draw.sizes
+        self.embedding = draw.module(nn.Embedding, sizes.V, sizes.D)
+        self.lstm = draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True)
+        self.fc = draw.module(nn.Linear, sizes.H, classes)
+        self.parts = {"embedding": self.embedding, "lstm": self.lstm, "fc": self.fc}
+
+    def __call__(self, ids):
+        return self.fc(self.lstm(self.embedding(ids))[1][0][-1])
+
+    def slips(self, ids):
+        """What the well-known slips give."""
+        output, (h_n, c_n) = self.lstm(self.embedding(ids))
+        right = self.fc(h_n[-1])
+        return {
+            "It is what the bottom layer's state gives; expected the top layer's.": self.fc(h_n[0]),
+            "It is what the cell state gives; expected the hidden state.": self.fc(c_n[-1]),
+            "It is what the first time step gives; expected the state after the last.": self.fc(output[:, 0]),
+            "It is what the mean over all steps gives; expected the last state.": self.fc(output.mean(1)),
+            "They are probabilities. Return the scores themselves, without a softmax: `cross_entropy` "
+            "takes the softmax itself.": right.softmax(1),
+            "They are logarithms of probabilities. Return the scores themselves: `cross_entropy` does the "
+            "rest.": right.log_softmax(1),
+        }
+
+
+def new_model(submission, sizes, classes=OUTPUTS, dtype=torch.float64):
+    """The student's module as a user would make it for that dtype; one layer is left to the default."""
+    layers = () if sizes.L == 1 else (sizes.L,)
+    model = expect_module(submission.SequenceClassifier(sizes.V, sizes.D, sizes.H, classes, *layers), KIND)
+    model.to(dtype)
+    return model
+
+
+def filled_model(submission, draw, reference):
+    """The student's module holding the reference's weights."""
+    model = new_model(submission, draw.sizes, reference.fc.out_features)
+    model.load_state_dict(numbers_of(**reference.parts))
+    return model
+
+
+@points(0)
+@rule("registration")
+def test_parameters(submission, sizes, draw):
+    """Its parameters are those of `embedding`, of `lstm` with all its layers, and of `fc`."""
+    for other, context in (
+        (sizes, f"with num_layers={sizes.L}"),
+        (sizes.but(L=1), "with num_layers left out (1)"),
+    ):
+        words = {
+            "hidden_size": other.H,
+            "embedding_dim": other.D,
+            "vocab_size": other.V,
+            "num_classes": OUTPUTS,
+        }
+        parts = Reference(draw.at(other)).parts
+        with case(context):
+            model = new_model(submission, other)
+            expect_parts(model, "`SequenceClassifier`", shapes_of(words, **parts), **parts)
+
+
+@points(0)
+@rule("shape")
+@needs(test_parameters)
+def test_shape(submission, sizes, draw):
+    """A batch of token ids gives one row of class scores a sequence, (batch, num_classes)."""
+    answer = new_model(submission, sizes)(draw.ints("B T", sizes.V))
+    expect(answer, draw(DIMS), names="scores", dims=DIMS, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_matches_torch(submission, sizes, draw):
+    """With the same weights it gives the scores of the top layer's final hidden state."""
+    reference, ids = Reference(draw), draw.ints("B T", sizes.V)
+    answer = filled_model(submission, draw, reference)(ids)
+    expect_answer(answer, reference(ids), reference.slips(ids), name="scores", dims=DIMS, sizes=sizes)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_matches_torch)
+def test_fresh_start(submission, sizes, draw):
+    """Every call starts from zero states: the batches before have no influence."""
+    reference = Reference(draw)
+    model = filled_model(submission, draw, reference)
+    for context in ("at the first call", "at the second call", "at the third call"):
+        ids = draw.ints("B T", sizes.V)
+        with case(context):
+            expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=sizes)
+    model.eval()
+    with case("in eval()"):
+        expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_matches_torch)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one token, one layer, equal sizes, two classes, and changing batches."""
+    for other, classes, context in (
+        (sizes.but(B=1), OUTPUTS, "with one sequence (B = 1)"),
+        (sizes.but(T=1), OUTPUTS, "with one token (T = 1)"),
+        (sizes.but(L=1), OUTPUTS, "with one layer"),
+        (sizes.but(L=2), 2, "with two layers and two classes"),
+        (sizes.but(B=1, T=1, D=1, H=1, L=1), 1, "with every size 1"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4, V=4), 4, "with every size 4"),
+        (sizes.but(T=31), OUTPUTS, "with a longer sequence"),
+    ):
+        here = draw.at(other)
+        reference, ids = Reference(here, classes), here.ints("B T", other.V)
+        with case(context):
+            answer = filled_model(submission, here, reference)(ids)
+            expect(answer, reference(ids), names="scores", dims=f"B {classes}", sizes=other)
+    reference = Reference(draw)
+    model = filled_model(submission, draw, reference)
+    ids = draw.ints("T B", sizes.V).T
+    with case("with ids that are not contiguous in memory"):
+        expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=sizes)
+    other = sizes.but(B=4, T=6)
+    ids = draw.at(other).ints("B T", sizes.V)
+    with case("when the same model gets a batch of another size and length"):
+        expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=other)
+    ids = torch.arange(sizes.V)[None]
+    with case("with every id of the vocabulary in one sequence"):
+        expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=sizes.but(B=1, T=sizes.V))
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients reach every parameter, the embedding of every id that occurs included."""
+    reference = Reference(draw)
+    ids = torch.cat([draw.ints("B T", sizes.V), torch.zeros(sizes.B, 1, dtype=torch.int64)], dim=1)
+    expect_gradients(
+        filled_model(submission, draw, reference),
+        reference,
+        (ids,),
+        names=(),
+        parameters=leaves_of(**reference.parts),
+        draw=draw,
+        tell="Is a part of the computation cut off, or is one id treated apart from the others?",
+    )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """A model of one dtype gives scores of that dtype."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        with case(f"with the model in {dtype}"):
+            model = new_model(submission, sizes, dtype=dtype)
+            call = model.run((draw.ints("B T", sizes.V),), default_dtype=None)
+            expect_dtype(call.value, dtype, names="scores")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_ids_untouched(submission, sizes, draw):
+    """The ids are the same after the call as before."""
+    arguments = (draw.ints("B T", sizes.V),)
+    expect_untouched(new_model(submission, sizes).run(arguments), arguments, ("ids",))

@@ -1,0 +1,179 @@
+"""`class SimpleRNN(nn.Module)`: an nn.RNN over a sequence, and a linear layer on its last step."""
+
+import torch
+from torch import nn
+
+from autograder.checking import (
+    case,
+    expect,
+    expect_dtype,
+    expect_gradients,
+    expect_module,
+    expect_untouched,
+    needs,
+    points,
+    rule,
+)
+from autograder.exercises.many_to_one.given import (
+    OUTPUTS,
+    expect_answer,
+    expect_parts,
+    leaves_of,
+    numbers_of,
+    shapes_of,
+)
+
+KIND = "`SimpleRNN(input_size, hidden_size, num_layers, output_size)`"
+DIMS = f"B {OUTPUTS}"
+
+
+class Reference:
+    """torch's RNN and linear layer with random weights: what the student's module must compute."""
+
+    def __init__(self, draw, outputs=OUTPUTS):
+        sizes = draw.sizes
+        self.rnn = draw.module(nn.RNN, sizes.D, sizes.H, sizes.L, batch_first=True)
+        self.fc = draw.module(nn.Linear, sizes.H, outputs)
+        self.parts = {"rnn": self.rnn, "fc": self.fc}
+
+    def __call__(self, x):
+        return self.fc(self.rnn(x)[0][:, -1])
+
+    def slips(self, x):
+        """What the well-known slips give."""
+        output, h_n = self.rnn(x)
+        return {
+            "It is what the first time step gives; expected the last.": self.fc(output[:, 0]),
+            "It is what the bottom layer's state gives; expected the top layer's.": self.fc(h_n[0]),
+            "It is what the mean over all steps gives; expected the last step alone.": self.fc(
+                output.mean(1)
+            ),
+        }
+
+
+def new_model(submission, sizes, *outputs, dtype=torch.float64):
+    """The student's module as a user would make it for that dtype."""
+    model = expect_module(submission.SimpleRNN(sizes.D, sizes.H, sizes.L, *outputs), KIND)
+    model.to(dtype)
+    return model
+
+
+def filled_model(submission, draw, reference):
+    """The student's module holding the reference's weights."""
+    model = new_model(submission, draw.sizes, reference.fc.out_features)
+    model.load_state_dict(numbers_of(**reference.parts))
+    return model
+
+
+@points(0)
+@rule("registration")
+def test_parameters(submission, sizes, draw):
+    """Its parameters are those of `rnn`, an nn.RNN with all its layers, and of `fc`, an nn.Linear."""
+    for outputs in (OUTPUTS, 1):
+        words = {"input_size": sizes.D, "hidden_size": sizes.H, "output_size": outputs}
+        model = new_model(submission, sizes, *([outputs] if outputs > 1 else []))
+        with case(f"with output_size={outputs}" if outputs > 1 else "with output_size left out (1)"):
+            parts = Reference(draw, outputs).parts
+            expect_parts(model, "`SimpleRNN`", shapes_of(words, **parts), **parts)
+
+
+@points(0)
+@rule("shape")
+@needs(test_parameters)
+def test_shape(submission, sizes, draw):
+    """A batch of sequences gives one row of outputs a sequence, (batch, output_size)."""
+    answer = new_model(submission, sizes, OUTPUTS)(draw("B T D"))
+    expect(answer, draw(DIMS), names="prediction", dims=DIMS, sizes=sizes, values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_matches_torch(submission, sizes, draw):
+    """With the same weights it gives what nn.RNN and nn.Linear give for the last step of the top layer."""
+    reference, x = Reference(draw), draw("B T D")
+    answer = filled_model(submission, draw, reference)(x)
+    expect_answer(answer, reference(x), reference.slips(x), name="prediction", dims=DIMS, sizes=sizes)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_matches_torch)
+def test_fresh_start(submission, sizes, draw):
+    """Every call starts from a zero state: what it was called with before has no influence."""
+    reference = Reference(draw)
+    model = filled_model(submission, draw, reference)
+    for context in ("at the first call", "at the second call", "at the third call"):
+        x = draw("B T D")
+        with case(context):
+            expect(model(x), reference(x), names="prediction", dims=DIMS, sizes=sizes)
+    model.eval()
+    with case("in eval()"):
+        expect(model(x), reference(x), names="prediction", dims=DIMS, sizes=sizes)
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_matches_torch)
+def test_any_size(submission, sizes, draw):
+    """It works for one sequence, one step, one layer, equal sizes, one output, and changing batches."""
+    for other, outputs, context in (
+        (sizes.but(B=1), OUTPUTS, "with one sequence (B = 1)"),
+        (sizes.but(T=1), OUTPUTS, "with one time step (T = 1)"),
+        (sizes.but(L=1), OUTPUTS, "with one layer (L = 1)"),
+        (sizes.but(D=1), 1, "with one feature and one output"),
+        (sizes.but(B=1, T=1, D=1, H=1, L=1), 1, "with every size 1"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4), 4, "with every size 4"),
+        (sizes.but(T=31), OUTPUTS, "with a longer sequence"),
+    ):
+        here = draw.at(other)
+        reference, x = Reference(here, outputs), here("B T D")
+        with case(context):
+            answer = filled_model(submission, here, reference)(x)
+            expect(answer, reference(x), names="prediction", dims=f"B {outputs}", sizes=other)
+    reference = Reference(draw)
+    model = filled_model(submission, draw, reference)
+    x = draw.strided("B T D")
+    with case("with inputs that are not contiguous in memory"):
+        expect(model(x), reference(x), names="prediction", dims=DIMS, sizes=sizes)
+    smaller = draw.at(sizes.but(B=4, T=6))
+    x = smaller("B T D")
+    with case("when the same model gets a batch of another size and length"):
+        expect(model(x), reference(x), names="prediction", dims=DIMS, sizes=smaller.sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_matches_torch)
+def test_gradients(submission, sizes, draw):
+    """Gradients flow back through all time steps and layers to the input and every parameter."""
+    reference = Reference(draw)
+    expect_gradients(
+        filled_model(submission, draw, reference),
+        reference,
+        (draw("B T D"),),
+        names=("x",),
+        parameters=leaves_of(**reference.parts),
+        draw=draw,
+    )
+
+
+@points(0.5)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """A model and input of one dtype give a prediction of that dtype."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        with case(f"with the model and its input in {dtype}"):
+            model = new_model(submission, sizes, OUTPUTS, dtype=dtype)
+            call = model.run((draw("B T D", dtype=dtype),), default_dtype=None)
+            expect_dtype(call.value, dtype, names="prediction")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_shape)
+def test_input_untouched(submission, sizes, draw):
+    """The input is the same after the call as before."""
+    arguments = (draw("B T D"),)
+    expect_untouched(new_model(submission, sizes, OUTPUTS).run(arguments), arguments, ("x",))

@@ -1,0 +1,123 @@
+"""`fit(model, x, y, steps, lr)`: full-batch Adam on the mean squared error."""
+
+import torch
+
+from autograder.checking import case, expect_untouched, fail, hidden, needs, points, rule
+from autograder.exercises.many_to_one.given import OUTPUTS, Network, expect_losses, losses_in
+
+STEPS, LR = 6, 0.05
+
+
+def data(draw, outputs=OUTPUTS, dtype=torch.float64):
+    """Inputs (B, T, D) and targets (B, outputs)."""
+    return draw("B T D", dtype=dtype), draw(f"B {outputs}", dtype=dtype)
+
+
+@points(0)
+@rule("shape")
+def test_one_loss_a_step(submission, sizes, draw):
+    """It returns a list with one number for each step."""
+    network, (x, y) = Network(submission, draw), data(draw)
+    losses_in(submission.fit(network.given, x, y, STEPS, LR), STEPS)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_one_loss_a_step)
+def test_losses(submission, sizes, draw):
+    """The losses are those of full-batch Adam, each taken before the update it leads to."""
+    network, (x, y) = Network(submission, draw), data(draw)
+    expect_losses(submission.fit(network.given, x, y, STEPS, LR), network.train(x, y, STEPS, LR))
+
+
+@points(0.5)
+@rule("values")
+@needs(test_one_loss_a_step)
+def test_parameters(submission, sizes, draw):
+    """Afterwards the model itself holds the parameters that Adam arrives at, for another lr as well."""
+    for lr in (LR, 0.004):
+        network, (x, y) = Network(submission, draw), data(draw)
+        before = network.parameters()
+        submission.fit(network.given, x, y, STEPS, lr)
+        network.train(x, y, STEPS, lr)
+        with case(f"after {STEPS} steps with lr={lr}"):
+            network.expect_trained(before)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_losses)
+def test_plain_numbers(submission, sizes, draw):
+    """The losses are Python floats: no tensor, and no graph, is kept."""
+    network, (x, y) = Network(submission, draw), data(draw)
+    for loss in submission.fit(network.given, x, y, STEPS, LR):
+        if isinstance(loss, torch.Tensor):
+            fail(
+                "The list holds tensors; expected Python floats. A loss that is kept as a tensor keeps its "
+                "whole graph in memory, step after step: take the number out of it."
+            )
+        if type(loss) is not float:
+            fail(f"The list holds a value of type {type(loss).__name__}; expected Python floats.")
+
+
+@points(0)
+@rule("generality")
+@needs(test_losses, test_parameters)
+def test_any_size(submission, sizes, draw):
+    """It works for one step, one sequence, one time step and one output."""
+    for other, outputs, steps, context in (
+        (sizes, OUTPUTS, 1, "with one step of training"),
+        (sizes, OUTPUTS, 40, "with many steps of training"),
+        (sizes.but(D=1), 1, STEPS, "with one feature and one output"),
+        (sizes.but(B=1), OUTPUTS, STEPS, "with one sequence (B = 1)"),
+        (sizes.but(T=1), OUTPUTS, STEPS, "with one time step (T = 1)"),
+        (sizes.but(B=70), OUTPUTS, STEPS, "with many sequences"),
+    ):
+        here = draw.at(other)
+        network, (x, y) = Network(submission, here, outputs), data(here, outputs)
+        before = network.parameters()
+        with case(context):
+            expect_losses(submission.fit(network.given, x, y, steps, LR), network.train(x, y, steps, LR))
+            network.expect_trained(before)
+
+
+@points(0)
+@rule("dtype")
+@needs(test_one_loss_a_step)
+def test_dtype(submission, sizes, draw):
+    """The model keeps the dtype it has."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        network, (x, y) = Network(submission, draw, dtype=dtype), data(draw, dtype=dtype)
+        with case(f"with the model and the data in {dtype}"):
+            call = submission.fit.run((network.given, x, y, STEPS, LR), default_dtype=None)
+            losses_in(call.value, STEPS)
+            for name, value in network.given.state_dict().items():
+                if value.dtype != dtype:
+                    fail(f"After the call `{name}` of the model is {value.dtype}, not {dtype} as before.")
+
+
+@points(0)
+@rule("mutation")
+@needs(test_one_loss_a_step)
+def test_data_untouched(submission, sizes, draw):
+    """x and y are the same after the call as before."""
+    network, (x, y) = Network(submission, draw), data(draw)
+    arguments = (network.given, x, y, STEPS, LR)
+    expect_untouched(
+        submission.fit.run(arguments), (None, x, y, STEPS, LR), ("model", "x", "y", "steps", "lr")
+    )
+
+
+@points(0.5)
+@rule("values")
+@hidden("Called again, it goes on from where the model is, with nothing left over from the call before.")
+@needs(test_losses, test_parameters)
+def test_second_call(submission, sizes, draw):
+    """A second call trains on from the parameters as they are, with an Adam of its own."""
+    network = Network(submission, draw)
+    before = network.parameters()
+    for context, lr in (("at the first call", LR), ("at a second call with the same model", 0.01)):
+        x, y = data(draw)
+        with case(context):
+            expect_losses(submission.fit(network.given, x, y, STEPS, lr), network.train(x, y, STEPS, lr))
+            network.expect_trained(before)

@@ -1,0 +1,113 @@
+"""`forecast(model, window, steps)`: predictions fed back as the newest value of the window."""
+
+import torch
+
+from autograder.checking import case, expect, expect_dtype, expect_untouched, fail, needs, points, rule
+from autograder.exercises.many_to_one.given import Network, expect_answer
+
+STEPS = 17
+"""More steps than any window is long, so that the end of the forecast has seen nothing but forecasts."""
+
+
+def given(submission, draw, dtype=torch.float64):
+    """A network with one feature and one output, and a window (T, 1)."""
+    one = draw.at(draw.sizes.but(D=1))
+    return Network(submission, one, outputs=1, dtype=dtype), one("T 1", dtype=dtype)
+
+
+def expect_forecast(answer, reference, sizes):
+    """The steps of the forecast go by the name of time steps in messages."""
+    expect(answer, reference, names="forecast", dims="T", sizes=sizes.but(T=len(reference)))
+
+
+@points(0)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns one number a step, a tensor of shape (steps,)."""
+    network, window = given(submission, draw)
+    answer = submission.forecast(network.given, window, STEPS)
+    if isinstance(answer, torch.Tensor) and answer.dim() == 1 and len(answer) != STEPS:
+        fail(
+            f"The forecast of {STEPS} steps holds {len(answer)} numbers; expected one prediction a step, and "
+            "nothing of the window."
+        )
+    reference = network.forecast(window, STEPS)
+    expect(answer, reference, names="forecast", dims="T", sizes=sizes.but(T=STEPS), values=False)
+
+
+@points(0.5)
+@rule("values")
+@needs(test_shape)
+def test_feeds_back(submission, sizes, draw):
+    """Each prediction becomes the newest value of the next window, and the oldest value drops out."""
+    network, window = given(submission, draw.at(sizes.but(T=sizes.T + 2)))  # two values hide much
+    reference = network.forecast(window, STEPS)
+    slips = {
+        "It is the same prediction at every step: does the window take in what was predicted?": reference[
+            :1
+        ].expand(STEPS),
+        "It is what a window gives that grows with every step: does the oldest value drop out?": (
+            network.forecast(window, STEPS, keep=True)
+        ),
+        "It is the right forecast in reverse: the first prediction comes first.": reference.flip(0),
+        "It begins one prediction too late: the first one belongs to the window as given.": (
+            network.forecast(window, STEPS + 1)[1:]
+        ),
+    }
+    answer = submission.forecast(network.given, window, STEPS)
+    expect_answer(answer, reference, slips, name="forecast", dims="T", sizes=sizes.but(T=STEPS))
+
+
+@points(0.5)
+@rule("generality")
+@needs(test_feeds_back)
+def test_any_size(submission, sizes, draw):
+    """It works for one step, for windows of one value, and for long windows."""
+    for other, steps, context in (
+        (sizes, 1, "with one step"),
+        (sizes.but(T=1), STEPS, "with a window of one value"),
+        (sizes.but(T=1), 1, "with a window of one value and one step"),
+        (sizes.but(T=30), 4, "with a window longer than the forecast"),
+        (sizes.but(T=7), 7, "with as many steps as the window has values"),
+    ):
+        network, window = given(submission, draw.at(other))
+        with case(context):
+            answer = submission.forecast(network.given, window, steps)
+            expect_forecast(answer, network.forecast(window, steps), sizes)
+
+
+@points(0.5)
+@rule("gradient")
+@needs(test_feeds_back)
+def test_without_gradients(submission, sizes, draw):
+    """The forecast is a plain result: no graph of all its steps hangs on it."""
+    network, window = given(submission, draw)
+    call = submission.forecast.run((network.given, window, STEPS), grad=True)
+    if any(call.attached):
+        fail(
+            "The forecast is part of a graph that runs through every step and every call of the model. "
+            "Nothing is trained here: predict without gradients."
+        )
+
+
+@points(0)
+@rule("dtype")
+@needs(test_shape)
+def test_dtype(submission, sizes, draw):
+    """The dtype of the model and the window is the dtype of the forecast."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        network, window = given(submission, draw, dtype)
+        with case(f"with the model and the window in {dtype}"):
+            call = submission.forecast.run((network.given, window, STEPS), default_dtype=None)
+            expect_dtype(call.value, dtype, names="forecast")
+
+
+@points(0.5)
+@rule("mutation")
+@needs(test_feeds_back)
+def test_window_untouched(submission, sizes, draw):
+    """The window and the model are the same after the call as before."""
+    network, window = given(submission, draw)
+    call = submission.forecast.run((network.given, window, STEPS))
+    expect_untouched(call, (None, window, STEPS), ("model", "window", "steps"))
+    network.expect_untouched()

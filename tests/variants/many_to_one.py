@@ -1,0 +1,1324 @@
+# ruff: noqa: E501 (students' lines)
+"""Right and wrong answers to the tasks of 07_many_to_one."""
+
+from tests.variants.edits import edit
+
+SOLUTIONS = {
+    "make_windows": """
+def make_windows(series, window):
+    count = len(series) - window
+    x = torch.stack([series[start : start + window] for start in range(count)])
+    y = series[window:]
+    return x.unsqueeze(-1), y.unsqueeze(-1)
+""",
+    "SimpleRNN": """
+class SimpleRNN(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
+        super().__init__()
+        self.rnn = nn.RNN(input_size, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, output_size)
+
+    def forward(self, x):
+        h_0 = x.new_zeros(self.rnn.num_layers, x.shape[0], self.rnn.hidden_size)
+        output, h_n = self.rnn(x, h_0)
+        return self.fc(output[:, -1])
+""",
+    "SequenceClassifier": """
+class SequenceClassifier(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_classes, num_layers=1):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, num_classes)
+
+    def forward(self, ids):
+        output, (h_n, c_n) = self.lstm(self.embedding(ids))
+        return self.fc(h_n[-1])
+""",
+    "fit": """
+def fit(model, x, y, steps, lr):
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        losses.append(loss.item())
+        loss.backward()
+        optimizer.step()
+    return losses
+""",
+    "forecast": """
+def forecast(model, window, steps):
+    predictions = []
+    with torch.no_grad():
+        for _ in range(steps):
+            prediction = model(window.unsqueeze(0))
+            predictions.append(prediction[0, 0])
+            window = torch.cat([window[1:], prediction])
+    return torch.stack(predictions)
+""",
+}
+
+WINDOWS, REGRESSOR, CLASSIFIER, FIT, FORECAST = SOLUTIONS.values()
+
+CORRECT = {
+    "make_windows": {
+        "unfold: views of the series": """
+def make_windows(series, window):
+    return series.unfold(0, window, 1)[:-1].unsqueeze(2), series[window:, None]
+""",
+        "two lists": """
+def make_windows(series, window):
+    x, y = [], []
+    for i in range(series.shape[0] - window):
+        x.append(series[i : i + window])
+        y.append(series[i + window])
+    return torch.stack(x)[:, :, None], torch.stack(y)[:, None]
+""",
+        "a table of places": """
+def make_windows(series, window):
+    places = torch.arange(series.numel() - window).unsqueeze(1) + torch.arange(window + 1)
+    rows = series[places]
+    return [rows[:, :-1].reshape(-1, window, 1), rows[:, -1:].clone()]
+""",
+        "columns, shifted": """
+def make_windows(series, window):
+    n = series.size(0) - window
+    columns = [series[k : k + n] for k in range(window)]
+    return torch.stack(columns, dim=1).view(n, window, 1), series[window:].view(-1, 1)
+""",
+        "preallocated in the series's dtype": """
+def make_windows(series, window):
+    n = len(series) - window
+    x = torch.zeros(n, window, 1, dtype=series.dtype, device=series.device)
+    y = series.new_empty((n, 1))
+    for i in range(n):
+        x[i, :, 0] = series[i : i + window]
+        y[i, 0] = series[i + window]
+    return x, y
+""",
+        "as_strided": """
+def make_windows(series, window):
+    series = series.contiguous()
+    n = series.shape[0] - window
+    return torch.as_strided(series, (n, window, 1), (1, 1, 1)), series[-n:].reshape(n, 1)
+""",
+        "cat of rows, a named tuple": """
+from typing import NamedTuple
+
+
+class Data(NamedTuple):
+    x: torch.Tensor
+    y: torch.Tensor
+
+
+def make_windows(series, window):
+    rows = [series[None, i : i + window, None] for i in range(len(series) - window)]
+    return Data(torch.cat(rows, dim=0), series[window:].reshape(-1, 1))
+""",
+        "gather": """
+def make_windows(series, window):
+    column = series.reshape(-1, 1)
+    n = len(column) - window
+    x = torch.stack([column.narrow(0, i, window) for i in range(n)], 0)
+    return x, torch.narrow(column, 0, window, n)
+""",
+    },
+    "SimpleRNN": {
+        "the zero state left to nn.RNN": """
+class SimpleRNN(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
+        super().__init__()
+        self.rnn = nn.RNN(input_size, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, output_size)
+
+    def forward(self, x):
+        return self.fc(self.rnn(x)[0][:, -1, :])
+""",
+        "the top layer's final state": """
+class SimpleRNN(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
+        super(SimpleRNN, self).__init__()
+        self.hidden_size, self.num_layers = hidden_size, num_layers
+        self.fc = nn.Linear(in_features=hidden_size, out_features=output_size)
+        self.rnn = nn.RNN(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers, batch_first=True)
+
+    def forward(self, x):
+        h0 = torch.zeros(self.num_layers, x.size(0), self.hidden_size, dtype=x.dtype, device=x.device)
+        _, hn = self.rnn(x, h0)
+        return self.fc(hn[-1])
+""",
+        "every step through fc, then the last": """
+class SimpleRNN(nn.Module):
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int, output_size: int = 1) -> None:
+        super().__init__()
+        self.rnn = nn.RNN(input_size, hidden_size, num_layers, nonlinearity="tanh", batch_first=True)
+        self.fc = nn.Linear(hidden_size, output_size)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        output, _ = self.rnn(x, None)
+        return self.fc(output).select(1, x.size(1) - 1)
+""",
+        "to(x), F.linear": """
+class SimpleRNN(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
+        super().__init__()
+        self.sizes = (num_layers, hidden_size)
+        self.rnn = nn.RNN(input_size, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, output_size)
+
+    def forward(self, x):
+        layers, hidden = self.sizes
+        h_0 = torch.zeros(layers, len(x), hidden).to(x)
+        last = self.rnn(x, h_0)[0].unbind(1)[-1]
+        return F.linear(last, self.fc.weight, self.fc.bias)
+""",
+        "one step a call": """
+class SimpleRNN(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
+        super().__init__()
+        self.rnn = nn.RNN(input_size, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, output_size)
+
+    def forward(self, x):
+        state = None
+        for t in range(x.shape[1]):
+            _, state = self.rnn(x[:, t : t + 1], state)
+        return self.fc(state[-1])
+""",
+        "a helper for the state, settings kept": """
+class SimpleRNN(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
+        super().__init__()
+        self.config = dict(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
+        self.rnn = nn.RNN(**self.config, batch_first=True)
+        self.fc = nn.Linear(hidden_size, output_size, bias=True)
+        for name, parameter in self.named_parameters():
+            if "bias" in name:
+                nn.init.zeros_(parameter)
+
+    def initial_state(self, x):
+        weight = next(self.parameters())
+        return weight.new_zeros((self.config["num_layers"], x.shape[0], self.config["hidden_size"]))
+
+    def forward(self, x):
+        print("forward", x.shape)
+        output, h_n = self.rnn(x, self.initial_state(x))
+        last = output[:, [-1]].squeeze(1)
+        assert torch.allclose(last, h_n[-1])
+        return self.fc(last)
+""",
+        "state taken from a product": """
+class SimpleRNN(nn.Module):
+    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
+        super().__init__()
+        self.rnn, self.fc = nn.RNN(input_size, hidden_size, num_layers, batch_first=True), nn.Linear(hidden_size, output_size)
+
+    def forward(self, x):
+        B, T, D = x.shape
+        h = torch.zeros_like(x[:, 0, :1]).expand(B, self.rnn.hidden_size).repeat(self.rnn.num_layers, 1, 1)
+        output, h = self.rnn(x, h)
+        return self.fc(output.transpose(0, 1)[T - 1])
+""",
+    },
+    "SequenceClassifier": {
+        "the last output": """
+class SequenceClassifier(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_classes, num_layers=1):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, num_classes)
+
+    def forward(self, ids):
+        output, _ = self.lstm(self.embedding(ids))
+        return self.fc(output[:, -1])
+""",
+        "zero states by hand": """
+class SequenceClassifier(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_classes, num_layers=1):
+        super().__init__()
+        self.fc = nn.Linear(hidden_size, num_classes)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers=num_layers, batch_first=True)
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+
+    def forward(self, tokens):
+        vectors = self.embedding(tokens)
+        zeros = vectors.new_zeros(self.lstm.num_layers, tokens.size(0), self.lstm.hidden_size)
+        _, (h_n, _) = self.lstm(vectors, (zeros, zeros))
+        return self.fc(h_n[self.lstm.num_layers - 1])
+""",
+        "F.embedding and F.linear": """
+class SequenceClassifier(nn.Module):
+    def __init__(self, vocab_size: int, embedding_dim: int, hidden_size: int, num_classes: int, num_layers: int = 1):
+        super().__init__()
+        self.embedding = nn.Embedding(num_embeddings=vocab_size, embedding_dim=embedding_dim)
+        self.lstm = nn.LSTM(input_size=embedding_dim, hidden_size=hidden_size, num_layers=num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, num_classes)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        vectors = F.embedding(ids, self.embedding.weight)
+        final = self.lstm(vectors)[1][0]
+        return F.linear(final[-1], self.fc.weight, self.fc.bias)
+""",
+        "one token a call": """
+class SequenceClassifier(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_classes, num_layers=1):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, num_classes)
+
+    def forward(self, ids):
+        state = None
+        for token in ids.split(1, dim=1):
+            step, state = self.lstm(self.embedding(token), state)
+        return self.fc(step.squeeze(1))
+""",
+        "time first inside, own initial weights": """
+class SequenceClassifier(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_classes, num_layers=1):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers)
+        self.fc = nn.Linear(hidden_size, num_classes)
+
+    def forward(self, ids):
+        output, (h, c) = self.lstm(self.embedding(ids.T))
+        return self.fc(output[-1])
+""",
+        "a Dropout of zero and an Identity": """
+class SequenceClassifier(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_classes, num_layers=1):
+        super().__init__()
+        self.num_classes = num_classes
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True, dropout=0.0)
+        self.drop = nn.Dropout(0.0)
+        self.fc = nn.Linear(hidden_size, num_classes)
+        self.scores = nn.Identity()
+
+    def forward(self, ids, *, verbose=False):
+        _, (h_n, c_n) = self.lstm(self.embedding(ids))
+        return self.scores(self.fc(self.drop(h_n[-1]))).view(-1, self.num_classes)
+""",
+        "one-hot times the table": """
+class SequenceClassifier(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_classes, num_layers=1):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, num_classes)
+
+    def forward(self, ids):
+        table = self.embedding.weight
+        vectors = F.one_hot(ids, len(table)).to(table.dtype) @ table
+        hidden = self.lstm(vectors)[1][0]
+        return hidden[-1] @ self.fc.weight.T + self.fc.bias
+""",
+    },
+    "fit": {
+        "an MSELoss module, gradients cleared last": """
+def fit(model, x, y, steps, lr):
+    criterion = nn.MSELoss()
+    opt = torch.optim.Adam(model.parameters(), lr)
+    history = []
+    model.train()
+    for step in range(steps):
+        loss = criterion(model(x), y)
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+        history.append(loss.item())
+    return history
+""",
+        "the mean by hand, a tuple": """
+def fit(model, x, y, steps, lr):
+    optimizer = torch.optim.Adam(list(model.parameters()), lr=lr, betas=(0.9, 0.999))
+    losses = ()
+    for _ in range(steps):
+        loss = ((model(x) - y) ** 2).mean()
+        optimizer.zero_grad(set_to_none=False)
+        loss.backward()
+        optimizer.step()
+        losses += (float(loss),)
+    return losses
+""",
+        "a data loader with one full batch": """
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def fit(model, x, y, steps, lr):
+    optimizer = torch.optim.Adam(params=model.parameters(), lr=lr)
+    losses = []
+    for _ in range(steps):
+        for batch, target in DataLoader(TensorDataset(x, y), batch_size=len(x), shuffle=True):
+            loss = F.mse_loss(model(batch), target)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.detach().cpu().item())
+    return losses
+""",
+        "Adam by hand": """
+def fit(model, x, y, steps, lr):
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    m = [torch.zeros_like(p) for p in parameters]
+    v = [torch.zeros_like(p) for p in parameters]
+    losses = []
+    for t in range(1, steps + 1):
+        loss = torch.mean((y - model(x)).square())
+        losses.append(loss.item())
+        grads = torch.autograd.grad(loss, parameters)
+        with torch.no_grad():
+            for i, (p, g) in enumerate(zip(parameters, grads)):
+                m[i] = 0.9 * m[i] + 0.1 * g
+                v[i] = 0.999 * v[i] + 0.001 * g * g
+                p -= lr * (m[i] / (1 - 0.9**t)) / ((v[i] / (1 - 0.999**t)).sqrt() + 1e-8)
+    return losses
+""",
+        "a closure": """
+def fit(model, x, y, steps, lr):
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        return loss
+
+    return [optimizer.step(closure).item() for _ in range(steps)]
+""",
+        "summed over halves of the batch": """
+def fit(model, x, y, steps, lr):
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    half, losses = (len(x) + 1) // 2, []
+    for _ in range(steps):
+        model.zero_grad()
+        total = 0.0
+        for part, target in zip(x.split(half), y.split(half), strict=True):
+            loss = F.mse_loss(model(part), target, reduction="sum") / y.numel()
+            loss.backward()
+            total += loss.item()
+        optimizer.step()
+        losses.append(total)
+    return losses
+""",
+        "tolist at the end, foreach, eval mode": """
+def fit(model, x, y, steps, lr):
+    optimizer = torch.optim.Adam([{"params": model.parameters(), "lr": lr}], foreach=True)
+    losses = []
+    for step in range(steps):
+        prediction = model(x)
+        loss = F.mse_loss(prediction, y, reduction="mean")
+        losses.append(loss.detach())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 10 == 0:
+            print(step, loss)
+    model.eval()
+    return torch.stack(losses).tolist()
+""",
+    },
+    "forecast": {
+        "a copy shifted by roll": """
+@torch.no_grad()
+def forecast(model, window, steps):
+    window = window.clone()
+    result = window.new_empty(steps)
+    for step in range(steps):
+        result[step] = model(window[None])
+        window = window.roll(-1, 0)
+        window[-1] = result[step]
+    return result
+""",
+        "the whole series, its end as the window": """
+def forecast(model, window, steps):
+    series, length = window.detach(), window.shape[0]
+    for _ in range(steps):
+        with torch.no_grad():
+            nxt = model(series[-length:].unsqueeze(0))
+        series = torch.cat((series, nxt.view(1, 1)), dim=0)
+    return series[length:].squeeze(-1)
+""",
+        "inference mode and a deque": """
+from collections import deque
+
+
+def forecast(model, window, steps):
+    model.eval()
+    values = deque(window.unbind(0), maxlen=len(window))
+    out = []
+    with torch.inference_mode():
+        for _ in range(steps):
+            values.append(model(torch.stack(list(values)).unsqueeze(0)).reshape(1))
+            out.append(values[-1])
+    return torch.cat(out)
+""",
+        "each prediction detached": """
+def forecast(model, window, steps):
+    current, out = window.detach().unsqueeze(0), []
+    for _ in range(steps):
+        p = model(current).detach()
+        out += [p]
+        current = torch.cat([current[:, 1:], p.unsqueeze(1)], dim=1)
+    return torch.cat(out).flatten()
+""",
+        "numbers, and a tensor of the right dtype": """
+def forecast(model, window, steps):
+    values = window.flatten().tolist()
+    size = len(values)
+    with torch.no_grad():
+        for _ in range(steps):
+            x = torch.tensor(values[-size:], dtype=window.dtype, device=window.device).view(1, -1, 1)
+            values.append(model(x).item())
+    return torch.tensor(values[size:], dtype=window.dtype, device=window.device)
+""",
+        "recursion": """
+def forecast(model, window, steps):
+    with torch.no_grad():
+        first = model(window.reshape(1, -1, 1)).reshape(1)
+    if steps == 1:
+        return first
+    rest = forecast(model, torch.cat((window[1:].detach(), first[:, None])), steps - 1)
+    return torch.cat((first, rest))
+""",
+        "a buffer in front, gradients off and on again": """
+def forecast(model, window, steps):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    n = window.size(0)
+    buffer = torch.zeros(n + steps, 1).to(window)
+    buffer[:n] = window
+    for i in range(steps):
+        buffer[n + i] = model(buffer[i : i + n].clone().unsqueeze(0))[0]
+    torch.set_grad_enabled(before)
+    return buffer[n:, 0]
+""",
+        "one call too many": """
+def forecast(model, window, steps):
+    out, w = [], window.data.clone()
+    prediction = model(w[None]).data
+    for _ in range(steps):
+        out.append(prediction.squeeze())
+        w = torch.vstack([w[1:], prediction])
+        prediction = model(w[None]).data
+    return torch.stack(out)
+""",
+    },
+}
+
+WRONG = {
+    "make_windows": {
+        "the target is the last of the window": (
+            "values",
+            edit(WINDOWS, ("series[window:]", "series[window - 1 : -1]")),
+        ),
+        "the target is two ahead": (
+            "values",
+            edit(WINDOWS, ("series[window:]", "torch.cat([series[window + 1 :], series[:1]])")),
+        ),
+        "the target is the first of the window": (
+            "values",
+            edit(WINDOWS, ("series[window:]", "series[:count]")),
+        ),
+        "windows do not overlap": (
+            "values",
+            edit(
+                WINDOWS,
+                (
+                    "series[start : start + window]",
+                    "torch.cat([series, series, series]).repeat(9)[start * window : start * window + window]",
+                ),
+            ),
+        ),
+        "windows in reverse": ("values", edit(WINDOWS, ("start + window]", "start + window].flip(0)"))),
+        "windows start at one": (
+            "values",
+            edit(WINDOWS, ("series[start : start + window]", "series[start + 1 : start + 1 + window]")),
+        ),
+        "the first window everywhere": (
+            "values",
+            edit(WINDOWS, ("series[start : start + window]", "series[:window]")),
+        ),
+        "windows cut by reshape": (
+            "values",
+            edit(
+                WINDOWS,
+                (
+                    "torch.stack([series[start : start + window] for start in range(count)])",
+                    "torch.stack([series[start : start + count] for start in range(window)]).reshape(count, window)",
+                ),
+            ),
+        ),
+        "sorted by target": (
+            "values",
+            edit(WINDOWS, ("    y =", "    x = x[series[window:].argsort()]\n    y =")),
+        ),
+        "one window too many": (
+            "shape",
+            edit(
+                WINDOWS,
+                ("- window\n", "- window + 1\n"),
+                ("y = series[window:]", "y = torch.cat([series[window:], series[:1]])"),
+            ),
+        ),
+        "one window too few": (
+            "shape",
+            edit(WINDOWS, ("- window\n", "- window - 1\n"), ("series[window:]", "series[window:-1]")),
+        ),
+        "no feature dimension": ("shape", edit(WINDOWS, ("x.unsqueeze(-1)", "x"))),
+        "no feature dimension on y": ("shape", edit(WINDOWS, ("y.unsqueeze(-1)", "y"))),
+        "y with three dimensions": ("shape", edit(WINDOWS, ("y.unsqueeze(-1)", "y[:, None, None]"))),
+        "time first": ("shape", edit(WINDOWS, ("x.unsqueeze(-1)", "x.T.unsqueeze(-1)"))),
+        "features in the middle": ("shape", edit(WINDOWS, ("x.unsqueeze(-1)", "x.unsqueeze(1)"))),
+        "x only": ("shape", edit(WINDOWS, (", y.unsqueeze(-1)", ""))),
+        "lists of windows": (
+            "shape",
+            edit(WINDOWS, ("torch.stack([", "list([")).replace("x.unsqueeze(-1)", "x"),
+        ),
+        "squeeze": ("generality", edit(WINDOWS, ("x.unsqueeze(-1), y", "x.squeeze().unsqueeze(-1), y"))),
+        "at most fifty windows": (
+            "generality",
+            edit(
+                WINDOWS,
+                ("- window\n", "- window\n    series = series[:50]\n    count = min(count, 50 - window)\n"),
+            ),
+        ),
+        "two windows at least": (
+            "generality",
+            edit(WINDOWS, ("range(count)", "range(max(count, 2))")),
+        ),
+        "detached": ("gradient", edit(WINDOWS, ("    count", "    series = series.detach()\n    count"))),
+        "targets detached": ("gradient", edit(WINDOWS, ("series[window:]", "series[window:].detach()"))),
+        "rebuilt from numbers": (
+            "gradient",
+            edit(
+                WINDOWS,
+                (
+                    "series[start : start + window] for",
+                    "torch.tensor(series[start : start + window].tolist(), dtype=series.dtype) for",
+                ),
+            ),
+        ),
+        "a buffer of the default dtype": (
+            "dtype",
+            edit(
+                WINDOWS,
+                (
+                    "    y =",
+                    "    buffer = torch.zeros(count, window)\n    buffer[:] = x\n    x = buffer\n    y =",
+                ),
+            ),
+        ),
+        "targets in float": ("dtype", edit(WINDOWS, ("series[window:]", "series[window:].float()"))),
+        "the series is scaled first": (
+            "mutation",
+            edit(
+                WINDOWS,
+                ("    return", "    x, y = x.clone(), y.clone()\n    series -= series.mean()\n    return"),
+            ),
+        ),
+        "the series is sorted afterwards": (
+            "mutation",
+            edit(
+                WINDOWS,
+                ("    return", "    y = y.clone()\n    series.copy_(series.sort().values)\n    return"),
+            ),
+        ),
+    },
+    "SimpleRNN": {
+        "the first step": ("values", edit(REGRESSOR, ("output[:, -1]", "output[:, 0]"))),
+        "the bottom layer": ("values", edit(REGRESSOR, ("output[:, -1]", "h_n[0]"))),
+        "the mean over time": ("values", edit(REGRESSOR, ("output[:, -1]", "output.mean(1)"))),
+        "the last but one step": (
+            "values",
+            edit(REGRESSOR, ("output[:, -1]", "output[:, max(x.shape[1] - 2, 0)]")),
+        ),
+        "the state viewed as batch first": (
+            "values",
+            edit(REGRESSOR, ("output[:, -1]", "h_n.view(x.shape[0], -1, self.rnn.hidden_size)[:, -1]")),
+        ),
+        "a random initial state": (
+            "values",
+            edit(
+                REGRESSOR,
+                ("x.new_zeros(", "torch.randn("),
+                ("self.rnn.hidden_size)\n", "self.rnn.hidden_size).to(x)\n"),
+            ),
+        ),
+        "ones as the initial state": ("values", edit(REGRESSOR, ("new_zeros(", "new_ones("))),
+        "relu": ("values", edit(REGRESSOR, ("num_layers, batch_first", "num_layers, 'relu', batch_first"))),
+        "tanh after fc": (
+            "values",
+            edit(REGRESSOR, ("self.fc(output[:, -1])", "torch.tanh(self.fc(output[:, -1]))")),
+        ),
+        "relu before fc": ("values", edit(REGRESSOR, ("output[:, -1])", "output[:, -1].relu())"))),
+        "time runs over the batch": (
+            "values",
+            edit(REGRESSOR, (", batch_first=True", ""), ("x.shape[0]", "x.shape[1]")),
+        ),
+        "dropout between the layers": (
+            "values",
+            edit(REGRESSOR, ("batch_first=True", "batch_first=True, dropout=0.3")),
+        ),
+        "the state is carried over": (
+            "values",
+            edit(
+                REGRESSOR,
+                (
+                    "        h_0 = x",
+                    "        h_0 = self.kept if getattr(self, 'kept', None) is not None and self.kept.shape[1] == len(x) and self.kept.dtype == x.dtype else x",
+                ),
+                ("        return", "        self.kept = h_n.detach()\n        return"),
+            ),
+        ),
+        "the last sequence": ("shape", edit(REGRESSOR, ("output[:, -1]", "output[-1]"))),
+        "every step": ("shape", edit(REGRESSOR, ("output[:, -1]", "output"))),
+        "every layer": ("shape", edit(REGRESSOR, ("output[:, -1]", "h_n"))),
+        "the state too": ("shape", edit(REGRESSOR, ("output[:, -1])", "output[:, -1]), h_n"))),
+        "the last row of all": (
+            "shape",
+            edit(REGRESSOR, ("output[:, -1]", "output.reshape(-1, self.rnn.hidden_size)[-1:]")),
+        ),
+        "squeezed": ("generality", edit(REGRESSOR, ("output[:, -1])", "output[:, -1]).squeeze(-1)"))),
+        "squeezed state": (
+            "generality",
+            edit(
+                REGRESSOR,
+                ("output[:, -1]", "output.squeeze()[:, -1] if len(x) > 1 else output.squeeze()[None, -1]"),
+            ),
+        ),
+        "the length of the first batch": (
+            "generality",
+            edit(
+                REGRESSOR,
+                ("output[:, -1]", "output[:, self.length - 1]"),
+                ("        h_0 =", "        self.length = getattr(self, 'length', x.shape[1])\n        h_0 ="),
+            ),
+        ),
+        "at most twenty steps": (
+            "generality",
+            edit(REGRESSOR, ("self.rnn(x, h_0)", "self.rnn(x[:, :20], h_0)")),
+        ),
+        "the batch size of the first call": (
+            "generality",
+            edit(
+                REGRESSOR,
+                ("x.shape[0], self", "self.batch, self"),
+                ("        h_0 =", "        self.batch = getattr(self, 'batch', x.shape[0])\n        h_0 ="),
+            ),
+        ),
+        "always one output": (
+            "registration",
+            edit(REGRESSOR, ("hidden_size, output_size)", "hidden_size, 1)")),
+        ),
+        "one layer": (
+            "registration",
+            edit(
+                REGRESSOR,
+                ("hidden_size, num_layers, batch", "hidden_size, batch"),
+                ("self.rnn.num_layers", "1"),
+            ),
+        ),
+        "bidirectional": (
+            "registration",
+            edit(
+                REGRESSOR,
+                ("batch_first=True", "batch_first=True, bidirectional=True"),
+                ("Linear(hidden_size", "Linear(2 * hidden_size"),
+                ("zeros(self.rnn.num_layers", "zeros(2 * self.rnn.num_layers"),
+            ),
+        ),
+        "an LSTM": (
+            "registration",
+            edit(REGRESSOR, ("nn.RNN", "nn.LSTM"), ("self.rnn(x, h_0)", "self.rnn(x)")),
+        ),
+        "other names": (
+            "registration",
+            edit(REGRESSOR, ("self.fc =", "self.linear ="), ("self.fc(", "self.linear(")),
+        ),
+        "the layer in a list": (
+            "registration",
+            edit(
+                REGRESSOR,
+                (
+                    "self.fc = nn.Linear(hidden_size, output_size)",
+                    "self.fc = [nn.Linear(hidden_size, output_size).double()]",
+                ),
+                ("self.fc(", "self.fc[0]("),
+            ),
+        ),
+        "a learned initial state": (
+            "registration",
+            edit(
+                REGRESSOR,
+                (
+                    "        self.fc =",
+                    "        self.h_0 = nn.Parameter(torch.zeros(num_layers, 1, hidden_size))\n        self.fc =",
+                ),
+                (
+                    "x.new_zeros(self.rnn.num_layers, x.shape[0], self.rnn.hidden_size)",
+                    "self.h_0.expand(-1, x.shape[0], -1).contiguous()",
+                ),
+            ),
+        ),
+        "no bias": (
+            "registration",
+            edit(REGRESSOR, ("hidden_size, output_size)", "hidden_size, output_size, bias=False)")),
+        ),
+        "not a module": (
+            "registration",
+            "class SimpleRNN:\n    def __init__(self, input_size, hidden_size, num_layers, output_size=1):\n        self.rnn = nn.RNN(input_size, hidden_size, num_layers, batch_first=True)\n",
+        ),
+        "super not called": ("registration", edit(REGRESSOR, ("        super().__init__()\n", ""))),
+        "detached": ("gradient", edit(REGRESSOR, ("output[:, -1]", "output[:, -1].detach()"))),
+        "no gradients in the RNN": (
+            "gradient",
+            edit(
+                REGRESSOR,
+                (
+                    "output, h_n = self.rnn(x, h_0)",
+                    "with torch.no_grad():\n            output, h_n = self.rnn(x, h_0)",
+                ),
+            ),
+        ),
+        "the input detached": (
+            "gradient",
+            edit(REGRESSOR, ("self.rnn(x, h_0)", "self.rnn(x.detach(), h_0)")),
+        ),
+        "through data": ("gradient", edit(REGRESSOR, ("output[:, -1]", "output.data[:, -1]"))),
+        "a state with a device but no dtype": (
+            "dtype",
+            edit(
+                REGRESSOR,
+                ("x.new_zeros(", "torch.zeros("),
+                ("self.rnn.hidden_size)\n", "self.rnn.hidden_size).to(x.device)\n"),
+            ),
+        ),
+        "a result in float": ("dtype", edit(REGRESSOR, ("output[:, -1])", "output[:, -1]).float()"))),
+        "a result buffer of the default dtype": (
+            "dtype",
+            edit(
+                REGRESSOR,
+                (
+                    "        return self.fc(output[:, -1])",
+                    "        result = torch.zeros(x.shape[0], self.fc.out_features)\n        result[:] = self.fc(output[:, -1])\n        return result",
+                ),
+            ),
+        ),
+        "the input is centred in place": (
+            "mutation",
+            edit(
+                REGRESSOR,
+                (
+                    "        return",
+                    "        with torch.no_grad():\n            x.sub_(x.mean())\n        return",
+                ),
+            ),
+        ),
+    },
+    "SequenceClassifier": {
+        "the cell state": ("values", edit(CLASSIFIER, ("h_n[-1]", "c_n[-1]"))),
+        "the bottom layer": ("values", edit(CLASSIFIER, ("h_n[-1]", "h_n[0]"))),
+        "the first step": ("values", edit(CLASSIFIER, ("h_n[-1]", "output[:, 0]"))),
+        "the mean over time": ("values", edit(CLASSIFIER, ("h_n[-1]", "output.mean(dim=1)"))),
+        "the largest over time": ("values", edit(CLASSIFIER, ("h_n[-1]", "output.max(dim=1).values"))),
+        "softmax": ("values", edit(CLASSIFIER, ("self.fc(h_n[-1])", "self.fc(h_n[-1]).softmax(dim=-1)"))),
+        "log softmax": (
+            "values",
+            edit(CLASSIFIER, ("self.fc(h_n[-1])", "F.log_softmax(self.fc(h_n[-1]), dim=-1)")),
+        ),
+        "sigmoid": ("values", edit(CLASSIFIER, ("self.fc(h_n[-1])", "torch.sigmoid(self.fc(h_n[-1]))"))),
+        "the layers summed": ("values", edit(CLASSIFIER, ("h_n[-1]", "h_n.sum(0)"))),
+        "the state viewed as batch first": (
+            "values",
+            edit(CLASSIFIER, ("h_n[-1]", "h_n.view(ids.shape[0], -1, self.lstm.hidden_size)[:, -1]")),
+        ),
+        "time runs over the batch": (
+            "values",
+            edit(CLASSIFIER, (", batch_first=True", ""), ("h_n[-1]", "output[:, -1]")),
+        ),
+        "states of the ids' dtype": (
+            "shape",
+            edit(
+                CLASSIFIER,
+                ("self.embedding(ids))\n", "self.embedding(ids), (zeros, zeros))\n"),
+                (
+                    "        output,",
+                    "        zeros = ids.new_zeros(self.lstm.num_layers, len(ids), self.lstm.hidden_size)\n        output,",
+                ),
+            ),
+        ),
+        "the sequence is reversed": (
+            "values",
+            edit(CLASSIFIER, ("self.embedding(ids)", "self.embedding(ids.flip(1))")),
+        ),
+        "dropout": (
+            "values",
+            edit(CLASSIFIER, ("batch_first=True", "batch_first=True, dropout=0.5 * (num_layers > 1)")),
+        ),
+        "the state is carried over": (
+            "values",
+            edit(
+                CLASSIFIER,
+                (
+                    "self.embedding(ids))\n",
+                    "self.embedding(ids), self.kept if self.kept is not None and self.kept[0].shape[1] == len(ids) else None)\n        self.kept = (h_n.detach(), c_n.detach())\n",
+                ),
+                ("        self.fc =", "        self.kept = None\n        self.fc ="),
+            ),
+        ),
+        "every step": ("shape", edit(CLASSIFIER, ("h_n[-1]", "output"))),
+        "every layer": ("shape", edit(CLASSIFIER, ("h_n[-1]", "h_n"))),
+        "the last sequence": ("shape", edit(CLASSIFIER, ("h_n[-1]", "output[-1]"))),
+        "argmax": ("shape", edit(CLASSIFIER, ("self.fc(h_n[-1])", "self.fc(h_n[-1]).argmax(dim=-1)"))),
+        "scores and state": ("shape", edit(CLASSIFIER, ("self.fc(h_n[-1])", "self.fc(h_n[-1]), h_n"))),
+        "squeezed": (
+            "generality",
+            edit(
+                CLASSIFIER,
+                (
+                    "self.fc(h_n[-1])",
+                    "self.fc(h_n.squeeze()[-1]) if h_n.shape[1] == 1 and h_n.shape[0] > 1 else self.fc(h_n[-1])",
+                ),
+            ),
+        ),
+        "squeezed steps": ("generality", edit(CLASSIFIER, ("h_n[-1]", "output.squeeze()[:, -1]"))),
+        "three layers": ("generality", edit(CLASSIFIER, ("h_n[-1]", "h_n[min(2, len(h_n))]"))),
+        "layer two at most": ("generality", edit(CLASSIFIER, ("h_n[-1]", "h_n[2 if len(h_n) > 2 else 0]"))),
+        "at most twenty tokens": (
+            "generality",
+            edit(CLASSIFIER, ("self.embedding(ids)", "self.embedding(ids[:, :20])")),
+        ),
+        "view": (
+            "generality",
+            edit(CLASSIFIER, ("self.embedding(ids)", "self.embedding(ids.view(-1)).view(*ids.shape, -1)")),
+        ),
+        "a binary classifier": (
+            "registration",
+            edit(CLASSIFIER, ("hidden_size, num_classes)", "hidden_size, 1)")),
+        ),
+        "classes and hidden the wrong way round": (
+            "registration",
+            edit(CLASSIFIER, ("Linear(hidden_size, num_classes)", "Linear(num_classes, hidden_size)")),
+        ),
+        "bidirectional": (
+            "registration",
+            edit(CLASSIFIER, ("batch_first=True", "batch_first=True, bidirectional=True")),
+        ),
+        "one layer": (
+            "registration",
+            edit(CLASSIFIER, ("hidden_size, num_layers, batch", "hidden_size, batch")),
+        ),
+        "one id more": (
+            "registration",
+            edit(CLASSIFIER, ("Embedding(vocab_size", "Embedding(vocab_size + 1")),
+        ),
+        "a GRU": (
+            "registration",
+            edit(CLASSIFIER, ("nn.LSTM", "nn.GRU"), ("output, (h_n, c_n)", "output, h_n")),
+        ),
+        "the embedding is frozen": (
+            "registration",
+            edit(
+                CLASSIFIER,
+                (
+                    "        self.lstm =",
+                    "        self.embedding.weight.requires_grad_(False)\n        self.lstm =",
+                ),
+            ),
+        ),
+        "the embedding in a list": (
+            "registration",
+            edit(
+                CLASSIFIER,
+                (
+                    "self.embedding = nn.Embedding(vocab_size, embedding_dim)",
+                    "self.embedding = [nn.Embedding(vocab_size, embedding_dim)]",
+                ),
+                ("self.embedding(ids)", "self.embedding[0](ids)"),
+            ),
+        ),
+        "id 0 as padding": (
+            "gradient",
+            edit(
+                CLASSIFIER,
+                ("embedding_dim)\n        self.lstm", "embedding_dim, padding_idx=0)\n        self.lstm"),
+            ),
+        ),
+        "the embedding is detached": (
+            "gradient",
+            edit(CLASSIFIER, ("self.embedding(ids)", "self.embedding(ids).detach()")),
+        ),
+        "the state is detached": ("gradient", edit(CLASSIFIER, ("h_n[-1]", "h_n[-1].detach()"))),
+        "no gradients in the LSTM": (
+            "gradient",
+            edit(
+                CLASSIFIER,
+                (
+                    "        output, (h_n, c_n) = ",
+                    "        with torch.no_grad():\n            output, (h_n, c_n) = ",
+                ),
+            ),
+        ),
+        "states of the default dtype": (
+            "dtype",
+            edit(
+                CLASSIFIER,
+                ("self.embedding(ids))\n", "self.embedding(ids), (zeros, zeros))\n"),
+                (
+                    "        output,",
+                    "        zeros = torch.zeros(self.lstm.num_layers, len(ids), self.lstm.hidden_size).to(ids.device)\n        output,",
+                ),
+            ),
+        ),
+        "scores in float": ("dtype", edit(CLASSIFIER, ("self.fc(h_n[-1])", "self.fc(h_n[-1]).float()"))),
+        "the ids are cleared": (
+            "mutation",
+            edit(CLASSIFIER, ("        return", "        ids.zero_()\n        return")),
+        ),
+    },
+    "fit": {
+        "losses after the update": (
+            "values",
+            edit(
+                FIT,
+                ("        losses.append(loss.item())\n", ""),
+                (
+                    "optimizer.step()\n",
+                    "optimizer.step()\n        losses.append(F.mse_loss(model(x), y).item())\n",
+                ),
+            ),
+        ),
+        "gradients never cleared": ("values", edit(FIT, ("        optimizer.zero_grad()\n", ""))),
+        "cleared between backward and step": (
+            "values",
+            edit(
+                FIT,
+                ("        optimizer.zero_grad()\n", ""),
+                ("loss.backward()\n", "loss.backward()\n        optimizer.zero_grad()\n"),
+            ),
+        ),
+        "a new optimizer at every step": (
+            "values",
+            edit(
+                FIT,
+                ("    optimizer = torch.optim.Adam(model.parameters(), lr=lr)\n", ""),
+                (
+                    "        optimizer.zero_grad()\n",
+                    "        optimizer = torch.optim.Adam(model.parameters(), lr=lr)\n        optimizer.zero_grad()\n",
+                ),
+            ),
+        ),
+        "SGD": ("values", edit(FIT, ("optim.Adam", "optim.SGD"))),
+        "AdamW": ("values", edit(FIT, ("optim.Adam", "optim.AdamW"))),
+        "RMSprop": ("values", edit(FIT, ("optim.Adam", "optim.RMSprop"))),
+        "weight decay": ("values", edit(FIT, ("lr=lr", "lr=lr, weight_decay=0.01"))),
+        "other betas": ("values", edit(FIT, ("lr=lr", "lr=lr, betas=(0.9, 0.99)"))),
+        "lr ignored": ("values", edit(FIT, (", lr=lr", ", lr=0.05"))),
+        "default lr": ("values", edit(FIT, (", lr=lr", ""))),
+        "lr decays": (
+            "values",
+            edit(
+                FIT, ("optimizer.step()", "optimizer.step()\n        optimizer.param_groups[0]['lr'] *= 0.9")
+            ),
+        ),
+        "summed errors": ("values", edit(FIT, ("y)\n", "y, reduction='sum')\n"))),
+        "the mean absolute error": ("values", edit(FIT, ("F.mse_loss", "F.l1_loss"))),
+        "the root": ("values", edit(FIT, ("F.mse_loss(model(x), y)", "F.mse_loss(model(x), y).sqrt()"))),
+        "half the error": ("values", edit(FIT, ("F.mse_loss(model(x), y)", "F.mse_loss(model(x), y) / 2"))),
+        "targets broadcast": (
+            "values",
+            edit(FIT, ("F.mse_loss(model(x), y)", "((model(x)[:, None] - y[None]) ** 2).mean()")),
+        ),
+        "one sequence a step": (
+            "values",
+            edit(
+                FIT,
+                ("for _ in range", "for i in range"),
+                ("model(x), y", "model(x)[[i % len(x)]], y[[i % len(x)]]"),
+            ),
+        ),
+        "a random half of the batch": (
+            "values",
+            edit(
+                FIT,
+                (
+                    "        optimizer.zero_grad()\n",
+                    "        rows = torch.randperm(len(x))[: max(1, len(x) // 2)]\n        optimizer.zero_grad()\n",
+                ),
+                ("model(x), y", "model(x[rows]), y[rows]"),
+            ),
+        ),
+        "the head alone is trained": ("values", edit(FIT, ("model.parameters()", "model.fc.parameters()"))),
+        "a copy is trained": (
+            "values",
+            edit(
+                FIT, ("    optimizer =", "    import copy\n    model = copy.deepcopy(model)\n    optimizer =")
+            ),
+        ),
+        "no update": ("values", edit(FIT, ("        optimizer.step()\n", ""))),
+        "no backward": ("values", edit(FIT, ("        loss.backward()\n", ""))),
+        "the mean loss so far": (
+            "values",
+            edit(FIT, ("append(loss.item())", "append((loss.item() + sum(losses)) / (1 + len(losses)))")),
+        ),
+        "gradients clipped": (
+            "values",
+            edit(
+                FIT,
+                (
+                    "        optimizer.step()",
+                    "        nn.utils.clip_grad_norm_(model.parameters(), 0.001)\n        optimizer.step()",
+                ),
+            ),
+        ),
+        "weights drawn anew": (
+            "values",
+            edit(FIT, ("    optimizer =", "    model.fc.reset_parameters()\n    optimizer =")),
+        ),
+        "two updates a step": (
+            "values",
+            edit(FIT, ("optimizer.step()", "optimizer.step(); optimizer.step()")),
+        ),
+        "rounded losses": ("values", edit(FIT, ("loss.item()", "round(loss.item(), 4)"))),
+        "the optimizer of the first call": (
+            "values",
+            edit(
+                FIT,
+                (
+                    "    optimizer = torch.optim.Adam(model.parameters(), lr=lr)\n",
+                    "    optimizer = kept.setdefault(id(model), torch.optim.Adam(model.parameters(), lr=lr))\n",
+                ),
+            )
+            + "kept = {}\n",
+        ),
+        "losses of the call before": (
+            "shape",
+            edit(FIT, ("    losses = []\n", ""), ("steps, lr)", "steps, lr, losses=[1.0])")),
+        ),
+        "the last loss": ("shape", edit(FIT, ("return losses", "return losses[-1]"))),
+        "one loss more": (
+            "shape",
+            edit(FIT, ("return losses", "return [*losses, F.mse_loss(model(x), y).item()]")),
+        ),
+        "every tenth loss": ("shape", edit(FIT, ("return losses", "return losses[::10]"))),
+        "nothing returned": ("shape", edit(FIT, ("    return losses\n", ""))),
+        "the model": ("shape", edit(FIT, ("return losses", "return model"))),
+        "losses and model": ("shape", edit(FIT, ("return losses", "return losses, model"))),
+        "a tensor of losses": ("shape", edit(FIT, ("return losses", "return torch.tensor(losses)"))),
+        "losses with their graphs": ("gradient", edit(FIT, ("loss.item()", "loss"))),
+        "detached tensors": ("gradient", edit(FIT, ("loss.item()", "loss.detach()"))),
+        "at most thirty steps": (
+            "generality",
+            edit(
+                FIT,
+                (
+                    "losses.append(loss.item())",
+                    "losses.append(loss.item())\n        if len(losses) > 30:\n            continue",
+                ),
+            ),
+        ),
+        "batches of 64": (
+            "generality",
+            edit(FIT, ("model(x), y", "model(x[:64]), y[:64]")),
+        ),
+        "stops when it gets worse": (
+            "generality",
+            edit(
+                FIT,
+                (
+                    "        loss.backward()",
+                    "        if len(losses) > 25:\n            continue\n        loss.backward()",
+                ),
+            ),
+        ),
+        "squeezed predictions": ("values", edit(FIT, ("model(x), y", "model(x).squeeze(), y.squeeze()[:1]"))),
+        "one output only": ("values", edit(FIT, ("model(x), y", "model(x)[:, 0], y[:, 0]"))),
+        "the model becomes float": (
+            "dtype",
+            edit(FIT, ("    return losses", "    model.float()\n    return losses")).replace(
+                "lr):", "lr):\n    model.to(x.dtype)"
+            ),
+        ),
+        "data in float32": (
+            "dtype",
+            edit(
+                FIT,
+                (
+                    "    losses = []",
+                    "    x, y = x.to(torch.get_default_dtype()), y.to(torch.get_default_dtype())\n    losses = []",
+                ),
+            ),
+        ),
+        "the targets are scaled": (
+            "mutation",
+            edit(FIT, ("    return", "    y /= y.abs().max()\n    return")),
+        ),
+        "noise is added to x afterwards": (
+            "mutation",
+            edit(FIT, ("    return", "    x += 0.01\n    return")),
+        ),
+    },
+    "forecast": {
+        "the window never moves": (
+            "values",
+            edit(FORECAST, ("            window = torch.cat([window[1:], prediction])\n", "")),
+        ),
+        "the window grows": ("values", edit(FORECAST, ("window[1:]", "window"))),
+        "the newest is dropped": ("values", edit(FORECAST, ("window[1:]", "window[:-1]"))),
+        "the newest value comes first": (
+            "values",
+            edit(FORECAST, ("[window[1:], prediction]", "[prediction, window[1:]]")),
+        ),
+        "the newest value first, the newest dropped": (
+            "values",
+            edit(FORECAST, ("[window[1:], prediction]", "[prediction, window[:-1]]")),
+        ),
+        "the last value is repeated": (
+            "values",
+            edit(FORECAST, ("window[1:], prediction", "window[1:], window[-1:]")),
+        ),
+        "zeros are fed": ("values", edit(FORECAST, ("window[1:], prediction", "window[1:], 0 * prediction"))),
+        "the window wraps round": (
+            "values",
+            edit(FORECAST, ("torch.cat([window[1:], prediction])", "window.roll(-1, 0)")),
+        ),
+        "the first prediction is left out": (
+            "values",
+            edit(
+                FORECAST,
+                ("range(steps)", "range(steps + 1)"),
+                ("torch.stack(predictions)", "torch.stack(predictions[1:])"),
+            ),
+        ),
+        "in reverse": (
+            "values",
+            edit(FORECAST, ("torch.stack(predictions)", "torch.stack(predictions[::-1])")),
+        ),
+        "two values are dropped": (
+            "values",
+            edit(FORECAST, ("window[1:]", "window[2:] if len(window) > 2 else window[1:]")),
+        ),
+        "differences are added up": (
+            "values",
+            edit(FORECAST, ("prediction[0, 0])", "prediction[0, 0] + window[-1, 0])")),
+        ),
+        "predictions clamped": (
+            "values",
+            edit(FORECAST, ("model(window.unsqueeze(0))", "model(window.unsqueeze(0)).clamp(-0.001, 0.001)")),
+        ),
+        "the window shifted by one before": (
+            "values",
+            edit(FORECAST, ("model(window.unsqueeze(0))", "model(window.roll(1, 0).unsqueeze(0))")),
+        ),
+        "with a dimension": ("shape", edit(FORECAST, ("prediction[0, 0]", "prediction[0]"))),
+        "as predicted": ("shape", edit(FORECAST, ("prediction[0, 0]", "prediction"))),
+        "the window too": (
+            "shape",
+            edit(
+                FORECAST, ("torch.stack(predictions)", "torch.cat([window[:, 0], torch.stack(predictions)])")
+            ),
+        ),
+        "a list of numbers": (
+            "shape",
+            edit(
+                FORECAST,
+                ("prediction[0, 0]", "prediction.item()"),
+                ("torch.stack(predictions)", "predictions"),
+            ),
+        ),
+        "the last prediction": ("shape", edit(FORECAST, ("torch.stack(predictions)", "predictions[-1]"))),
+        "the last window": ("shape", edit(FORECAST, ("torch.stack(predictions)", "window"))),
+        "one step too many": ("shape", edit(FORECAST, ("range(steps)", "range(steps + 1)"))),
+        "nothing returned": ("shape", edit(FORECAST, ("    return torch.stack(predictions)\n", ""))),
+        "the values as a batch": ("values", edit(FORECAST, ("window.unsqueeze(0)", "window.unsqueeze(-1)"))),
+        "ends with the window": (
+            "generality",
+            edit(
+                FORECAST,
+                (
+                    "    return",
+                    "    predictions = predictions if len(window) > 1 else predictions[:1]\n    return",
+                ),
+            ),
+        ),
+        "the last steps of the window are lost": (
+            "generality",
+            edit(FORECAST, ("window.unsqueeze(0)", "window[-20:].unsqueeze(0)")),
+        ),
+        "squeezed": (
+            "generality",
+            edit(FORECAST, ("torch.stack(predictions)", "torch.stack(predictions).squeeze()")),
+        ),
+        "two values at least": (
+            "generality",
+            edit(
+                FORECAST,
+                ("window[1:], prediction", "window[1:-1], window[1:][-1], prediction[0]"),
+                ("torch.cat([", "torch.cat([part.reshape(-1, 1) for part in ["),
+                ("prediction[0]])", "prediction[0]]])"),
+            ),
+        ),
+        "with gradients": ("gradient", edit(FORECAST, ("with torch.no_grad():", "if True:"))),
+        "detached window, attached predictions": (
+            "gradient",
+            edit(
+                FORECAST,
+                ("with torch.no_grad():", "if True:"),
+                ("window[1:], prediction]", "window[1:], prediction.detach()]"),
+            ),
+        ),
+        "eval in place of no_grad": (
+            "gradient",
+            edit(FORECAST, ("with torch.no_grad():", "model.eval()\n    if True:")),
+        ),
+        "rebuilt from numbers": (
+            "dtype",
+            edit(FORECAST, ("prediction[0, 0]", "prediction.item()"), ("torch.stack", "torch.tensor")),
+        ),
+        "a buffer of the default dtype": (
+            "dtype",
+            edit(
+                FORECAST,
+                ("predictions = []", "predictions = torch.zeros(steps)"),
+                ("for _ in", "for i in"),
+                ("predictions.append(prediction[0, 0])", "predictions[i] = prediction[0, 0]"),
+                ("torch.stack(predictions)", "predictions"),
+            ),
+        ),
+        "shifted in place": (
+            "mutation",
+            edit(
+                FORECAST,
+                (
+                    "window = torch.cat([window[1:], prediction])",
+                    "window.copy_(torch.cat([window[1:], prediction]))",
+                ),
+            ),
+        ),
+        "the last value overwritten": (
+            "mutation",
+            edit(
+                FORECAST,
+                (
+                    "            window = torch.cat([window[1:], prediction])",
+                    "            window[:-1] = window[1:].clone()\n            window[-1] = prediction[0]",
+                ),
+            ),
+        ),
+        "the model is trained on": (
+            "mutation",
+            edit(
+                FORECAST,
+                (
+                    "    return",
+                    "    for parameter in model.parameters():\n        parameter.data.mul_(0.999)\n    return",
+                ),
+            ),
+        ),
+    },
+}
