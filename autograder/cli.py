@@ -245,7 +245,8 @@ def _grade_with_progress(
             for task in progress.task_ids:
                 progress.update(task, advance=1, refresh=True)
     finally:
-        progress.stop()
+        if progress.live.is_started:
+            progress.stop()
         if workers is not None:
             workers.close()
     return sorted(verdicts, key=lambda verdict: str(verdict["student"]))

@@ -7,21 +7,48 @@ again and again until all of them are.
 from typing import Any
 
 import torch
+from torch import nn
 
 from autograder.checking import fail, hidden, points, rule
 from autograder.exercises.shapes.given import spoken
 
-READ = {
-    "layers_see_all_timesteps": (True, "You might think: layer 0 reads step 0, layer 1 reads step 1"),
-    "num_layers_equals_seq_len": (False, "You might think: layer 0 reads step 0, layer 1 reads step 1"),
-    "h_n_holds_every_timestep": (False, "The idea: a grid of states"),
-    "output_holds_every_layer": (False, "The idea: a grid of states"),
-    "batch_first_changes_h_n": (False, "You might think: batch_first turns everything round"),
-    "output_last_equals_top_h_n": (True, "By hand: a grid of twelve numbers"),
-    "lstm_has_extra_cell_state": (True, "Three kinds of network"),
-    "lstm_has_four_times_rnn_parameters": (True, "You might think: the cell state is all that an LSTM adds"),
+SECTIONS = {
+    "layers_see_all_timesteps": "You might think: layer 0 reads step 0, layer 1 reads step 1",
+    "num_layers_equals_seq_len": "You might think: layer 0 reads step 0, layer 1 reads step 1",
+    "h_n_holds_every_timestep": "The idea: a grid of states",
+    "output_holds_every_layer": "The idea: a grid of states",
+    "batch_first_changes_h_n": "You might think: batch_first turns everything round",
+    "output_last_equals_top_h_n": "By hand: a grid of twelve numbers",
+    "lstm_has_extra_cell_state": "Three kinds of network",
+    "lstm_has_four_times_rnn_parameters": "You might think: the cell state is all that an LSTM adds",
 }
-"""What is true, and the section of the notebook that shows it."""
+"""The section of the notebook that shows what is true of each claim."""
+
+
+def asked_of_torch(sizes) -> dict[str, bool]:
+    """What is true, by experiment: the answers are not written down where a student could read them."""
+    rnn = nn.RNN(sizes.D, sizes.H, sizes.L, batch_first=True).double()
+    lstm = nn.LSTM(sizes.D, sizes.H, sizes.L, batch_first=True).double()
+    time_first = nn.RNN(sizes.D, sizes.H, sizes.L).double()
+    x = torch.randn(sizes.B, sizes.T, sizes.D, dtype=torch.float64, requires_grad=True)
+    output, h_n = rnn(x)
+    _, state = lstm(x)
+    every_layer_every_step = sizes.B * sizes.T * sizes.L * sizes.H
+    (reach,) = torch.autograd.grad(h_n[-1].sum(), x)  # from the top layer back to each step of the input
+
+    def parameters(module):
+        return sum(parameter.numel() for parameter in module.parameters())
+
+    return {
+        "layers_see_all_timesteps": bool((reach.abs().sum((0, 2)) > 0).all()),
+        "num_layers_equals_seq_len": rnn.num_layers == output.shape[1],
+        "h_n_holds_every_timestep": h_n.numel() == every_layer_every_step,
+        "output_holds_every_layer": output.numel() == every_layer_every_step,
+        "batch_first_changes_h_n": time_first(x.transpose(0, 1))[1].shape != h_n.shape,
+        "output_last_equals_top_h_n": torch.allclose(output[:, -1], h_n[-1]),
+        "lstm_has_extra_cell_state": isinstance(state, tuple) and len(state) == 2,
+        "lstm_has_four_times_rnn_parameters": parameters(lstm) == 4 * parameters(rnn),
+    }
 
 
 def answer_of(value: Any) -> bool | None:
@@ -36,7 +63,7 @@ def answers_in(submission) -> dict[str, bool | None]:
     claims = submission.claims.attribute()
     if not isinstance(claims, dict):
         fail(f"`claims` is {spoken(claims)}, not a dict with an answer for each claim.")
-    return {claim: answer_of(claims.get(claim)) for claim in READ}
+    return {claim: answer_of(claims.get(claim)) for claim in SECTIONS}
 
 
 @points(0)
@@ -65,12 +92,13 @@ def test_all_answered(submission, sizes, draw):
 def test_judged_rightly(submission, sizes, draw):
     """All eight claims are judged rightly."""
     answers = answers_in(submission)
-    right = [claim for claim, answer in answers.items() if answer is READ[claim][0]]
-    wrong = [claim for claim, answer in answers.items() if answer is (not READ[claim][0])]
+    truth = asked_of_torch(sizes)
+    right = [claim for claim, answer in answers.items() if answer is truth[claim]]
+    wrong = [claim for claim, answer in answers.items() if answer is (not truth[claim])]
     if len(right) < len(answers):
         first = next(claim for claim in answers if claim not in right)
         fail(
             f"{len(right)} of {len(answers)} claims are judged rightly, {len(wrong)} wrongly. The first to "
-            f"look at again is `{first}`: read the section “{READ[first][1]}”.",
+            f"look at again is `{first}`: read the section “{SECTIONS[first]}”.",
             earned=max(0, len(right) - len(wrong)) / len(answers),
         )
