@@ -20,7 +20,7 @@ ASSIGNMENT = "03_lstm_cell"
 SPY = """
 import glob, os, sys
 found = []
-for folder in sys.path + ["/work", "/home", "/root", "/tmp"]:
+for folder in sys.path + ["/srv", "/home", "/root", "/tmp"]:
     for name in ("autograder_course", "autograder/exercises", "autograder/grading", "autograder/checking"):
         found += [path for path in glob.glob(f"{folder}/{name}/**", recursive=True) if os.path.isfile(path)]
 print("found:", found)

@@ -11,7 +11,6 @@ from autograder.checking.expect import (
     case,
     expect,
     expect_dtype,
-    expect_gradients,
     expect_module,
     expect_no_kernel,
     expect_no_mention,
@@ -20,6 +19,7 @@ from autograder.checking.expect import (
     expect_untouched,
     fail,
 )
+from autograder.checking.gradients import expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule
 from autograder.checking.submission import Submission, Target
 from autograder.worker.wire import Opaque

@@ -1,0 +1,111 @@
+"""What a check may expect of gradients, and the words a student reads when they do not flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from autograder.checking.draw import Draw
+from autograder.checking.expect import compare, fail, same_numbers
+from autograder.checking.submission import Call, StudentError, Target
+from autograder.worker.wire import map_tree, tree_leaves
+
+
+def expect_gradients(
+    target: Target,
+    reference: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    *,
+    names: Sequence[str],
+    draw: Draw,
+    parameters: Mapping[str, torch.Tensor] | None = None,
+    tell: str = "",
+) -> None:
+    """Gradients reach every floating argument, and every parameter, with the reference's values.
+
+    `reference(*arguments)` computes the same from copies of the arguments; `parameters` are the
+    leaves it uses, under the names that the module registers. `names` are the floating arguments'.
+    A missing gradient passes for a zero one.
+    """
+    leaves: list[torch.Tensor] = []
+    wanted = [
+        part
+        for part in tree_leaves(reference(*_with_grad(arguments, leaves)))
+        if isinstance(part, torch.Tensor)
+    ]
+    weights = [draw.like(part.shape) for part in wanted]
+    call = target.run(arguments, grad=True)
+    seen = [
+        part
+        for part in tree_leaves(call.value)
+        if isinstance(part, torch.Tensor) and part.is_floating_point()
+    ]
+    if [part.shape for part in seen] != [part.shape for part in wanted]:
+        fail("Gradients cannot be compared until the results have the right shapes.")
+    try:
+        gradients = call.backward(weights)
+    except StudentError as error:
+        _explain_in_place(error, call, arguments, names)
+        raise
+    if not gradients.attached:
+        fail(
+            "The results are cut off from the graph: no gradient reaches any input. Look for `detach()`, "
+            "`.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
+        )
+    sources = dict(parameters or {})
+    total = torch.stack([(part * weight).sum() for part, weight in zip(wanted, weights, strict=True)]).sum()
+    right = torch.autograd.grad(total, [*leaves, *sources.values()], allow_unused=True)
+    pairs = list(zip(names, leaves, gradients.inputs, right, strict=False))
+    pairs += [
+        (name, leaf, gradients.parameters.get(name), grad)
+        for (name, leaf), grad in zip(sources.items(), right[len(leaves) :], strict=True)
+    ]
+    for name, leaf, got, want in pairs:
+        want = torch.zeros_like(leaf) if want is None else want
+        if got is None and want.abs().max() > 0:
+            fail(
+                f"No gradient reaches `{name}`. Somewhere between `{name}` and the result the graph is "
+                "cut: look for `detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with "
+                "`torch.tensor(...)`."
+            )
+        got = torch.zeros_like(leaf) if got is None else got
+        if got.shape != want.shape or compare(got, want, dtypes=[part.dtype for part in seen]):
+            told = tell or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
+            fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")
+
+
+def _explain_in_place(
+    error: StudentError, call: Call, arguments: Sequence[Any], names: Sequence[str]
+) -> None:
+    """Where the backward pass stopped because numbers it needs were overwritten, say so."""
+    if "inplace" not in error.message:
+        return
+    before, after = tree_leaves(arguments), tree_leaves(call.arguments)
+    floating = [
+        (old, new)
+        for old, new in zip(before, after, strict=False)
+        if isinstance(old, torch.Tensor) and old.is_floating_point()
+    ]
+    changed = [name for name, (old, new) in zip(names, floating, strict=False) if not same_numbers(old, new)]
+    what = (
+        f"the call wrote into its argument `{changed[0]}`"
+        if changed
+        else "a tensor was written into after its first use"
+    )
+    fail(
+        f"The backward pass stopped: {what}, and the gradient needs the numbers it held before. "
+        "Operations that end in `_`, `+=` and assignments such as `h[...] = ` write into a tensor: make a "
+        "new one instead."
+    )
+
+
+def _with_grad(value: Any, leaves: list[torch.Tensor]) -> Any:
+    def leaf(item: Any) -> Any:
+        if isinstance(item, torch.Tensor) and item.is_floating_point():
+            item = item.detach().clone().requires_grad_()
+            leaves.append(item)
+        return item
+
+    return map_tree(value, leaf)
