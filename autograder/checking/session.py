@@ -288,4 +288,6 @@ def _read_failure(error: BaseException, check: Check, submission: Submission) ->
 
 def _told(error: StudentError) -> str:
     where = f" ({error.lines[-1]})" if error.lines else ""
+    if error.out_of_memory:
+        return f"it asked for more memory than a submission may use{where}"
     return f"{error.type}: {error.message}{where}"

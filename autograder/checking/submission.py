@@ -31,6 +31,11 @@ class StudentError(Exception):
         """Which of a check's inputs it was, in words, where the check said so."""
         super().__init__(f"{self.type}: {self.message}")
 
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether it was an allocation that was refused: Python's own error, or torch's on the CPU."""
+        return self.type == "MemoryError" or "can't allocate memory" in self.message
+
 
 class NotDefined(Exception):
     """The name that a task asks for does not exist in the submission."""

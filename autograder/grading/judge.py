@@ -185,6 +185,9 @@ class _Run:
         self.output_left -= sum(map(_length, outputs))
         if told.get("error"):
             self.errors[step.name] = StudentError(told["error"])
+            if self.errors[step.name].out_of_memory and step.role != "added":
+                self.status = "out_of_memory"
+                self._note("out_of_memory", f"The cell `{step.name}` asked for more memory than it may use.")
             if step.role == "added":
                 self._note("cell_error", f"A cell that the student added stopped: {self.errors[step.name]}.")
         return True
