@@ -30,6 +30,9 @@ OriginOption = Annotated[
     Path | None, typer.Option("--course", help="Copy this course instead of the packaged one.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", min=1, help="Submissions at a time; default: the cores.")
+]
 UnsafeOption = Annotated[
     bool,
     typer.Option(
@@ -141,9 +144,7 @@ def grade(
     student: Annotated[
         list[str] | None, typer.Option("--student", help="Only this student; may be repeated.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Submissions at a time; default: the cores.")
-    ] = None,
+    jobs: JobsOption = None,
     force: Annotated[bool, typer.Option("--force", help="Judge again what has not changed, too.")] = False,
     course: CourseOption = Path("."),
     unsafe: UnsafeOption = False,
@@ -163,20 +164,61 @@ def grade(
 def results(
     assignment: Annotated[str, typer.Argument(help="The assignment.")],
     as_json: JsonOption = False,
+    clusters: Annotated[
+        bool,
+        typer.Option("--clusters", help="Wrong answers alike that no known mistake explains."),
+    ] = False,
     course: CourseOption = Path("."),
 ) -> None:
     """Show what was found in a graded assignment."""
+    from autograder.grading.clusters import clusters as find_clusters
     from autograder.grading.course import Course
     from autograder.grading.results import results as read_results
-    from autograder.reporting.tables import results_table, summary
+    from autograder.reporting.tables import print_clusters, results_table, summary
 
     with _told():
+        if clusters:
+            found = find_clusters(Course.at(course), assignment)
+            _print_json(found) if as_json else print_clusters(out, found)
+            return
         verdicts = read_results(Course.at(course), assignment)
         if as_json:
             _print_json(verdicts)
         else:
             out.print(results_table(verdicts))
             out.print(summary(verdicts), markup=False, soft_wrap=True)
+
+
+@app.command()
+def validate(
+    assignments: Annotated[list[str] | None, typer.Argument(help="Which ones; all if none is named.")] = None,
+    as_json: JsonOption = False,
+    jobs: JobsOption = None,
+    course: CourseOption = Path("."),
+) -> None:
+    """Grade the checks themselves with known mistakes and right answers. Exit status 1 if they fail."""
+    from autograder.grading.course import Course
+    from autograder.grading.validate import validate as validate_course
+    from autograder.reporting.matrix import print_validation
+
+    with _told():
+        found = [
+            each.as_json()
+            for each in validate_course(
+                Course.at(course),
+                assignments or [],
+                jobs or _cores(),
+                say=lambda line: err.print(line, markup=False),
+            )
+        ]
+        ok = all(each["ok"] for each in found)
+        if as_json:
+            _print_json({"ok": ok, "assignments": found})
+        else:
+            for each in found:
+                print_validation(out, each)
+        if not ok:
+            raise typer.Exit(1)
 
 
 @app.command()

@@ -35,6 +35,7 @@ def check(task: str, assignment: str | None = None) -> float:
     `assignment` (the notebook's name) is needed only outside a course notebook, where several have a
     task of this name. Raises `ValueError` for a task that no notebook has.
     """
+    from autograder.checking.hints import opened
     from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
     from autograder.checking.submission import Submission
     from autograder.grading.verdict import CheckVerdict, TaskVerdict
@@ -49,7 +50,9 @@ def check(task: str, assignment: str | None = None) -> float:
         results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
         unseen = sum(c.points for c in checks.of(task) if c.instead is not None)
         seen = sum(result.check.points for result in results)
-        return TaskVerdict(task, seen, tuple(CheckVerdict.from_result(result) for result in results)), unseen
+        verdict = TaskVerdict(task, seen, tuple(CheckVerdict.from_result(result) for result in results))
+        answers = {result.check.name: result.answers for result in results if result.answers is not None}
+        return verdict.diagnosed(opened(_hints(folder), task, answers) if answers else []), unseen
 
     verdict, unseen = with_checks(folder, judge)
     note = f"Grading adds checks worth {points(unseen)} points that are not shown here." if unseen else ""
@@ -98,6 +101,14 @@ def _exercise(task: str, assignment: str | None, namespace: Mapping[str, Any]) -
             file.stem.removeprefix("test_") in namespace for file in folder.glob("test_*.py")
         ),
     )
+
+
+def _hints(folder: Path) -> Path:
+    """The file of hints for an exercise: beside the notebook, as released, else in the package."""
+    from autograder.checking.hints import FILE
+
+    beside = Path(FILE)
+    return beside if beside.is_file() else folder / FILE
 
 
 def _source(made: Any) -> str:

@@ -20,7 +20,7 @@ from autograder.checking.expect import (
     fail,
 )
 from autograder.checking.gradients import expect_gradients
-from autograder.checking.marks import hidden, needs, points, rule
+from autograder.checking.marks import hidden, needs, points, rule, teaching_only
 from autograder.checking.submission import Submission, Target
 from autograder.worker.wire import Opaque
 
@@ -46,4 +46,5 @@ __all__ = [
     "needs",
     "points",
     "rule",
+    "teaching_only",
 ]

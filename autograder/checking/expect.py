@@ -169,7 +169,7 @@ def expect_registered(target: Target, expected: Mapping[str, tuple[str, tuple[in
             "optimizers do not see it. Assign an `nn.Parameter` of its own to `self` under each name; a "
             "plain tensor, a buffer, a Python list or a second name for the same parameter does not count."
         )
-    saved = [name for name in target.state_dict() if name not in seen.parameters]
+    saved = [name for name in seen.saved if name not in seen.parameters]
     extra = [name for name in (*seen.parameters, *saved) if name not in expected]
     if extra:
         fail(

@@ -40,6 +40,15 @@ def hidden(instead: str) -> Callable[[Check], Check]:
     return _attach("autograder_hidden", instead)
 
 
+def teaching_only(check: Check) -> Check:
+    """The check only says more of what others catch, too: no mistake is known that it alone finds.
+
+    `autograder validate` asks of every other check that some mistake fails it and nothing else. A check
+    that only teaches is worth no points.
+    """
+    return _attach("autograder_teaching_only", True)(check)
+
+
 def _attach(name: str, value: Any) -> Callable[[Check], Check]:
     def decorate(check: Check) -> Check:
         setattr(check, name, value)

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import pytest
 import torch
 
+from autograder.checking.answers import fingerprint
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.expect import CheckFailed
 from autograder.checking.submission import NotDefined, StudentError, Submission, WorkerLost
@@ -41,6 +42,7 @@ class Check:
     needs: tuple[str, ...]
     instead: str | None
     """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
+    teaching_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class CheckResult:
     message: str
     earned: float = 0.0
     """The part of its points that a failed check earns."""
+    answers: str | None = None
+    """The fingerprint of the answers that a failed check got, where there were any to judge."""
 
     @property
     def points(self) -> float:
@@ -108,18 +112,25 @@ class Checks:
             label = f"{check.task}/{item.name}"
             sizes = Sizes.drawn(random.Random(f"{seed}:{label}"))
             self._plugin.job = (submission, sizes, Draw(seed, label, sizes))
-            self._plugin.raised = None
+            self._plugin.raised, self._plugin.called = None, False
             try:
                 submission.find(check.task)
                 submission.forget(_student_seed(seed, label))
             except Exception as error:
                 self._plugin.raised = error
             else:
+                submission.exchanges.clear()
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             raised = self._plugin.raised
+            if raised is None and not self._plugin.called:
+                raise ChecksBroken(f"the check {label} was not run")  # and so must not count as passed
             if raised is not None:
                 earned = raised.earned if isinstance(raised, CheckFailed) else 0.0
-                return CheckResult(check, *_read_failure(raised, check, submission), earned)
+                outcome, message = _read_failure(raised, check, submission)
+                answers = (
+                    fingerprint(submission.exchanges, check.rule, message) if _was_judged(raised) else None
+                )
+                return CheckResult(check, outcome, message, earned, answers)
         return CheckResult(check, "passed", "")
 
 
@@ -129,6 +140,7 @@ class _Plugin:
     def __init__(self) -> None:
         self.job: tuple[Submission, Sizes, Draw] | None = None
         self.raised: BaseException | None = None
+        self.called = False
         self.body: Callable[[pytest.Session], Any] | None = None
         self.ran = False
         self.result: Any = None
@@ -162,6 +174,7 @@ class _Plugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+        self.called = self.called or call.when == "call"
         if call.excinfo is not None and self.raised is None:
             self.raised = call.excinfo.value
         return (yield)
@@ -234,6 +247,7 @@ def _read_check(item: pytest.Item) -> Check:
         points=getattr(function, "autograder_points", 0.0),
         needs=tuple(name.removeprefix("test_") for name in getattr(function, "autograder_needs", ())),
         instead=getattr(function, "autograder_hidden", None),
+        teaching_only=getattr(function, "autograder_teaching_only", False),
     )
 
 
@@ -284,6 +298,12 @@ def _read_failure(error: BaseException, check: Check, submission: Submission) ->
             )
         case _:
             raise error
+
+
+def _was_judged(error: BaseException) -> bool:
+    """Whether the check failed on the task's answers: one that is not written or not there has none."""
+    unwritten = isinstance(error, StudentError) and error.type == "NotImplementedError"
+    return not isinstance(error, (NotDefined, WorkerLost)) and not unwritten
 
 
 def _told(error: StudentError) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from autograder.checking.answers import Exchange
 from autograder.worker.wire import Ref, map_tree
 
 Perform = Callable[[dict[str, Any]], dict[str, Any]]
@@ -85,6 +86,8 @@ class Module:
     trainable: tuple[str, ...]
     modules: dict[str, str]
     kinds: tuple[str, ...]
+    saved: tuple[str, ...]
+    """The names in its `state_dict()`."""
 
 
 class Target:
@@ -145,6 +148,7 @@ class Target:
             trainable=tuple(told.get("trainable", ())),
             modules=told.get("modules", {}),
             kinds=tuple(told.get("kinds", ())),
+            saved=tuple(told.get("saved", ())),
         )
 
     def method(self, name: str) -> Target:
@@ -188,6 +192,8 @@ class Submission:
         """The student's cells as they were read on the trusted side, in order, by task or name."""
         self.cell_errors: Mapping[str, StudentError] = cell_errors or {}
         """What stopped a solution cell, by task, where it did not run to its end."""
+        self.exchanges: list[Exchange] = []
+        """What was asked and answered since the check began."""
 
     def __getattr__(self, name: str) -> Target:
         if name.startswith("__"):
@@ -230,6 +236,7 @@ class Submission:
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         answer = self._perform(request)
+        self.exchanges.append((request, answer))
         if "raised" in answer:
             raise StudentError(answer["raised"])
         return answer

@@ -23,11 +23,14 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import determine_grade
 from sqlalchemy import text
 
-from autograder.checking.session import Checks, with_checks
+from autograder.checking.hints import FILE, sealed
+from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.grading.bundle import Bundle, grade_id, is_grade, is_solution
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import judge
+from autograder.grading.known import known_mistakes, try_mistakes
+from autograder.grading.store import assignment_seed, write_whole
 from autograder.grading.verdict import Verdict
 from autograder.grading.workers import RunLimits, WarmParent
 
@@ -72,7 +75,12 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
             solution = _generate_solution(stage, assignment)
             say(f"{assignment}: proving the solution and the release")
             verdict = with_checks(folder, lambda checks: _prove(bundle, solution, checks, workers))
+        hints = _hints(course, stage, assignment, workers)
         _install(course, stage, assignment)
+        if hints:
+            write_whole(course.folder("release", ".", assignment) / FILE, hints)
+    # Now rather than when the first class waits for its grades.
+    known_mistakes(course, course.bundle(assignment), assignment_seed(course, assignment), workers)
     return Built(assignment, len(bundle.tasks), verdict.max_score)
 
 
@@ -210,6 +218,15 @@ def _without_demonstration_tags(released: str) -> str:
     for cell in notebook.cells:
         cell["metadata"].pop("tags", None)
     return str(nbformat.writes(notebook))
+
+
+def _hints(course: Course, stage: Course, assignment: str, workers: WarmParent) -> str:
+    """The hints that go out with the release, sealed; `""` where no mistakes are catalogued."""
+    bundle = stage.bundle(assignment)
+    bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
+    if not bundle.mistakes:
+        return ""
+    return sealed(try_mistakes(bundle, PUBLIC_SEED, workers, jobs=1, include_hidden=False))
 
 
 def _install(course: Course, stage: Course, assignment: str) -> None:

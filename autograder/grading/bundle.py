@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 
 import autograder.checking
 import autograder.exercises
+from autograder.grading.mistakes import Mistake
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class Bundle:
     """Sources of grade cells that are an instructor's own asserts, hidden tests included, by `grade_id`."""
     own_checks: Mapping[str, str] = field(default_factory=dict)
     """Check files that lie beside the source notebook, by name; empty for the packaged exercises."""
+    solution: Mapping[str, str] = field(default_factory=dict)
+    """The right sources of the solution cells, by `grade_id`, in the notebook's order."""
+    mistakes: tuple[Mistake, ...] = ()
+    """The catalogue of known mistakes."""
 
     def skeleton(self) -> NotebookNode:
         """A fresh copy of the released notebook, the instructor's own tests in place."""
@@ -38,6 +43,14 @@ class Bundle:
                 cell["source"] = self.instructor_tests[grade_id(cell)]
         return notebook
 
+    def with_answers(self, answers: Mapping[str, str]) -> bytes:
+        """The released notebook as a student would hand it in with these sources in its solution cells."""
+        notebook = self.skeleton()
+        for cell in notebook.cells:
+            if is_solution(cell) and grade_id(cell) in answers:
+                cell["source"] = answers[grade_id(cell)]
+        return str(nbformat.writes(notebook)).encode()
+
     @property
     def tasks(self) -> dict[str, float]:
         """Points of each task: the grade cells that are just `check("<task>")`."""
@@ -46,6 +59,11 @@ class Bundle:
             for cell in self.skeleton().cells
             if (task := check_task(cell)) and is_grade(cell)
         }
+
+    @property
+    def stubs(self) -> dict[str, str]:
+        """The released sources of the solution cells, by `grade_id`."""
+        return {grade_id(cell): cell["source"] for cell in self.skeleton().cells if is_solution(cell)}
 
     @property
     def has_checks(self) -> bool:
@@ -69,9 +87,9 @@ class Bundle:
             yield folder
 
     def digest(self) -> str:
-        """Changes when what a verdict depends on changes: notebook, tests, checks, their language."""
+        """Changes when what a score depends on changes: notebook, solution, tests, checks, their language."""
         parts = (self.assignment, self.notebook, self.released)
-        own = (sorted(self.instructor_tests.items()), sorted(self.own_checks.items()))
+        own = [sorted(part.items()) for part in (self.instructor_tests, self.own_checks, self.solution)]
         found = hashlib.sha256(repr((parts, own)).encode())
         exercises = Path(autograder.exercises.__file__).parent
         language = Path(autograder.checking.__file__).parent

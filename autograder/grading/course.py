@@ -11,7 +11,7 @@ import stat
 import sys
 import sysconfig
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +27,7 @@ from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.errors import UserError
+from autograder.grading.mistakes import Mistake, read_catalogue
 from autograder.grading.rebuild import MAX_BYTES
 
 CONFIG_FILE = "nbgrader_config.py"
@@ -97,18 +98,36 @@ class Course:
             )
         source = self.folder("source", ".", assignment) / notebooks[0].name
         tests: dict[str, str] = {}
+        solution: dict[str, str] = {}
         if source.is_file():
             for cell in nbformat.read(source, as_version=4).cells:
-                if is_grade(cell) and not is_solution(cell) and not check_task(cell):
+                if is_solution(cell) and cell["cell_type"] == "code":
+                    solution[grade_id(cell)] = cell["source"]
+                elif is_grade(cell) and not is_solution(cell) and not check_task(cell):
                     tests[grade_id(cell)] = cell["source"]
         own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
-        bundle = Bundle(assignment, notebooks[0].stem, notebooks[0].read_text(), tests, own)
+        mistakes = self.mistakes(assignment, solution)
+        bundle = Bundle(
+            assignment, notebooks[0].stem, notebooks[0].read_text(), tests, own, solution, mistakes
+        )
         if not bundle.has_checks:
             raise UserError(
                 f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
                 f"they are expected in {source.parent / 'checks'}."
             )
         return bundle
+
+    def catalogue_path(self, assignment: str) -> Path:
+        """Where the assignment's known mistakes are written."""
+        return self.folder("solution", ".", "mistakes") / f"{assignment}.toml"
+
+    def mistakes(self, assignment: str, solution: Mapping[str, str]) -> tuple[Mistake, ...]:
+        """The assignment's catalogue; none where there is none or no solution to apply it to."""
+        path = self.catalogue_path(assignment)
+        if not path.is_file() or not solution:
+            return ()
+        where = path.relative_to(self.root) if path.is_relative_to(self.root) else path
+        return read_catalogue(path.read_text(encoding="utf-8"), solution, str(where))
 
     def students(self, assignment: str) -> list[str]:
         """Who has handed in a folder for the assignment, in order."""

@@ -14,6 +14,8 @@ from pathlib import Path
 import autograder
 
 COURSE_PARTS = ("source", "nbgrader_config.py")
+MISTAKES = "solutions/mistakes"
+"""What else a course may have: its catalogue of known mistakes."""
 COURSE_PACKAGE = "autograder_course"
 
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__")
@@ -82,8 +84,8 @@ def _fill(target: Path, origin: Path) -> None:
     stage = target / f".new-{os.getpid()}"
     try:
         _copy(origin, stage)
-        for part in COURSE_PARTS:
-            (stage / part).rename(target / part)
+        for made in stage.iterdir():
+            made.rename(target / made.name)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
@@ -95,6 +97,8 @@ def _copy(origin: Path, stage: Path) -> None:
             shutil.copytree(origin / part, stage / part, ignore=_NOT_COPIED, copy_function=shutil.copyfile)
         else:
             shutil.copyfile(origin / part, stage / part)
+    if (origin / MISTAKES).is_dir():
+        shutil.copytree(origin / MISTAKES, stage / MISTAKES, copy_function=shutil.copyfile)
 
 
 def _checkout() -> Path | None:

@@ -6,17 +6,21 @@ batch, in nbgrader's own process, or on another machine.
 
 from __future__ import annotations
 
-import base64
 import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.checking.diagnosis import Known
 from autograder.checking.session import CheckResult, Checks
 from autograder.checking.submission import StudentError, Submission, WorkerLost
 from autograder.grading.bundle import Bundle, is_grade, is_solution
+from autograder.grading.follow_on import merged
+from autograder.grading.outputs import MAX_OUTPUT, clean_outputs, length
 from autograder.grading.rebuild import CorruptNotebook, Rebuilt, Step, rebuild
 from autograder.grading.unusual import unusual_code
 from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
@@ -25,11 +29,6 @@ from autograder.reporting.card import task_outputs
 
 MAX_LOST_IN_CELLS = 4
 """How many cells may take the worker with them before the student's own additions are not run any more."""
-MAX_CELL_OUTPUTS = 200
-MAX_CELL_OUTPUT = 4_000_000
-"""Characters of one cell's outputs; the worker's shell keeps fewer, unless a student has replaced it."""
-MAX_OUTPUT = 20_000_000
-"""Characters of all outputs of one submission."""
 MAX_MESSAGE = 2000
 """Characters of a check's message, which may quote names that the student made up."""
 
@@ -42,12 +41,24 @@ class Graded:
     notebook: str
 
 
+KnownMistakes = Callable[[str], Sequence[Known]]
+"""What the known mistakes of a task answer, under the seed of the judging."""
+
+
 def judge(
-    raw: bytes | None, bundle: Bundle, *, student: str, seed: int, checks: Checks, workers: WarmParent
+    raw: bytes | None,
+    bundle: Bundle,
+    *,
+    student: str,
+    seed: int,
+    checks: Checks,
+    workers: WarmParent,
+    known: KnownMistakes = lambda task: (),
 ) -> Graded:
     """Judge one submission; `raw=None` is a submission without the notebook.
 
-    Raises `WorkerLost` with the reason `infra_error` when the grading machine failed, not the student.
+    A task that fails is compared with the mistakes that are `known`. Raises `WorkerLost`
+    with the reason `infra_error` when the grading machine failed, not the student.
     """
     started = time.monotonic()
     blank = Verdict(student, bundle.assignment, bundle.notebook, "graded", 0.0, seed, (), _no_points(bundle))
@@ -63,12 +74,36 @@ def judge(
         run.findings += unusual_code(rebuilt.sources)
         run.cells()
         tasks = tuple(run.judge_task(task, points, checks, seed) for task, points in bundle.tasks.items())
-        tasks += run.unprotected()
+        tasks = run.without_follow_on_errors(tasks, bundle, checks, seed) + run.unprotected()
+        tasks = tuple(task if _all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
         findings = (*rebuilt.findings, *run.findings)
         verdict = replace(
             blank, status=run.status, findings=findings, tasks=tasks, seconds=time.monotonic() - started
         )
         return Graded(verdict, run.graded_notebook(verdict))
+
+
+def judge_answers(
+    bundle: Bundle,
+    task: str,
+    sources: Mapping[str, str],
+    *,
+    seed: int,
+    checks: Checks,
+    workers: WarmParent,
+) -> dict[str, TaskVerdict]:
+    """Judge several answers to one task, by name, each in the otherwise solved notebook.
+
+    They are run one after the other in one worker, which is many times faster than a worker each.
+    """
+    rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
+    verdicts = {}
+    with _Run(rebuilt, workers) as run:
+        run.cells()
+        for name, source in sources.items():
+            run.deadline = time.monotonic() + workers.limits.total_seconds
+            verdicts[name] = run.judge_other(task, source, bundle.tasks[task], checks, seed)
+    return verdicts
 
 
 class _Run:
@@ -124,6 +159,61 @@ class _Run:
                 )
         return _task(task, points, results)
 
+    def judge_other(self, task: str, source: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
+        """The task's checks with another source in its cell."""
+        sources = {**self.rebuilt.sources, task: source}
+        try:
+            told = self._send_cell(source)
+        except WorkerLost as lost:
+            if lost.reason == "infra_error":
+                raise
+            self.cells()
+            told = {"error": {"type": "Stopped", "message": str(lost)}}
+        errors = {task: StudentError(told["error"])} if told.get("error") else {}
+        submission = Submission(self._ask, sources, errors)
+
+        def again() -> None:
+            self.cells()
+            self._send_cell(source)
+
+        return _task(task, points, checks.run(task, submission, seed=seed, include_hidden=True, renew=again))
+
+    def without_follow_on_errors(
+        self, tasks: tuple[TaskVerdict, ...], bundle: Bundle, checks: Checks, seed: int
+    ) -> tuple[TaskVerdict, ...]:
+        """The tasks, those judged again that failed and may do so because an earlier one is wrong.
+
+        They are judged in a worker of their own, in which the solution takes the place of each task that
+        failed. Of what that worker says only outcomes are used: it has seen solutions.
+        """
+        broken = [task.task for task in tasks if not _all_passed(task)]
+        again = [task for task in broken[1:] if self._written(task, bundle)]
+        if not again or not set(broken) <= set(bundle.solution):
+            return tasks
+        if self.worker is not None:
+            self.worker.end()
+        self.worker = self.workers.spawn()
+        sources, seen = dict(self.rebuilt.sources), {task.task: task for task in tasks}
+        with suppress(WorkerLost):  # then what was found before stands
+            for step in self.rebuilt.steps:
+                if step.role == "check":
+                    continue
+                if step.index not in self.given_up:
+                    self._send_cell(step.source)
+                if step.role != "solution" or step.name not in broken:
+                    continue
+                if step.name in again:
+                    submission = Submission(self._ask, sources)
+                    results = checks.run(step.name, submission, seed=seed, include_hidden=True)
+                    second = _task(step.name, seen[step.name].max_score, results)
+                    before = broken[: broken.index(step.name)]
+                    seen[step.name] = merged(seen[step.name], second, before)
+                    if any(result.outcome in ("timeout", "crashed") for result in results):
+                        break
+                sources[step.name] = bundle.solution[step.name]
+                self._send_cell(bundle.solution[step.name])
+        return tuple(seen.values())
+
     def unprotected(self) -> tuple[TaskVerdict, ...]:
         """An instructor's own tests, scored by nbgrader's rules from outputs of the student's process."""
         from nbgrader.utils import determine_grade
@@ -173,16 +263,13 @@ class _Run:
             return True
         if step.role == "check":
             return True
-        assert self.worker is not None
         try:
-            told = self.worker.ask(
-                {"op": "run", "source": step.source}, min(self.limits.cell_seconds, max(0.1, self._left()))
-            )
+            told = self._send_cell(step.source)
         except WorkerLost as lost:
             self._cell_lost(step, lost)
             return False
-        self.outputs[step.index] = outputs = _clean_outputs(told.get("outputs"), self.output_left)
-        self.output_left -= sum(map(_length, outputs))
+        self.outputs[step.index] = outputs = clean_outputs(told.get("outputs"), self.output_left)
+        self.output_left -= sum(map(length, outputs))
         if told.get("error"):
             self.errors[step.name] = StudentError(told["error"])
             if self.errors[step.name].out_of_memory and step.role != "added":
@@ -191,6 +278,15 @@ class _Run:
             if step.role == "added":
                 self._note("cell_error", f"A cell that the student added stopped: {self.errors[step.name]}.")
         return True
+
+    def _send_cell(self, source: str) -> dict[str, Any]:
+        assert self.worker is not None
+        seconds = min(self.limits.cell_seconds, max(0.1, self._left()))
+        return self.worker.ask({"op": "run", "source": source}, seconds)
+
+    def _written(self, task: str, bundle: Bundle) -> bool:
+        """Whether the student has changed the task's released cell, and it has run."""
+        return self.rebuilt.sources.get(task) != bundle.stubs.get(task) and task not in self.errors
 
     def _cell_lost(self, step: Step, lost: WorkerLost) -> None:
         if lost.reason == "infra_error":
@@ -241,6 +337,10 @@ def _task(task: str, points: float, results: list[CheckResult]) -> TaskVerdict:
     return TaskVerdict(task, points, tuple(checks))
 
 
+def _all_passed(task: TaskVerdict) -> bool:
+    return all(check.outcome == "passed" for check in task.checks)
+
+
 def _no_points(bundle: Bundle) -> tuple[TaskVerdict, ...]:
     return tuple(TaskVerdict(task, points, ()) for task, points in bundle.tasks.items())
 
@@ -271,61 +371,3 @@ def _written(notebook: NotebookNode, verdict: Verdict) -> str:
         note["id"] = "autograder-note"
         notebook.cells.insert(0, note)
     return str(nbformat.writes(nbformat.from_dict(notebook), version=4))
-
-
-_IMAGES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8"}
-"""How images begin. With plain text, they are all of a student's output that is shown on pages which graders
-open: nothing that can carry a script (MathJax follows links to scripts, so LaTeX is out as well)."""
-_CUT = {"output_type": "stream", "name": "stdout", "text": "\n… the rest of the output was cut\n"}
-
-
-def _clean_outputs(told: Any, left: int) -> list[dict[str, Any]]:
-    """A worker's outputs, field by field: what is no output is dropped, what is too much cut."""
-    outputs: list[dict[str, Any]] = []
-    left = min(left, MAX_CELL_OUTPUT)
-    for item in told if isinstance(told, list) else []:
-        output = _clean_output(item)
-        if output is None:
-            continue
-        left -= _length(output)
-        if left < 0 or len(outputs) >= MAX_CELL_OUTPUTS:
-            outputs.append(dict(_CUT))
-            break
-        outputs.append(output)
-    return outputs
-
-
-def _clean_output(item: Any) -> dict[str, Any] | None:
-    match item:
-        case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
-            return {"output_type": "stream", "name": name, "text": text}
-        case {"output_type": "error", "ename": str(name), "evalue": str(value), "traceback": list(lines)}:
-            kept = [line for line in lines if isinstance(line, str)]
-            return {"output_type": "error", "ename": name, "evalue": value, "traceback": kept}
-        case {"output_type": "display_data" | "execute_result" as kind, "data": dict(data)}:
-            shown = {
-                mime: text for mime, text in data.items() if isinstance(text, str) and _shown(mime, text)
-            }
-            output: dict[str, Any] = {"output_type": kind, "data": shown, "metadata": {}}
-            return {**output, "execution_count": None} if kind == "execute_result" else output
-    return None
-
-
-def _shown(mime: Any, text: str) -> bool:
-    if mime not in _IMAGES:
-        return bool(mime == "text/plain")
-    try:
-        return base64.b64decode("".join(text.split()), validate=True).startswith(_IMAGES[mime])
-    except ValueError:
-        return False
-
-
-def _length(output: dict[str, Any]) -> int:
-    """Roughly how many characters an output takes up in a file."""
-    parts = [
-        output.get("text", ""),
-        output.get("evalue", ""),
-        *output.get("traceback", ()),
-        *output.get("data", {}).values(),
-    ]
-    return 100 + sum(map(len, parts))

@@ -27,6 +27,7 @@ from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import Graded, judge
+from autograder.grading.known import kept_mistakes, tried_when_needed
 from autograder.grading.record import check_gradebook, record_scores
 from autograder.grading.store import assignment_seed, fingerprint
 from autograder.grading.workers import WarmParent
@@ -90,7 +91,17 @@ class GradeOutside(NbGraderPreprocessor):
         raw = course.submission(student, bundle)
 
         def run(checks: Any) -> Graded:
-            return judge(raw, bundle, student=student, seed=seed, checks=checks, workers=_warm_parent())
+            kept = kept_mistakes(course, bundle, seed)
+            known = tried_when_needed(bundle, seed, checks, _warm_parent()) if kept is None else kept.get
+            return judge(
+                raw,
+                bundle,
+                student=student,
+                seed=seed,
+                checks=checks,
+                workers=_warm_parent(),
+                known=lambda task: known(task) or (),
+            )
 
         try:
             with bundle.checks_folder() as folder:

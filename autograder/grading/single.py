@@ -11,6 +11,7 @@ from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import judge
+from autograder.grading.known import tried_when_needed
 from autograder.grading.rebuild import MAX_BYTES
 from autograder.grading.verdict import Verdict
 from autograder.grading.workers import WarmParent
@@ -37,7 +38,10 @@ def check_notebook(
 
         def run(checks: Checks) -> Verdict:
             student = notebook.stem
-            return judge(raw, bundle, student=student, seed=seed, checks=checks, workers=workers).verdict
+            known = tried_when_needed(bundle, seed, checks, workers)
+            return judge(
+                raw, bundle, student=student, seed=seed, checks=checks, workers=workers, known=known
+            ).verdict
 
         try:
             return with_checks(folder, run)

@@ -5,9 +5,11 @@ The JSON is a contract with other people's tools; docs/verdict.md describes it. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from autograder.checking.diagnosis import Answered, Known, explain
 from autograder.checking.session import CheckResult
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
@@ -36,6 +38,8 @@ class CheckVerdict:
     instead: str | None = None
     """What the student reads in place of a hidden check's title and message. Not part of the JSON."""
     diagnosis: dict[str, str] | None = None
+    answers: str | None = None
+    """The fingerprint of the answers of a check that failed: equal for submissions that answered alike."""
 
     @classmethod
     def from_result(cls, result: CheckResult) -> CheckVerdict:
@@ -49,6 +53,7 @@ class CheckVerdict:
             max_points=check.points,
             message=result.message,
             instead=check.instead,
+            answers=result.answers,
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -61,6 +66,7 @@ class CheckVerdict:
             "max_points": self.max_points,
             "message": self.message,
             "diagnosis": self.diagnosis,
+            "answers": self.answers,
             "hidden": self.instead is not None,
         }
 
@@ -72,6 +78,8 @@ class TaskVerdict:
     task: str
     max_score: float
     checks: tuple[CheckVerdict, ...]
+    note: str = ""
+    """How the task was judged, where that needs saying."""
 
     @property
     def score(self) -> float:
@@ -79,7 +87,23 @@ class TaskVerdict:
 
     def as_json(self) -> dict[str, Any]:
         checks = [check.as_json() for check in self.checks]
-        return {"task": self.task, "score": self.score, "max_score": self.max_score, "checks": checks}
+        return {
+            "task": self.task,
+            "score": self.score,
+            "max_score": self.max_score,
+            "note": self.note,
+            "checks": checks,
+        }
+
+    def diagnosed(self, known: Sequence[Known]) -> TaskVerdict:
+        """The same with a diagnosis for each failed check that one of the known mistakes explains."""
+        answered = [Answered(check.check, check.outcome, check.answers) for check in self.checks]
+        found = explain(answered, known)
+        checks = (
+            replace(check, diagnosis=_told(found[check.check]) if check.check in found else None)
+            for check in self.checks
+        )
+        return replace(self, checks=tuple(checks))
 
 
 @dataclass(frozen=True)
@@ -116,3 +140,7 @@ class Verdict:
             "findings": [{"kind": finding.kind, "message": finding.message} for finding in self.findings],
             "tasks": [task.as_json() for task in self.tasks],
         }
+
+
+def _told(known: Known) -> dict[str, str]:
+    return {"mistake": known.mistake, "hint": known.hint}

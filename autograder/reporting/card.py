@@ -23,6 +23,7 @@ _WORDS = {
     "crashed": "ended its process",
     "skipped": "not judged yet",
 }
+_KNOWN = "A known mistake answers just like this:"
 _COLOURS = {"passed": "#1a7f37", "skipped": "#6e7781"}
 _WRONG = "#cf222e"
 
@@ -41,6 +42,7 @@ def card_text(task: TaskVerdict, note: str = "") -> str:
     lines = [_headline(task, checks)]
     for check in _first_to_fix(checks):
         lines += [f"  ✗ {check.title}", *(f"    {line}" for line in check.message.splitlines())]
+        lines += [f"    {_KNOWN} {hint}" for hint in _hint(check)]
     rest = [check for check in checks if check not in _first_to_fix(checks)]
     lines += [f"  {_SIGNS[check.outcome]} {check.title}{_dots(check)}" for check in rest]
     return "\n".join([*lines, *([f"  {note}"] if note else [])])
@@ -113,8 +115,22 @@ def _row(check: CheckVerdict, *, open_message: bool) -> str:
         if check.message and check.outcome != "skipped"
         else ""
     )
+    if open_message:
+        message += "".join(_hint_row(hint) for hint in _hint(check))
     weight = "font-weight:600" if open_message else ""
     return f'<div style="margin:.2em 0"><span style="{weight}">{title}</span>{word}{message}</div>'
+
+
+def _hint(check: CheckVerdict) -> list[str]:
+    """The hint of the mistake that explains the check, if one does."""
+    return [check.diagnosis["hint"]] if check.diagnosis else []
+
+
+def _hint_row(hint: str) -> str:
+    return (
+        '<div style="margin:.2em 0 .4em 1.4em;padding-left:.6em;border-left:2px solid currentColor">'
+        f"<em>{_KNOWN}</em> {_marked(hint)}</div>"
+    )
 
 
 def _worth(check: CheckVerdict) -> str:

@@ -6,6 +6,8 @@ from collections import Counter
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
+from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -62,6 +64,34 @@ def print_verdict(console: Console, verdict: dict[str, Any]) -> None:
             say(f"  {sign} {check['title']}", markup=False)
             if check["outcome"] not in ("passed", "skipped"):
                 say(f"      {check['message']}", markup=False)
+                if check["diagnosis"]:
+                    mistake, hint = check["diagnosis"]["mistake"], check["diagnosis"]["hint"]
+                    say(f"      Known mistake {mistake}: {hint}", markup=False)
+
+
+def print_clusters(console: Console, clusters: list[dict[str, Any]]) -> None:
+    """Wrong answers that are alike: how many, what the checks say of them, and one student's cell."""
+    if not clusters:
+        console.print("Every wrong answer is explained by a known mistake, or is not written yet.")
+    for cluster in clusters:
+        count = cluster["count"]
+        many = f"{count} submissions answer alike" if count > 1 else "1 submission alone"
+        console.print(f"\n{cluster['task']}: {many}", style="bold", markup=False)
+        for check in cluster["checks"]:
+            console.print(f"  ✗ {check['title']}\n    {check['message']}", markup=False, soft_wrap=True)
+        students = ", ".join(cluster["students"][:8]) + (", …" if count > 8 else "")
+        console.print(f"  Students: {students}", markup=False, soft_wrap=True)
+        console.print(f"  The cell of {cluster['example']['student']}:", markup=False)
+        console.print(
+            Padding(Syntax(cluster["example"]["cell"], "python", background_color="default"), (0, 4))
+        )
+    if clusters:
+        console.print(
+            "\nAn entry in solutions/mistakes/ that answers the same explains all of a group; "
+            "docs/mistakes.md says how.",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def print_examination(console: Console, found: dict[str, Any]) -> None:
@@ -91,5 +121,6 @@ def _first_thing(verdict: dict[str, Any]) -> str:
     for task in verdict["tasks"]:
         for check in task["checks"]:
             if check["outcome"] not in ("passed", "skipped"):
-                return f"{task['task']}: {check['message']}"
+                known = check["diagnosis"]
+                return f"{task['task']}: {known['mistake'] if known else check['message']}"
     return ""

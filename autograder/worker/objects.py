@@ -161,6 +161,7 @@ class Objects:
             "parameters": self._plain({n: p.detach() for n, p in module.named_parameters()}),
             "trainable": [n for n, p in module.named_parameters() if p.requires_grad],
             "buffers": self._plain(dict(module.named_buffers())),
+            "saved": [str(name) for name in module.state_dict()],
             "modules": {n: type(m).__qualname__ for n, m in module.named_modules() if n},
             "kinds": sorted({base.__qualname__ for m in module.modules() for base in type(m).__mro__
                              if base.__module__.startswith("torch.nn.modules.")}),

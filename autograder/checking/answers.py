@@ -1,0 +1,130 @@
+"""What a check got to see of a submission, and its fingerprint: equal answers, equal fingerprints.
+
+The inputs of a check come from a seed, so whoever makes the same mistake gives the same answers, in
+whatever style it is written. A fingerprint keeps of each answer what a mistake shows in, a few
+projected numbers a tensor, rounded far above what a different order of summation changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from autograder.worker.wire import Opaque, Ref
+
+Exchange = tuple[dict[str, Any], dict[str, Any]]
+"""One request to a student's objects and what came back."""
+
+_DIGITS = {torch.float64: 4, torch.float32: 2}
+"""Decimals kept of a projected number, by dtype. Of coarser dtypes only shapes count: their rounding depends
+on the order in which a student adds."""
+_RECURRENT = re.compile("rnn|lstm|gru", re.IGNORECASE)
+RAISED = "raised-"
+"""How the fingerprint of answers begins that ended with an exception: any mistake may raise the same."""
+
+
+def fingerprint(exchanges: Sequence[Exchange], rule: str, message: str) -> str | None:
+    """A short text, the same for submissions that answered one check alike under one seed.
+
+    `None` for answers that have not the form an answer has: a hostile process may send anything.
+
+    `rule` is the check's: what a call did to its arguments counts where the check is about that, and
+    so on. `message` is what the check says; it counts for `from-scratch`, which also reads sources.
+    """
+    told = hashlib.blake2b(digest_size=12)
+    try:
+        for request, answer in exchanges:
+            for part in _parts(request, answer, rule):
+                told.update(f"{part}\n".encode(errors="replace"))
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+        return None
+    if rule == "from-scratch":
+        told.update(re.sub(r"Line \d+ of", "", message).encode(errors="replace"))
+    ended = bool(exchanges) and "raised" in exchanges[-1][1]
+    return f"{RAISED if ended else ''}{told.hexdigest()}"
+
+
+def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterator[str]:
+    operation = request["op"]
+    if operation in ("find", "build", "forget"):
+        return  # nothing in the answer is the student's
+    yield f"{operation} {'.'.join(request.get('path', []))}"
+    if "raised" in answer:
+        raised = answer["raised"]
+        yield f"{raised.get('type')}: {raised.get('message')}"
+        return
+    if operation == "describe":
+        yield from _registered(answer)
+        return
+    told = {"call": ("value",), "attribute": ("value",), "backward": ("inputs", "parameters", "attached")}
+    also = {"mutation": ("arguments",), "gradient": ("attached",)}.get(rule, ())
+    for name in (*told[operation], *also):
+        if name in answer:
+            yield f"{name}:"
+            yield from _value(answer[name])
+    if rule == "from-scratch":
+        yield " ".join(name for name in answer.get("kernels", ()) if _RECURRENT.search(name))
+
+
+def _registered(answer: dict[str, Any]) -> Iterator[str]:
+    """Names, shapes and how the numbers are spread: the numbers themselves depend on the order of drawing."""
+    yield f"{answer.get('module')} {sorted(answer.get('trainable', ()))} {sorted(answer.get('saved', ()))}"
+    yield f"{sorted(kind for kind in answer.get('kinds', ()) if _RECURRENT.search(kind))}"
+    for name, value in sorted(answer.get("parameters", {}).items()):
+        spread = "zero" if not value.any() else "alike" if value.numel() > 1 and value.std() == 0 else "drawn"
+        if spread == "drawn" and value.numel() >= 1000:
+            spread = f"{value.abs().max().item():.1g} {value.double().std().item():.1g}"
+        yield f"{name} {tuple(value.shape)} {value.dtype} {spread}"
+
+
+def _value(value: Any) -> Iterator[str]:
+    match value:
+        case torch.Tensor():
+            yield _tensor(value)
+        case Ref():
+            yield "an object"
+        case Opaque():
+            yield value.what
+        case dict():
+            for key in sorted(value, key=str):
+                yield f"{key}="
+                yield from _value(value[key])
+            yield "end"
+        case list() | tuple():
+            for item in value:
+                yield from _value(item)
+            yield "end"
+        case float():
+            yield f"{value:.4e}"
+        case _:
+            yield f"{type(value).__name__} {value}"
+
+
+def _tensor(value: torch.Tensor) -> str:
+    kind = f"{value.dtype} {tuple(value.shape)}"
+    if not value.is_floating_point():
+        data = value.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        return f"{kind} {hashlib.blake2b(data, digest_size=8).hexdigest()}"
+    digits = _DIGITS.get(value.dtype)
+    if digits is None or not value.numel():
+        return kind
+    flat = value.detach().reshape(-1).to(torch.float64)
+    finite = torch.isfinite(flat)
+    flat = torch.where(finite, flat, 0.0)
+    lost = f" {int((~finite).sum())} not finite" if not finite.all() else ""
+    size = float(flat.norm())
+    # What ought to be zero is a rounding error that no two ways of computing share.
+    projected = [float(number) if abs(number) > 1e-7 * size else 0.0 for number in _weights(len(flat)) @ flat]
+    return f"{kind}{lost} {' '.join(f'{number:.{digits}e}' for number in projected)}"
+
+
+@lru_cache(maxsize=256)
+def _weights(count: int) -> torch.Tensor:
+    """Two rows to project on, from exact arithmetic alone: the same numbers on every machine."""
+    positions = torch.arange(1, count + 1, dtype=torch.float64)
+    return torch.stack([torch.frac(positions * ratio) + 0.5 for ratio in (0.6180339887, 0.7548776662)])

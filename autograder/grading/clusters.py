@@ -1,0 +1,61 @@
+"""Wrong answers that several submissions share and that no known mistake explains.
+
+Each cluster is one entry that the catalogue may lack. Inputs are the same for a whole class, so equal
+fingerprints are equal answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nbformat
+
+from autograder.grading.bundle import grade_id
+from autograder.grading.course import Course
+from autograder.grading.results import results
+
+
+def clusters(course: Course, assignment: str) -> list[dict[str, Any]]:
+    """The clusters of a graded assignment as JSON, the largest first, each with one student's cell.
+
+    A task that is not written, and one that a known mistake explains in full, is in none. Raises
+    `UserError` as `results` does.
+    """
+    found: dict[tuple[str, tuple[tuple[str, str], ...]], list[tuple[str, list[dict[str, Any]]]]] = {}
+    for verdict in results(course, assignment):
+        for task in verdict["tasks"]:
+            checks = [check for check in task["checks"] if check.get("answers") and not check["diagnosis"]]
+            if checks:
+                key = (task["task"], tuple((check["check"], check["answers"]) for check in checks))
+                found.setdefault(key, []).append((verdict["student"], checks))
+    largest_first = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
+    return [_cluster(course, assignment, task, members) for (task, _), members in largest_first]
+
+
+def _cluster(
+    course: Course, assignment: str, task: str, members: list[tuple[str, list[dict[str, Any]]]]
+) -> dict[str, Any]:
+    (student, checks), students = members[0], [student for student, _ in members]
+    return {
+        "task": task,
+        "count": len(students),
+        "students": students,
+        "checks": [
+            {name: check[name] for name in ("check", "rule", "title", "message", "answers")}
+            for check in checks
+        ],
+        "example": {"student": student, "cell": _cell(course, assignment, student, task)},
+    }
+
+
+def _cell(course: Course, assignment: str, student: str, task: str) -> str:
+    """The student's answer to a task as it was graded; `""` if the graded notebook cannot be read."""
+    for path in sorted(course.folder("autograded", student, assignment).glob("*.ipynb")):
+        try:
+            cells = nbformat.read(path, as_version=4).cells
+        except (OSError, ValueError):
+            continue
+        for cell in cells:
+            if grade_id(cell) == task:
+                return str(cell["source"])
+    return ""

@@ -1,0 +1,39 @@
+"""Follow-on errors: a mistake costs its own task only, also where later answers use the wrong one.
+
+A task that failed is judged once more with right answers in place of the earlier tasks that failed. What
+is then right counts. No text of that second judging reaches the student: code that ran beside a
+solution could have put it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autograder.grading.verdict import CheckVerdict, TaskVerdict
+
+
+def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> TaskVerdict:
+    """The better of two judgings of a task, check by check; `replaced` are the tasks that were put right.
+
+    The first stands unless the second brings points.
+    """
+    if second.score <= first.score:
+        return first
+    names = " and ".join(f"`{name}`" for name in replaced)
+    checks = tuple(_better(old, new, names) for old, new in zip(first.checks, second.checks, strict=True))
+    return replace(
+        first,
+        checks=checks,
+        note=f"Judged with a correct {names} in place of yours, so that a mistake there costs nothing here.",
+    )
+
+
+def _better(old: CheckVerdict, new: CheckVerdict, names: str) -> CheckVerdict:
+    if old.outcome == "passed" or new.outcome == "passed":
+        return replace(old if old.outcome == "passed" else new, message="")
+    if old.outcome == "skipped" and new.outcome != "skipped":
+        return replace(new, message=f"This does not hold, not even with a correct {names}.")
+    if new.outcome == "skipped":
+        return old
+    return replace(new, message=old.message, points=max(old.points, new.points))

@@ -1,0 +1,122 @@
+"""What the known mistakes of an assignment answer under a seed, found out by running each.
+
+Computed once for a seed and kept in the course; a catalogue, checks or a version that changed make it anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograder import __version__
+from autograder.checking.diagnosis import Known
+from autograder.checking.session import Checks
+from autograder.grading.bundle import Bundle
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.judge import judge_answers
+from autograder.grading.mistakes import Mistake
+from autograder.grading.pool import Failure, Setting, work_off
+from autograder.grading.store import write_whole
+from autograder.grading.verdict import TaskVerdict
+from autograder.grading.workers import WarmParent
+
+Table = Mapping[str, Sequence[Known]]
+"""The known mistakes of an assignment by task."""
+
+
+def mistaken(bundle: Bundle, mistake: Mistake) -> bytes:
+    """The solved notebook with one mistake in it, as a student would hand it in."""
+    return bundle.with_answers({**bundle.solution, mistake.task: mistake.answer(bundle.solution)})
+
+
+def known_mistakes(
+    course: Course, bundle: Bundle, seed: int, workers: WarmParent | None = None, jobs: int = 1
+) -> Table:
+    """What the assignment's mistakes answer: as it is kept, or tried out now and kept."""
+    kept = kept_mistakes(course, bundle, seed)
+    if kept is not None:
+        return kept
+    parent = workers or WarmParent()
+    try:
+        table = try_mistakes(bundle, seed, parent, jobs)
+    finally:
+        if workers is None:
+            parent.close()
+    tasks = {task: [asdict(known) for known in mistakes] for task, mistakes in table.items()}
+    write_whole(
+        _path(course, bundle), json.dumps({"key": _key(bundle, seed), "tasks": tasks}, indent=1) + "\n"
+    )
+    return table
+
+
+def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> Table | None:
+    """What the assignment's mistakes answer, if it is kept; an empty catalogue needs no keeping."""
+    if not bundle.mistakes:
+        return {}
+    try:
+        kept = json.loads(_path(course, bundle).read_text(encoding="utf-8"))
+        if kept["key"] != _key(bundle, seed):
+            return None
+        return {task: [Known(**fields) for fields in mistakes] for task, mistakes in kept["tasks"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def try_mistakes(
+    bundle: Bundle, seed: int, workers: WarmParent, jobs: int, *, include_hidden: bool = True
+) -> Table:
+    """Try each mistake in its own task, `jobs` tasks at a time, with or without the hidden checks."""
+    tasks = dict.fromkeys(mistake.task for mistake in bundle.mistakes)
+    found: dict[str, list[Known]] = {}
+    trials = [Trial(task, include_hidden) for task in tasks]
+    for trial, told in work_off(trials, jobs, Setting(bundle, seed, workers)):
+        assert isinstance(trial, Trial)
+        if isinstance(told, Failure):
+            where = f"{bundle.assignment}, task {trial.task}"
+            raise UserError(f"The known mistakes of {where} could not be tried: {told.reason}")
+        found[trial.task] = told
+    return {task: found[task] for task in tasks}
+
+
+def tried_when_needed(
+    bundle: Bundle, seed: int, checks: Checks, workers: WarmParent
+) -> Callable[[str], Sequence[Known]]:
+    """The mistakes of a task, tried in this process when they are first asked for."""
+    setting = Setting(bundle, seed, workers)
+    return functools.cache(lambda task: Trial(task).run(setting, checks))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Trying the known mistakes of one task."""
+
+    task: str
+    include_hidden: bool = True
+
+    def run(self, setting: Setting, checks: Checks) -> list[Known]:
+        bundle = setting.bundle
+        mistakes = {mistake.name: mistake for mistake in bundle.mistakes if mistake.task == self.task}
+        sources = {name: mistake.answer(bundle.solution) for name, mistake in mistakes.items()}
+        told = judge_answers(
+            bundle, self.task, sources, seed=setting.seed, checks=checks, workers=setting.workers
+        )
+        return [self._known(mistakes[name], verdict) for name, verdict in told.items()]
+
+    def _known(self, mistake: Mistake, verdict: TaskVerdict) -> Known:
+        checks = [check for check in verdict.checks if self.include_hidden or check.instead is None]
+        answers = {check.check: check.answers for check in checks if check.answers is not None}
+        return Known(mistake.name, mistake.hint, answers, {check.check: check.outcome for check in checks})
+
+
+def _path(course: Course, bundle: Bundle) -> Path:
+    return course.root / ".autograder" / "known" / f"{bundle.assignment}.json"
+
+
+def _key(bundle: Bundle, seed: int) -> str:
+    parts = (__version__, bundle.digest(), str(seed), repr(bundle.mistakes))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,0 +1,237 @@
+"""Grades the checks: a known mistake must be caught, named, and cost its own task; a right answer, nothing.
+
+Everything is judged as a class's submissions are: the solution, the untouched release, the solution with
+each known mistake in it, and the right answers in other styles that lie in `tests/variants/`.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from autograder.checking.session import Check, with_checks
+from autograder.grading.batch import Submitted
+from autograder.grading.bundle import Bundle
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.judge import Graded
+from autograder.grading.known import mistaken, try_mistakes
+from autograder.grading.mistakes import Mistake
+from autograder.grading.pool import Failure, Setting, work_off
+from autograder.grading.verdict import TaskVerdict, Verdict
+from autograder.grading.workers import WarmParent
+
+SEED = 20_260_102
+"""Any seed will do; a fixed one makes a finding repeatable."""
+Variants = Mapping[str, Mapping[str, str]]
+"""Right answers in other styles: sources by name, by task."""
+
+
+@dataclass
+class Validation:
+    """What was found out about one assignment's checks and catalogue."""
+
+    assignment: str
+    problems: list[str] = field(default_factory=list)
+    mistakes: list[dict[str, Any]] = field(default_factory=list)
+    checks: list[dict[str, Any]] = field(default_factory=list)
+    variants: int = 0
+    variants_failed: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "assignment": self.assignment,
+            "ok": not self.problems,
+            "problems": self.problems,
+            "counts": {
+                "mistakes": len(self.mistakes),
+                "caught": sum(mistake["caught"] for mistake in self.mistakes),
+                "diagnosed": sum(mistake["diagnosed_as"] == mistake["mistake"] for mistake in self.mistakes),
+                "variants": self.variants,
+                "variants_failed": len(self.variants_failed),
+            },
+            "mistakes": self.mistakes,
+            "checks": self.checks,
+            "variants_failed": self.variants_failed,
+        }
+
+
+def validate(
+    course: Course, assignments: list[str], jobs: int, say: Callable[[str], None] = print
+) -> list[Validation]:
+    """Validate the assignments, in order: all of the course if none is named."""
+    chosen = assignments or course.assignments()
+    if not chosen:
+        raise UserError(f"There is nothing to validate: {course.root} has no assignment.")
+    with WarmParent() as workers:
+        return [_validate(course, name, workers, jobs, say) for name in chosen]
+
+
+def _validate(
+    course: Course, assignment: str, workers: WarmParent, jobs: int, say: Callable[[str], None]
+) -> Validation:
+    found = Validation(assignment)
+    bundle = course.bundle(assignment)
+    variants = _variants(course, bundle)
+    with bundle.checks_folder() as folder:
+        checks = with_checks(folder, lambda all: [check for task in bundle.tasks for check in all.of(task)])
+    known = try_mistakes(bundle, SEED, workers, jobs)
+    mistakes = {f"mistake {mistake.name}": mistake for mistake in bundle.mistakes}
+    mixtures = {f"variants {k}": mixture for k, mixture in enumerate(_mixtures(variants))}
+    todo = [
+        Submitted("solution", bundle.with_answers(bundle.solution)),
+        Submitted("release", bundle.released.encode()),
+        *(Submitted(name, mistaken(bundle, mistake)) for name, mistake in mistakes.items()),
+        *(Submitted(name, _mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
+    ]
+    say(f"{assignment}: judging {len(todo)} notebooks")
+    verdicts: dict[str, Verdict] = {}
+    for job, told in work_off(todo, jobs, Setting(bundle, SEED, workers, known)):
+        assert isinstance(job, Submitted)
+        if isinstance(told, Failure):
+            raise UserError(f"{assignment}: the {job.student} could not be judged: {told.reason}")
+        assert isinstance(told, Graded)
+        verdicts[job.student] = told.verdict
+    found.problems += _faults("the solution", verdicts["solution"])
+    if verdicts["release"].score:
+        found.problems.append(f"the untouched release gets {verdicts['release'].score:g} points")
+    for name, mistake in mistakes.items():
+        _look_at_mistake(found, mistake, verdicts[name], verdicts["solution"])
+    _look_at_checks(found, checks)
+    _look_at_variants(found, variants, mixtures, verdicts)
+    return found
+
+
+def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, right: Verdict) -> None:
+    own = next(task for task in verdict.tasks if task.task == mistake.task)
+    failed = [check for check in own.checks if check.outcome not in ("passed", "skipped")]
+    named = {check.diagnosis["mistake"] for check in failed if check.diagnosis}
+    costs = {
+        task.task: best.score - task.score
+        for task, best in zip(verdict.tasks, right.tasks, strict=False)
+        if task.score != best.score
+    }
+    caught = any(check.rule == mistake.caught_by for check in failed)
+    diagnosed = named.pop() if len(named) == 1 else None
+    found.mistakes.append(
+        {
+            "mistake": mistake.name,
+            "task": mistake.task,
+            "rule": mistake.caught_by,
+            "caught": caught,
+            "caught_by": [check.check for check in failed],
+            "outcomes": {check.check: check.outcome for check in own.checks},
+            "diagnosed_as": diagnosed,
+            "costs": costs,
+        }
+    )
+    if not failed:
+        found.problems.append(f"the mistake {mistake.name} is not caught")
+    elif not caught:
+        rules = ", ".join(dict.fromkeys(check.rule for check in failed))
+        found.problems.append(
+            f"the mistake {mistake.name} is caught by the rule {rules}, not by {mistake.caught_by}"
+        )
+    elif diagnosed != mistake.name:
+        found.problems.append(f"the mistake {mistake.name} is diagnosed as {diagnosed or 'nothing'}")
+    others = [task for task in costs if task != mistake.task]
+    if others:
+        found.problems.append(f"the mistake {mistake.name} costs points in {', '.join(others)}, too")
+
+
+def _look_at_checks(found: Validation, checks: Sequence[Check]) -> None:
+    """Each check must be the only one that catches some mistake, or say that it only teaches."""
+    for check in checks:
+        only = [
+            mistake["mistake"]
+            for mistake in found.mistakes
+            if (mistake["task"], mistake["caught_by"]) == (check.task, [check.name])
+        ]
+        found.checks.append(
+            {
+                "task": check.task,
+                "check": check.name,
+                "rule": check.rule,
+                "points": check.points,
+                "teaching_only": check.teaching_only,
+                "only_catcher_of": only,
+            }
+        )
+        name = f"the check `{check.name}` of `{check.task}`"
+        if check.teaching_only and check.points:
+            found.problems.append(f"{name} is marked as teaching only, but is worth {check.points:g} points")
+        elif check.teaching_only and only:
+            found.problems.append(f"{name} is marked as teaching only, but alone catches {only[0]}")
+        elif not only and not check.teaching_only:
+            found.problems.append(f"{name} is the only catcher of no mistake and not marked as teaching only")
+
+
+def _look_at_variants(
+    found: Validation,
+    variants: Variants,
+    mixtures: Mapping[str, Mapping[str, str]],
+    verdicts: Mapping[str, Verdict],
+) -> None:
+    found.variants = sum(map(len, variants.values()))
+    for name, mixture in mixtures.items():
+        for task in verdicts[name].tasks:
+            if task.task in mixture and (told := _fault(task)):
+                found.variants_failed.append(f"{task.task}: {mixture[task.task]}")
+                found.problems.append(
+                    f"the right answer {mixture[task.task]!r} to `{task.task}` fails {told}"
+                )
+
+
+def _faults(what: str, verdict: Verdict) -> list[str]:
+    return [f"{what} fails {told}" for task in verdict.tasks if (told := _fault(task))]
+
+
+def _fault(task: TaskVerdict) -> str:
+    """The first check of a task that did not pass, in words."""
+    for check in task.checks:
+        if check.outcome != "passed":
+            return f"`{check.check}` of `{task.task}` ({check.outcome}): {check.message}"
+    return "" if task.score == task.max_score else f"`{task.task}`: {task.score:g} of {task.max_score:g}"
+
+
+def _variants(course: Course, bundle: Bundle) -> Variants:
+    """What `tests/variants/<notebook>.py` of the course says is right: its `CORRECT`."""
+    path = course.root / "tests" / "variants" / f"{bundle.notebook}.py"
+    if not path.is_file():
+        return {}
+    with _importable(course.root):
+        try:
+            correct: Variants = runpy.run_path(str(path))["CORRECT"]
+        except Exception as error:  # the course's own code: anything may happen in it
+            raise UserError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
+    unknown = [task for task in correct if task not in bundle.tasks]
+    if unknown:
+        raise UserError(f"{path} has answers to `{unknown[0]}`, which is no task of {bundle.assignment}.")
+    return correct
+
+
+def _mixtures(variants: Variants) -> Iterator[dict[str, str]]:
+    """Notebooks as a class has them: each takes one right answer of every task, until all are used."""
+    for names in zip_longest(*variants.values()):
+        yield {task: name for task, name in zip(variants, names, strict=True) if name is not None}
+
+
+def _mixed(bundle: Bundle, variants: Variants, mixture: Mapping[str, str]) -> bytes:
+    return bundle.with_answers(
+        {**bundle.solution, **{task: variants[task][name] for task, name in mixture.items()}}
+    )
+
+
+@contextmanager
+def _importable(root: Path) -> Iterator[None]:
+    sys.path.insert(0, str(root))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(root))

@@ -1,0 +1,63 @@
+"""How a validation is printed: for each task, the mistakes against the checks that catch them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.reporting.card import points
+
+_SIGNS = {"passed": Text("·", style="dim"), "skipped": Text("–", style="dim")}
+_CAUGHT = Text("✗", style="bold red")
+
+
+def print_validation(console: Console, found: dict[str, Any]) -> None:
+    """One assignment: a matrix a task, then what does not hold."""
+    console.print(f"\n{found['assignment']}", style="bold", markup=False)
+    for task in dict.fromkeys(check["task"] for check in found["checks"]):
+        _print_task(console, task, found)
+    counts = found["counts"]
+    console.print(
+        f"{counts['mistakes']} mistakes: {counts['caught']} caught by the rule they name, "
+        f"{counts['diagnosed']} named as themselves; {counts['variants']} right answers: "
+        f"{counts['variants_failed']} failed",
+        markup=False,
+        soft_wrap=True,
+    )
+    for problem in found["problems"]:
+        console.print(f"! {found['assignment']}: {problem}", markup=False, soft_wrap=True, style="red")
+    if not found["problems"]:
+        console.print("Everything holds.", style="green")
+
+
+def _print_task(console: Console, task: str, found: dict[str, Any]) -> None:
+    checks = [check for check in found["checks"] if check["task"] == task]
+    mistakes = [mistake for mistake in found["mistakes"] if mistake["task"] == task]
+    table = Table(box=None, pad_edge=False, header_style="bold", title=task, title_justify="left")
+    table.add_column("mistake", no_wrap=True)
+    for number in range(1, len(checks) + 1):
+        table.add_column(str(number), justify="center", no_wrap=True)
+    table.add_column("costs", justify="right", no_wrap=True)
+    table.add_column("named", no_wrap=True)
+    for mistake in mistakes:
+        signs = [_SIGNS.get(mistake["outcomes"].get(check["check"], "skipped"), _CAUGHT) for check in checks]
+        named = mistake["diagnosed_as"]
+        table.add_row(
+            Text(mistake["mistake"]),
+            *signs,
+            points(sum(mistake["costs"].values())),
+            Text("as itself" if named == mistake["mistake"] else named or "not"),
+        )
+    console.print(table)
+    for number, check in enumerate(checks, 1):
+        only = len(check["only_catcher_of"])
+        what = "teaching only" if check["teaching_only"] else f"only catcher of {only}"
+        console.print(
+            f"  {number:2} {check['check']} ({check['rule']}, {points(check['points'])} points, {what})",
+            markup=False,
+            soft_wrap=True,
+            style="" if only or check["teaching_only"] else "red",
+        )
