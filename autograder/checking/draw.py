@@ -53,12 +53,12 @@ class Sizes:
 
     def name(self, shape: tuple[int, ...], expected: str) -> str:
         """The shape in words where every size is one of the known dimensions, else in numbers."""
-        letters = sorted(
-            {dim[-1] for dim in expected.split() if not dim.isdigit()} | {"B", "T", "D", "H", "L"}
-        )
+        asked = {dim[-1] for dim in expected.split() if not dim.isdigit()}
+        if len(shape) != len(expected.split()):
+            asked.add("L")  # a state of every layer in place of one; in a shape of the right rank, a chance
         known: dict[int, set[str]] = {}
-        for letter in letters:
-            for factor in ("", "2", "4"):
+        for letter in sorted(asked | {"B", "T", "D", "H"}):
+            for factor in ("", "2", "4") if letter != "L" or "L" in expected else ("",):
                 word = f"{factor}·{NAMES[letter]}" if factor else NAMES[letter]
                 known.setdefault(self._size(factor + letter), set()).add(word)
         words = [next(iter(known[size])) if len(known.get(size, ())) == 1 else str(size) for size in shape]
@@ -72,15 +72,19 @@ class Draw:
         self.sizes = sizes
         self.seed = int.from_bytes(hashlib.blake2b(f"{seed}:{label}".encode(), digest_size=7).digest(), "big")
         self._generator = generator or torch.Generator().manual_seed(self.seed)
+        self.letters: set[str] = set()
+        """The dimensions of everything drawn so far."""
 
     def at(self, sizes: Sizes) -> Draw:
         """The same source of numbers at other sizes."""
         other = Draw.__new__(Draw)
         other.sizes, other.seed, other._generator = sizes, self.seed, self._generator
+        other.letters = self.letters
         return other
 
     def __call__(self, dims: str, *, dtype: torch.dtype = torch.float64) -> torch.Tensor:
         """Normally distributed values of the shape written in dimensions, as `draw("B T D")`."""
+        self.letters.update(dims)
         return self.like(self.sizes.shape(dims), dtype=dtype)
 
     def like(
@@ -96,6 +100,7 @@ class Draw:
 
     def ints(self, dims: str, high: int) -> torch.Tensor:
         """Whole numbers in [0, high), int64."""
+        self.letters.update(dims)
         return torch.randint(high, self.sizes.shape(dims), generator=self._generator)
 
     def module(

@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 
 import torch
 
-from autograder.checking.draw import NAMES, Sizes
+from autograder.checking.draw import Sizes
+from autograder.checking.located import located
 from autograder.checking.scratch import forbidden_uses
 from autograder.checking.shapes import explain_shape
 from autograder.checking.submission import Call, StudentError, Submission, Target
@@ -117,7 +118,7 @@ def compare(
         if rounded
         else ""
     )
-    return f"{count}{_located(apart, dims)}.{hint}"
+    return f"{count}{located(apart, dims)}.{hint}"
 
 
 def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:
@@ -250,26 +251,6 @@ def same_numbers(old: torch.Tensor, new: Any) -> bool:
 
 def _tolerance(dtype: torch.dtype) -> tuple[float, float]:
     return TOLERANCE.get(dtype, (0.0, 0.0))
-
-
-def _located(apart: torch.Tensor, dims: str) -> str:
-    """Where the differences lie, along the dimensions in which they do not fill everything."""
-    letters = dims.split()
-    if len(letters) != apart.dim() or apart.numel() == 0:
-        return ""
-    places = []
-    for position, letter in enumerate(letters):
-        others = [dim for dim in range(apart.dim()) if dim != position]
-        wrong = apart.any(dim=others) if others else apart
-        where = [index for index, bad in enumerate(wrong.tolist()) if bad]
-        if len(where) == len(wrong) or letter[-1] not in NAMES:
-            continue
-        name = {"T": "time step", "B": "sequence", "L": "layer"}.get(letter, f"{NAMES[letter[-1]]} index")
-        if letter == "T" and where == list(range(where[0], len(wrong))):
-            places.append(f"from {name} {where[0]} on")
-        else:
-            places.append(f"only in {name} {', '.join(map(str, where[:4]))}{' …' if len(where) > 4 else ''}")
-    return f" ({'; '.join(places)}; counting starts at 0)" if places else ""
 
 
 def _seen(value: Any, depth: int = 0) -> str:

@@ -23,7 +23,9 @@ import torch
 from autograder.checking.answers import fingerprint
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.expect import CheckFailed
-from autograder.checking.submission import NotDefined, StudentError, Submission, WorkerLost
+from autograder.checking.failures import read_failure, was_judged
+from autograder.checking.smallest import smallest
+from autograder.checking.submission import Submission, WorkerLost
 
 Result = TypeVar("Result")
 PUBLIC_SEED = 2013
@@ -99,7 +101,8 @@ class Checks:
             if unmet:
                 result = CheckResult(check, "skipped", _skipped(unmet[0], self.of(task)))
             else:
-                result = self._run_one(check, submission, seed)
+                first = all(result.outcome in ("passed", "skipped") for result in results)
+                result = self._run_one(check, submission, seed, (renew or _nothing) if first else None)
                 if result.outcome in ("timeout", "crashed") and renew is not None:
                     renew()
             if result.outcome == "passed":
@@ -107,31 +110,70 @@ class Checks:
             results.append(result)
         return results
 
-    def _run_one(self, check: Check, submission: Submission, seed: int) -> CheckResult:
+    def _run_one(
+        self, check: Check, submission: Submission, seed: int, shrink: Callable[[], None] | None
+    ) -> CheckResult:
+        """Run one check. With `shrink`, wrong values are told with the smallest input that shows them; it
+        is called should the student's process be lost over that."""
         for item in self._items[check]:
-            label = f"{check.task}/{item.name}"
-            sizes = Sizes.drawn(random.Random(f"{seed}:{label}"))
-            self._plugin.job = (submission, sizes, Draw(seed, label, sizes))
-            self._plugin.raised, self._plugin.called = None, False
-            try:
-                submission.find(check.task)
-                submission.forget(_student_seed(seed, label))
-            except Exception as error:
-                self._plugin.raised = error
-            else:
-                submission.exchanges.clear()
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-            raised = self._plugin.raised
-            if raised is None and not self._plugin.called:
-                raise ChecksBroken(f"the check {label} was not run")  # and so must not count as passed
-            if raised is not None:
-                earned = raised.earned if isinstance(raised, CheckFailed) else 0.0
-                outcome, message = _read_failure(raised, check, submission)
-                answers = (
-                    fingerprint(submission.exchanges, check.rule, message) if _was_judged(raised) else None
-                )
-                return CheckResult(check, outcome, message, earned, answers)
+            raised = self._raised_by(item, check, submission, seed)
+            if raised is None:
+                continue
+            outcome, message = read_failure(raised, check.task, submission)
+            if not was_judged(raised):
+                return CheckResult(check, outcome, message)
+            earned = raised.earned if isinstance(raised, CheckFailed) else 0.0
+            answers = fingerprint(submission.exchanges, check.rule, message)
+            if shrink is not None and isinstance(raised, CheckFailed) and check.rule == "values":
+                message = f"{message} {self._smallest(item, check, submission, seed, shrink)}".rstrip()
+            return CheckResult(check, outcome, message, earned, answers)
         return CheckResult(check, "passed", "")
+
+    def _smallest(
+        self,
+        item: pytest.Item,
+        check: Check,
+        submission: Submission,
+        seed: int,
+        renew: Callable[[], None],
+    ) -> str:
+        def fails(sizes: Sizes) -> bool:
+            raised = self._raised_by(item, check, submission, seed, sizes)
+            if isinstance(raised, WorkerLost):
+                raise raised
+            return isinstance(raised, CheckFailed)
+
+        try:
+            return smallest(fails, self._plugin.letters)
+        except WorkerLost as lost:
+            if lost.reason == "infra_error":
+                raise
+            renew()
+            return ""
+
+    def _raised_by(
+        self,
+        item: pytest.Item,
+        check: Check,
+        submission: Submission,
+        seed: int,
+        sizes: Sizes | None = None,
+    ) -> BaseException | None:
+        """Run one check once, at the seed's sizes or at others, and return what it ended with."""
+        label = f"{check.task}/{item.name}"
+        sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"))
+        self._plugin.job = (submission, sizes, Draw(seed, label, sizes))
+        self._plugin.raised, self._plugin.called = None, False
+        try:
+            submission.find(check.task)
+            submission.forget(_student_seed(seed, label))
+        except Exception as error:
+            return error
+        submission.exchanges.clear()
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        if self._plugin.raised is None and not self._plugin.called:
+            raise ChecksBroken(f"the check {label} was not run")  # and so must not count as passed
+        return self._plugin.raised
 
 
 class _Plugin:
@@ -145,6 +187,11 @@ class _Plugin:
         self.ran = False
         self.result: Any = None
         self.collection_errors: list[str] = []
+
+    @property
+    def letters(self) -> set[str]:
+        """The dimensions of what the last check drew."""
+        return self.job[2].letters if self.job is not None else set()
 
     @pytest.fixture
     def submission(self) -> Submission:
@@ -261,53 +308,5 @@ def _skipped(unmet: str, checks: tuple[Check, ...]) -> str:
     return f"Not judged until this holds: {title}"
 
 
-def _read_failure(error: BaseException, check: Check, submission: Submission) -> tuple[str, str]:
-    """Outcome and message for the exception a check ended with."""
-    match error:
-        case CheckFailed():
-            return "failed", str(error)
-        case NotDefined():
-            told = submission.cell_errors.get(check.task)
-            if told is not None:
-                return "error", f"Your cell for `{check.task}` stopped: {_told(told)}"
-            return (
-                "error",
-                f"`{check.task}` is not defined. Run its cell; if you renamed it, give it back its name.",
-            )
-        case StudentError(type="NotImplementedError"):
-            return (
-                "failed",
-                f"Not written yet: `{check.task}`, or something it uses, still raises NotImplementedError.",
-            )
-        case StudentError():
-            return (
-                "error",
-                f"{error.case}: your code stopped: {_told(error)}"
-                if error.case
-                else f"Your code stopped: {_told(error)}",
-            )
-        case WorkerLost(reason="infra_error"):
-            raise error
-        case WorkerLost():
-            return ("timeout" if error.reason == "timeout" else "crashed"), str(error)
-        case Exception():
-            # A check that trips over an answer nobody thought of says so, without a traceback.
-            return "error", (
-                f"This check could not read what your code returned ({type(error).__name__}). "
-                "Compare what you return with the docstring: how many results, of which type, of which shape?"
-            )
-        case _:
-            raise error
-
-
-def _was_judged(error: BaseException) -> bool:
-    """Whether the check failed on the task's answers: one that is not written or not there has none."""
-    unwritten = isinstance(error, StudentError) and error.type == "NotImplementedError"
-    return not isinstance(error, (NotDefined, WorkerLost)) and not unwritten
-
-
-def _told(error: StudentError) -> str:
-    where = f" ({error.lines[-1]})" if error.lines else ""
-    if error.out_of_memory:
-        return f"it asked for more memory than a submission may use{where}"
-    return f"{error.type}: {error.message}{where}"
+def _nothing() -> None:
+    """A student's own process is not lost: the check would be lost with it."""

@@ -8,29 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograder.checking.diagnosis import Known
-from autograder.checking.session import CheckResult, Checks
-from autograder.checking.submission import StudentError, Submission, WorkerLost
+from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle, is_grade, is_solution
-from autograder.grading.follow_on import merged
-from autograder.grading.outputs import MAX_OUTPUT, clean_outputs, length
-from autograder.grading.rebuild import CorruptNotebook, Rebuilt, Step, rebuild
+from autograder.grading.rebuild import CorruptNotebook, rebuild
+from autograder.grading.run import Run, all_passed
 from autograder.grading.unusual import unusual_code
-from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
-from autograder.grading.workers import WarmParent, Worker, plain_text
-from autograder.reporting.card import task_outputs
-
-MAX_LOST_IN_CELLS = 4
-"""How many cells may take the worker with them before the student's own additions are not run any more."""
-MAX_MESSAGE = 2000
-"""Characters of a check's message, which may quote names that the student made up."""
+from autograder.grading.verdict import Finding, TaskVerdict, Verdict
+from autograder.grading.workers import WarmParent
 
 
 @dataclass(frozen=True)
@@ -70,17 +60,17 @@ def judge(
     except CorruptNotebook as error:
         found = Finding("corrupt", f"The submitted file could not be read: {error}.")
         return _unread(replace(blank, status="corrupt", findings=(found,)), bundle)
-    with _Run(rebuilt, workers) as run:
+    with Run(rebuilt, workers) as run:
         run.findings += unusual_code(rebuilt.sources)
         run.cells()
         tasks = tuple(run.judge_task(task, points, checks, seed) for task, points in bundle.tasks.items())
         tasks = run.without_follow_on_errors(tasks, bundle, checks, seed) + run.unprotected()
-        tasks = tuple(task if _all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
+        tasks = tuple(task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
         findings = (*rebuilt.findings, *run.findings)
         verdict = replace(
             blank, status=run.status, findings=findings, tasks=tasks, seconds=time.monotonic() - started
         )
-        return Graded(verdict, run.graded_notebook(verdict))
+        return Graded(verdict, _written(run.graded_notebook(verdict), verdict))
 
 
 def judge_answers(
@@ -98,247 +88,12 @@ def judge_answers(
     """
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     verdicts = {}
-    with _Run(rebuilt, workers) as run:
+    with Run(rebuilt, workers) as run:
         run.cells()
         for name, source in sources.items():
             run.deadline = time.monotonic() + workers.limits.total_seconds
             verdicts[name] = run.judge_other(task, source, bundle.tasks[task], checks, seed)
     return verdicts
-
-
-class _Run:
-    """One submission while it is judged: its worker, its outputs, what was found on the way."""
-
-    def __init__(self, rebuilt: Rebuilt, workers: WarmParent) -> None:
-        self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits
-        self.deadline = time.monotonic() + self.limits.total_seconds
-        self.status = "graded"
-        self.findings: list[Finding] = []
-        self.outputs: dict[int, list[dict[str, Any]]] = {}
-        self.errors: dict[str, StudentError] = {}
-        self.given_up: set[int] = set()
-        self.worker: Worker | None = None
-        self.output_left = MAX_OUTPUT
-
-    def __enter__(self) -> _Run:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.worker is not None:
-            self.worker.end()
-
-    def cells(self) -> None:
-        """Run the notebook in a fresh worker, without the cells that took an earlier worker with them."""
-        while True:
-            if self.worker is not None:
-                self.worker.end()
-            self.worker = self.workers.spawn()
-            lost = next((step for step in self.rebuilt.steps if not self._run_cell(step)), None)
-            if lost is None:
-                return
-            if self._left() <= 0:
-                self.given_up = {step.index for step in self.rebuilt.steps}
-                self._note(
-                    "not_run", "The time for this submission was used up before all of its cells had run."
-                )
-            elif len(self.given_up) >= MAX_LOST_IN_CELLS:
-                # Not the released cells and the answers: those are few, and points depend on them.
-                self.given_up |= {step.index for step in self.rebuilt.steps if step.role == "added"}
-                self._note(
-                    "not_run", "So many cells ended badly that the cells the student added were left out."
-                )
-
-    def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
-        """Run the task's checks here; they reach the student's objects across the wall."""
-        submission = Submission(self._ask, self.rebuilt.sources, self.errors)
-        results = checks.run(task, submission, seed=seed, include_hidden=True, renew=self.cells)
-        for result in results:
-            if result.outcome in ("timeout", "crashed"):
-                self._note(
-                    result.outcome, f'In the check "{result.check.title}" of `{task}`: {result.message}'
-                )
-        return _task(task, points, results)
-
-    def judge_other(self, task: str, source: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
-        """The task's checks with another source in its cell."""
-        sources = {**self.rebuilt.sources, task: source}
-        try:
-            told = self._send_cell(source)
-        except WorkerLost as lost:
-            if lost.reason == "infra_error":
-                raise
-            self.cells()
-            told = {"error": {"type": "Stopped", "message": str(lost)}}
-        errors = {task: StudentError(told["error"])} if told.get("error") else {}
-        submission = Submission(self._ask, sources, errors)
-
-        def again() -> None:
-            self.cells()
-            self._send_cell(source)
-
-        return _task(task, points, checks.run(task, submission, seed=seed, include_hidden=True, renew=again))
-
-    def without_follow_on_errors(
-        self, tasks: tuple[TaskVerdict, ...], bundle: Bundle, checks: Checks, seed: int
-    ) -> tuple[TaskVerdict, ...]:
-        """The tasks, those judged again that failed and may do so because an earlier one is wrong.
-
-        They are judged in a worker of their own, in which the solution takes the place of each task that
-        failed. Of what that worker says only outcomes are used: it has seen solutions.
-        """
-        broken = [task.task for task in tasks if not _all_passed(task)]
-        again = [task for task in broken[1:] if self._written(task, bundle)]
-        if not again or not set(broken) <= set(bundle.solution):
-            return tasks
-        if self.worker is not None:
-            self.worker.end()
-        self.worker = self.workers.spawn()
-        sources, seen = dict(self.rebuilt.sources), {task.task: task for task in tasks}
-        with suppress(WorkerLost):  # then what was found before stands
-            for step in self.rebuilt.steps:
-                if step.role == "check":
-                    continue
-                if step.index not in self.given_up:
-                    self._send_cell(step.source)
-                if step.role != "solution" or step.name not in broken:
-                    continue
-                if step.name in again:
-                    submission = Submission(self._ask, sources)
-                    results = checks.run(step.name, submission, seed=seed, include_hidden=True)
-                    second = _task(step.name, seen[step.name].max_score, results)
-                    before = broken[: broken.index(step.name)]
-                    seen[step.name] = merged(seen[step.name], second, before)
-                    if any(result.outcome in ("timeout", "crashed") for result in results):
-                        break
-                sources[step.name] = bundle.solution[step.name]
-                self._send_cell(bundle.solution[step.name])
-        return tuple(seen.values())
-
-    def unprotected(self) -> tuple[TaskVerdict, ...]:
-        """An instructor's own tests, scored by nbgrader's rules from outputs of the student's process."""
-        from nbgrader.utils import determine_grade
-
-        tasks = []
-        for step in self.rebuilt.steps:
-            if step.role != "unprotected":
-                continue
-            self._note(
-                "unprotected_cell",
-                f"The test cell `{step.name}` ran beside the student's code; its result can be forged.",
-            )
-            cell = self._cell_with_outputs(step)
-            score, maximum = determine_grade(cell)
-            outcome = "passed" if score == maximum else "failed"
-            errors = [
-                f"{o.get('ename')}: {o.get('evalue')}" for o in cell["outputs"] if o["output_type"] == "error"
-            ]
-            check = CheckVerdict(
-                step.name,
-                "error",
-                f"The tests in the cell {step.name}",
-                outcome,
-                score or 0.0,
-                maximum,
-                "; ".join(errors),
-            )
-            tasks.append(TaskVerdict(step.name, maximum, (check,)))
-        return tuple(tasks)
-
-    def graded_notebook(self, verdict: Verdict) -> str:
-        """The rebuilt notebook with the cells' outputs, and each task's feedback where `check` stands."""
-        notebook = self.rebuilt.notebook
-        tasks = {task.task: task for task in verdict.tasks}
-        for step in self.rebuilt.steps:
-            cell = notebook.cells[step.index]
-            if step.role == "check":
-                cell["outputs"] = [nbformat.from_dict(output) for output in task_outputs(tasks[step.name])]
-            else:
-                cell["outputs"] = self._cell_with_outputs(step)["outputs"]
-        return _written(notebook, verdict)
-
-    def _run_cell(self, step: Step) -> bool:
-        """Run one cell; False when the worker did not live through it."""
-        if step.index in self.given_up:
-            self.outputs.setdefault(step.index, [])
-            return True
-        if step.role == "check":
-            return True
-        try:
-            told = self._send_cell(step.source)
-        except WorkerLost as lost:
-            self._cell_lost(step, lost)
-            return False
-        self.outputs[step.index] = outputs = clean_outputs(told.get("outputs"), self.output_left)
-        self.output_left -= sum(map(length, outputs))
-        if told.get("error"):
-            self.errors[step.name] = StudentError(told["error"])
-            if self.errors[step.name].out_of_memory and step.role != "added":
-                self.status = "out_of_memory"
-                self._note("out_of_memory", f"The cell `{step.name}` asked for more memory than it may use.")
-            if step.role == "added":
-                self._note("cell_error", f"A cell that the student added stopped: {self.errors[step.name]}.")
-        return True
-
-    def _send_cell(self, source: str) -> dict[str, Any]:
-        assert self.worker is not None
-        seconds = min(self.limits.cell_seconds, max(0.1, self._left()))
-        return self.worker.ask({"op": "run", "source": source}, seconds)
-
-    def _written(self, task: str, bundle: Bundle) -> bool:
-        """Whether the student has changed the task's released cell, and it has run."""
-        return self.rebuilt.sources.get(task) != bundle.stubs.get(task) and task not in self.errors
-
-    def _cell_lost(self, step: Step, lost: WorkerLost) -> None:
-        if lost.reason == "infra_error":
-            raise lost
-        self.given_up.add(step.index)
-        where = (
-            f"The cell `{step.name}`"
-            if step.role == "solution"
-            else "A cell that the student added"
-            if step.role == "added"
-            else f"The released cell `{step.name}`"
-        )
-        says = {"timeout": "did not end in time", "out_of_memory": "used too much memory"}.get(
-            lost.reason, "ended its process"
-        )
-        self._note(lost.reason, f"{where} {says} and was left out; everything else was graded.")
-        if step.role != "added":
-            self.status = lost.reason
-            self.errors[step.name] = StudentError(
-                {"type": "Stopped", "message": f"the cell {says} when it was run."}
-            )
-        error = {"output_type": "error", "ename": "Stopped", "evalue": str(lost), "traceback": [str(lost)]}
-        self.outputs[step.index] = [error]
-
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        if self._left() <= 0:
-            raise WorkerLost("timeout", "The time for this submission was used up before this check.")
-        assert self.worker is not None
-        return self.worker.ask(request, min(self.limits.call_seconds, self._left()))
-
-    def _left(self) -> float:
-        return self.deadline - time.monotonic()
-
-    def _note(self, kind: str, message: str) -> None:
-        finding = Finding(kind, message)
-        if finding not in self.findings:
-            self.findings.append(finding)
-
-    def _cell_with_outputs(self, step: Step) -> NotebookNode:
-        cell = self.rebuilt.notebook.cells[step.index]
-        cell["outputs"] = [nbformat.from_dict(output) for output in self.outputs.get(step.index, [])]
-        return cell
-
-
-def _task(task: str, points: float, results: list[CheckResult]) -> TaskVerdict:
-    verdicts = (CheckVerdict.from_result(result) for result in results)
-    checks = (replace(verdict, message=plain_text(verdict.message, MAX_MESSAGE)) for verdict in verdicts)
-    return TaskVerdict(task, points, tuple(checks))
-
-
-def _all_passed(task: TaskVerdict) -> bool:
-    return all(check.outcome == "passed" for check in task.checks)
 
 
 def _no_points(bundle: Bundle) -> tuple[TaskVerdict, ...]:

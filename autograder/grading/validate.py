@@ -15,13 +15,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from autograder.checking.session import Check, with_checks
+from autograder.checking.hints import FILE, opened
+from autograder.checking.session import PUBLIC_SEED, Check, with_checks
 from autograder.grading.batch import Submitted
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import Graded
-from autograder.grading.known import mistaken, try_mistakes
+from autograder.grading.known import Table, mistaken, try_mistakes
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
 from autograder.grading.verdict import TaskVerdict, Verdict
@@ -82,6 +83,8 @@ def _validate(
     with bundle.checks_folder() as folder:
         checks = with_checks(folder, lambda all: [check for task in bundle.tasks for check in all.of(task)])
     known = try_mistakes(bundle, SEED, workers, jobs)
+    hints = course.folder("release", ".", assignment) / FILE
+    found.problems += _stale(hints, try_mistakes(bundle, PUBLIC_SEED, workers, jobs, include_hidden=False))
     mistakes = {f"mistake {mistake.name}": mistake for mistake in bundle.mistakes}
     mixtures = {f"variants {k}": mixture for k, mixture in enumerate(_mixtures(variants))}
     todo = [
@@ -106,6 +109,15 @@ def _validate(
     _look_at_checks(found, checks)
     _look_at_variants(found, variants, mixtures, verdicts)
     return found
+
+
+def _stale(hints: Path, known: Table) -> list[str]:
+    """Students get the same diagnosis from the release: its hints open for the answers they belong to."""
+    for task, mistakes in known.items():
+        for mistake in mistakes:
+            if mistake.answers and mistake not in opened(hints, task, mistake.answers):
+                return [f"the hints in {hints.parent.name} are not those of the catalogue: build it again"]
+    return []
 
 
 def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, right: Verdict) -> None:

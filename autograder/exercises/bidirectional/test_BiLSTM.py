@@ -184,7 +184,7 @@ def test_final_states(submission, sizes, draw):
 @hidden("It works for inputs of other sizes than the ones you saw.")
 @needs(test_output, test_final_states)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one step, equal sizes, non-contiguous inputs, and a second, other batch."""
+    """It works for one sequence, one step, equal sizes, non-contiguous inputs, and one batch after another."""
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
@@ -202,10 +202,14 @@ def test_any_size(submission, sizes, draw):
     made = filled_bilstm(submission, draw, lstm)
     with case("with an input that is not contiguous in memory"):
         expect(made(x), nested(lstm, x), names=NAMES, dims=DIMS, sizes=sizes)
-    second = draw.at(sizes.but(B=3, T=6))
-    x = second("B T D")
-    with case("when the same module gets a second batch, of other sizes"):
-        expect(made(x), nested(lstm, x), names=NAMES, dims=DIMS, sizes=second.sizes)
+    later = draw.at(sizes.but(B=3, T=6))
+    for context in (
+        "when the same module gets a second batch, of other sizes",
+        "when the same module gets a third batch, as large as the second",
+    ):
+        x = later("B T D")
+        with case(context):
+            expect(made(x), nested(lstm, x), names=NAMES, dims=DIMS, sizes=later.sizes)
 
 
 @points(0.5)

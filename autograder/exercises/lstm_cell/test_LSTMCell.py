@@ -125,7 +125,7 @@ def test_default_state(submission, sizes, draw):
 
 @points(0.5)
 @rule("generality")
-@needs(test_matches_torch)
+@needs(test_matches_torch, test_default_state)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, equal sizes, non-contiguous inputs, and batches of changing size."""
     for other, context in (
@@ -148,6 +148,10 @@ def test_any_size(submission, sizes, draw):
     x, h, c = smaller("B D"), smaller("B H"), smaller("B H")
     with case("when the same cell gets a batch of another size"):
         expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=smaller.sizes)
+    for here in (draw, smaller):
+        x, zero = here("B D"), zeros(here.sizes)
+        with case("when the same cell gets batches of different sizes without a state"):
+            expect(cell(x), cell_step(parameters, x, zero, zero), **RESULTS, sizes=here.sizes)
 
 
 @points(0.5)

@@ -102,7 +102,7 @@ def test_default_state(submission, sizes, draw):
 
 @points(0.5)
 @rule("generality")
-@needs(test_matches_torch)
+@needs(test_matches_torch, test_default_state)
 def test_any_size(submission, sizes, draw):
     """It works for one step, one sequence, equal and changing sizes, and non-contiguous inputs."""
     for other, context in (
@@ -126,6 +126,10 @@ def test_any_size(submission, sizes, draw):
     x, state = inputs(draw.at(other))
     with case("when the same layer gets a batch of another size and length"):
         expect(layer(x, state), every_state(parameters, x, state), **RESULTS, sizes=other)
+    for here in (draw, draw.at(other)):
+        x = here("B T D")
+        with case("when the same layer gets batches of different sizes without a state"):
+            expect(layer(x), every_state(parameters, x), **RESULTS, sizes=here.sizes)
 
 
 @points(0.5)
@@ -179,12 +183,13 @@ def test_goes_on_anywhere(submission, sizes, draw):
     parameters = cell_parameters(draw)
     here = draw.at(sizes.but(T=sizes.T + 3))
     x, state = inputs(here)
-    whole = filled_layer(submission, draw, parameters)(x, state)
+    layer = filled_layer(submission, draw, parameters)
+    whole = layer(x, state)
     wanted = every_state(parameters, x, state)
     expect(whole, wanted, **RESULTS, sizes=here.sizes)
     for step in (0, 2):
         rest = here.sizes.but(T=here.sizes.T - step - 1)
         carried = tuple(part[:, step].to(x.dtype) for part in whole)  # the dtype is another check's rule
         with case(f"stopped after step {step} and started again from its states there"):
-            answer = filled_layer(submission, draw, parameters)(x[:, step + 1 :], carried)
+            answer = layer(x[:, step + 1 :], carried)
             expect(answer, tuple(part[:, step + 1 :] for part in wanted), **RESULTS, sizes=rest)

@@ -176,6 +176,8 @@ def losses_in(answer: Any, steps: int) -> list[float]:
     for value in values:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             kind = getattr(value, "what", f"a {type(value).__name__}")
+            if isinstance(value, Target):
+                kind = f"an object of type {value.type}"
             fail(f"Expected a list of numbers, the losses; it holds {kind}.")
     if len(values) != steps:
         fail(f"The list holds {len(values)} losses after {steps} steps; expected one a step.")

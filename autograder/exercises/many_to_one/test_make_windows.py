@@ -31,7 +31,8 @@ def reference(series, window):
 @rule("shape")
 def test_shape(submission, sizes, draw):
     """It returns x (windows, window, 1) and y (windows, 1), with n - window windows."""
-    series = series_of(draw)
+    sizes = sizes.but(B=13)  # more than a window has values
+    series = series_of(draw.at(sizes))
     answer = submission.make_windows(series, sizes.T)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], torch.Tensor):
         count = len(answer[0]) if answer[0].dim() else 0
@@ -44,6 +45,11 @@ def test_shape(submission, sizes, draw):
             fail(
                 f"`x` holds {count} windows of a series of {len(series)} values; expected {sizes.B}. Does "
                 "one more fit, with the last value of the series as its target?"
+            )
+        if count != sizes.B and answer[0].shape[1:] in ((sizes.T,), (sizes.T, 1)):
+            fail(
+                f"`x` holds {count} windows of a series of {len(series)} values; expected {sizes.B}. How far "
+                "does each window move on from the one before?"
             )
     expect(answer, reference(series, sizes.T), **RESULTS, sizes=sizes, values=False)
 

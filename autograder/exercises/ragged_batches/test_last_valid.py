@@ -43,14 +43,16 @@ def test_last_real_step(submission, sizes, draw):
     """Each row is the step before the padding begins, whatever the padding holds."""
     room = roomy(sizes)
     output, lengths = given(draw.at(room))
-    for context, padding in (
-        ("with zeros as padding", 0.0),
-        ("with padding that is not zero", None),
-        ("with huge numbers as padding", HUGE),
-    ):
-        filled = output if padding is None else padded_with(output, lengths, padding)
+    batches = {
+        "with zeros as padding": padded_with(output, lengths, 0.0),
+        "with padding that is not zero": output,
+        "with huge numbers as padding": padded_with(output, lengths, HUGE),
+    }
+    # All are asked before one is judged: mistakes that agree on zeros differ on the rest.
+    answers = [submission.last_valid(filled, lengths) for filled in batches.values()]
+    for (context, filled), answer in zip(batches.items(), answers, strict=True):
         with case(context):
-            expect(submission.last_valid(filled, lengths), reference(filled, lengths), **RESULTS, sizes=room)
+            expect(answer, reference(filled, lengths), **RESULTS, sizes=room)
     row = int(lengths.argmax())
     output = output.index_fill(1, torch.tensor([room.T - 1]), 0.0)
     zeros = padded_with(output, lengths, 0.0)
@@ -65,7 +67,7 @@ def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous outputs."""
     room = roomy(sizes)
     for other, fixed, context in (
-        (room.but(B=1), room.T - 2, "with one sequence (B = 1)"),
+        (room.but(B=1), room.T - 2, "with one sequence (B = 1), shorter than its row"),
         (room.but(T=1), 1, "with one time step (T = 1)"),
         (room.but(H=1), None, "with one hidden unit (H = 1)"),
         (room.but(B=5, T=5, H=5), None, "with every size 5"),

@@ -43,14 +43,16 @@ def test_mean_of_real_steps(submission, sizes, draw):
     """Real steps count, all of them and with equal weight; padding does not, whatever it holds."""
     room = roomy(sizes)
     output, lengths = given(draw.at(room))
-    for context, padding in (
-        ("with zeros as padding", 0.0),
-        ("with padding that is not zero", None),
-        ("with huge numbers as padding", HUGE),
-    ):
-        filled = output if padding is None else padded_with(output, lengths, padding)
+    batches = {
+        "with zeros as padding": padded_with(output, lengths, 0.0),
+        "with padding that is not zero": output,
+        "with huge numbers as padding": padded_with(output, lengths, HUGE),
+    }
+    # All are asked before one is judged: mistakes that agree on zeros differ on the rest.
+    answers = [submission.masked_mean(filled, lengths) for filled in batches.values()]
+    for (context, filled), answer in zip(batches.items(), answers, strict=True):
         with case(context):
-            expect(submission.masked_mean(filled, lengths), reference(filled, lengths), **RESULTS, sizes=room)
+            expect(answer, reference(filled, lengths), **RESULTS, sizes=room)
     output = padded_with(output.index_fill(1, torch.tensor([0, 2]), 0.0), lengths, 0.0)
     with case("with real steps that happen to be all zeros"):
         expect(submission.masked_mean(output, lengths), reference(output, lengths), **RESULTS, sizes=room)
@@ -63,7 +65,7 @@ def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous outputs."""
     room = roomy(sizes)
     for other, fixed, context in (
-        (room.but(B=1), room.T - 2, "with one sequence (B = 1)"),
+        (room.but(B=1), room.T - 2, "with one sequence (B = 1), shorter than its row"),
         (room.but(T=1), 1, "with one time step (T = 1)"),
         (room.but(H=1), None, "with one hidden unit (H = 1)"),
         (room.but(B=5, T=5, H=5), None, "with every size 5"),

@@ -46,18 +46,24 @@ def test_mean_of_real_steps(submission, sizes, draw):
     """Each real number of each real step counts once; padding does not, whatever it holds."""
     room = roomy(sizes)
     prediction, target, lengths = given(draw.at(room))
-    for context, padding in (
-        ("with zeros as padding of both", (0.0, 0.0)),
-        ("with zeros as padding of the target only", (None, 0.0)),
-        ("with padding that is not zero", None),
-        ("with huge numbers as padding", (HUGE, -HUGE)),
-    ):
-        arguments = [prediction, target, lengths]
-        for place, value in enumerate(padding or ()):
-            if value is not None:
-                arguments[place] = padded_with(arguments[place], lengths, value)
+    batches = {
+        "with zeros as padding of both": (0.0, 0.0),
+        "with zeros as padding of the target only": (None, 0.0),
+        "with padding that is not zero": (None, None),
+        "with huge numbers as padding": (HUGE, -HUGE),
+    }
+    pairs = [
+        tuple(
+            values if filling is None else padded_with(values, lengths, filling)
+            for values, filling in zip((prediction, target), padding, strict=True)
+        )
+        for padding in batches.values()
+    ]
+    # All are asked before one is judged: mistakes that agree on zeros differ on the rest.
+    answers = [submission.masked_mse(*pair, lengths) for pair in pairs]
+    for context, pair, answer in zip(batches, pairs, answers, strict=True):
         with case(context):
-            expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=room)
+            expect(answer, reference(*pair, lengths), **RESULTS, sizes=room)
     target = target.index_fill(1, torch.tensor([0]), 0.0)
     with case("with targets that are zero at a real step"):
         arguments = (prediction, target, lengths)
@@ -71,7 +77,7 @@ def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, one feature, equal sizes, any lengths, strided inputs."""
     room = roomy(sizes)
     for other, fixed, context in (
-        (room.but(B=1), room.T - 2, "with one sequence (B = 1)"),
+        (room.but(B=1), room.T - 2, "with one sequence (B = 1), shorter than its row"),
         (room.but(T=1), 1, "with one time step (T = 1)"),
         (room.but(D=1), None, "with one feature (D = 1)"),
         (room.but(B=5, T=5, D=5), None, "with every size 5"),

@@ -58,9 +58,9 @@ def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, one feature, equal lengths, and non-contiguous sequences."""
     room = roomy(sizes)
     for other, fixed, context in (
-        (room.but(B=1), None, "with one sequence (B = 1)"),
-        (room.but(T=1), 1, "with sequences of one step"),
         (room.but(D=1), None, "with one feature (D = 1)"),
+        (room.but(T=1), 1, "with sequences of one step"),
+        (room.but(B=1), None, "with one sequence (B = 1)"),
         (room, room.T, "with sequences of equal length"),
         (room.but(B=4, T=4, D=4), None, "with every size 4"),
         (room.but(T=23), None, "with longer sequences"),

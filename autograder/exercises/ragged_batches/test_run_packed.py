@@ -89,7 +89,7 @@ def test_one_packed_call(submission, sizes, draw):
 @rule("generality")
 @needs(test_as_one_by_one)
 def test_keeps_the_time_steps(submission, sizes, draw):
-    """`output` has all T steps of `x`, also when no sequence is that long."""
+    """`output` has all T steps of `x`, and only real ones count, also when no sequence is that long."""
     room = roomy(sizes)
     here = draw.at(room)
     for missing in (1, 3):
@@ -103,6 +103,15 @@ def test_keeps_the_time_steps(submission, sizes, draw):
                     f"{room.T} steps that `x` has. What you return must fit the other tensors of the batch."
                 )
             expect(answer, one_by_one(lstm, x, lengths), **RESULTS, sizes=room)
+    for other, context in (
+        (room, "with sequences of equal length, all shorter than the batch"),
+        (room.but(B=1), "with one sequence, shorter than its row"),
+    ):
+        here = draw.at(other)
+        lstm, x, lengths = reference_lstm(here), here("B T D"), torch.full((other.B,), room.T - 2)
+        with case(context):
+            answer = submission.run_packed(hand_over(submission, lstm), x, lengths)
+            expect(answer, one_by_one(lstm, x, lengths), **RESULTS, sizes=other)
 
 
 @points(0.5)

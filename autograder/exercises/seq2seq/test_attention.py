@@ -14,7 +14,7 @@ from autograder.checking import (
     rule,
 )
 from autograder.checking.expect import compare
-from autograder.exercises.seq2seq.given import attended, padding, ragged
+from autograder.exercises.seq2seq.given import attended, padding, ragged, roomy
 
 ARGUMENTS = ("query", "encoder_output", "lengths")
 RESULTS = {"names": ("context", "weights"), "dims": ("B H", "B T")}
@@ -80,15 +80,16 @@ def test_without_padding(submission, sizes, draw):
 @needs(test_without_padding)
 def test_with_padding(submission, sizes, draw):
     """Padded steps get weight 0, and the real steps share the whole weight among them."""
-    arguments = ragged(draw)
-    expect_attended(submission.attention(*arguments), arguments, sizes)
+    room = roomy(sizes)
+    arguments = ragged(draw.at(room))
+    expect_attended(submission.attention(*arguments), arguments, room)
 
 
 @points(0.5)
 @rule("generality")
 @needs(test_with_padding)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one step, any lengths, and whatever finite numbers the padding holds."""
+    """It works for one sequence, one step, large scores, any lengths, and any finite padding."""
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
@@ -99,6 +100,10 @@ def test_any_size(submission, sizes, draw):
         arguments = ragged(draw.at(other))
         with case(context):
             expect_attended(submission.attention(*arguments), arguments, other)
+    query, encoder_output, lengths = full(draw)
+    with case("with scores in the thousands, but no padding"):
+        arguments = (query * 1e4, encoder_output, lengths)
+        expect_attended(submission.attention(*arguments), arguments, sizes)
     query, encoder_output, lengths = ragged(draw)
     padded = padding(encoder_output, lengths)
     garbage = encoder_output.masked_fill(padded[..., None], HUGE) * torch.where(query > 0, 1.0, -1.0)[:, None]

@@ -11,6 +11,7 @@ from autograder.checking import (
     needs,
     points,
     rule,
+    teaching_only,
 )
 from autograder.exercises.seq2seq.given import (
     expect_weights_untouched,
@@ -89,7 +90,7 @@ def test_gradients(submission, sizes, draw):
         names=("h", "c"),
         parameters=named_parameters(*modules),
         draw=draw,
-        tell="Is the state detached or copied, or are weights read through `.data`?",
+        tell="Is the state detached or overwritten, or are weights read through `.data`?",
     )
 
 
@@ -104,6 +105,7 @@ def test_dtype(submission, sizes, draw):
         expect_dtype(call.value, dtype, names="logits")
 
 
+@teaching_only
 @points(0)
 @rule("mutation")
 @needs(test_reads_the_given_text)

@@ -23,11 +23,8 @@ from autograder.exercises.seq2seq.given import (
 )
 
 RESULTS = {"names": "tokens", "dims": "B T"}
-
-
-def wanted_steps(sizes):
-    """As many steps as no other size, so that a wrong shape can be read."""
-    return sizes.T + 1
+STEPS = 16
+"""Neither this many nor, with a prompt, a few more are a size of anything, so a wrong shape can be read."""
 
 
 def reference(sizes, prompt_ids, steps):
@@ -38,7 +35,7 @@ def reference(sizes, prompt_ids, steps):
 @rule("shape")
 def test_shape(submission, sizes, draw):
     """It returns the new tokens only, (batch, steps)."""
-    prompt_ids, steps = draw.ints("B T", sizes.V), wanted_steps(sizes)
+    prompt_ids, steps = draw.ints("B T", sizes.V), STEPS
     answer = submission.greedy_generate(history(submission, sizes.V), prompt_ids, steps)
     right = reference(sizes, prompt_ids, steps)
     expect(answer, right, **RESULTS, sizes=sizes.but(T=steps), values=False)
@@ -49,7 +46,7 @@ def test_shape(submission, sizes, draw):
 @needs(test_shape)
 def test_each_row_its_own(submission, sizes, draw):
     """Each sequence goes on with its own most probable token, given all tokens before it."""
-    prompt_ids, steps = draw.ints("B T", sizes.V), wanted_steps(sizes)
+    prompt_ids, steps = draw.ints("B T", sizes.V), STEPS
     answer = submission.greedy_generate(history(submission, sizes.V), prompt_ids, steps)
     expect_tokens(answer, reference(sizes, prompt_ids, steps))
 
@@ -59,7 +56,7 @@ def test_each_row_its_own(submission, sizes, draw):
 @needs(test_shape)
 def test_one_token_a_call(submission, sizes, draw):
     """The model reads the whole prompt once, from no state, then one token a call with the carried state."""
-    prompt_ids, steps = draw.ints("B T", sizes.V), wanted_steps(sizes)
+    prompt_ids, steps = draw.ints("B T", sizes.V), STEPS
     model = history(submission, sizes.V)
     submission.greedy_generate(model, prompt_ids, steps)
     calls = model.attribute("calls")
@@ -73,6 +70,11 @@ def test_one_token_a_call(submission, sizes, draw):
     if not fresh:
         fail("The first call was given a state. The prompt starts a new text: its state is `None`.")
     for shape, fresh, _ in later:
+        if fresh and shape == [sizes.B, sizes.T]:
+            fail(
+                "The model was given the whole prompt more than once. The first call returns everything that "
+                "can be learned from it: the logits and the state."
+            )
         if fresh:
             fail(
                 "After the prompt the model was called with no state. What it has read is in the state that "
@@ -96,7 +98,7 @@ def test_one_token_a_call(submission, sizes, draw):
 def test_no_gradients(submission, sizes, draw):
     """No graph grows from token to token."""
     model = history(submission, sizes.V)
-    submission.greedy_generate(model, draw.ints("B T", sizes.V), wanted_steps(sizes))
+    submission.greedy_generate(model, draw.ints("B T", sizes.V), STEPS)
     if any(grows for _, _, grows in model.attribute("calls")):
         fail(
             "The carried state brings its graph along, so every token keeps the memory of all calls before "
@@ -114,7 +116,7 @@ def test_dtype(submission, sizes, draw):
     """Tokens are int64, whatever dtype the model computes in."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         model = history(submission, sizes.V, dtype)
-        arguments = (model, draw.ints("B T", sizes.V), wanted_steps(sizes))
+        arguments = (model, draw.ints("B T", sizes.V), STEPS)
         answer = submission.greedy_generate.run(arguments, default_dtype=None).value
         if answer.dtype != torch.int64:
             fail(f"The tokens are {answer.dtype}; expected torch.int64, the dtype of token ids.")
@@ -127,7 +129,7 @@ def test_arguments_untouched(submission, sizes, draw):
     """The prompt and the model's weights are the same after the call as before."""
     prompt_ids = draw.ints("B T", sizes.V)
     model = history(submission, sizes.V)
-    steps = wanted_steps(sizes)
+    steps = STEPS
     call = submission.greedy_generate.run((model, prompt_ids, steps))
     expect_untouched(call, (None, prompt_ids, steps), ("model", "prompt_ids", "steps"))
     expect_weights_untouched(model, made_here(HISTORY, "History", sizes.V).double(), "model")

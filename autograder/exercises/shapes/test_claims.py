@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import fail, hidden, points, rule
+from autograder.checking import fail, hidden, points, rule, teaching_only
 from autograder.exercises.shapes.given import spoken
 
 SECTIONS = {
@@ -66,6 +66,7 @@ def answers_in(submission) -> dict[str, bool | None]:
     return {claim: answer_of(claims.get(claim)) for claim in SECTIONS}
 
 
+@teaching_only
 @points(0)
 @rule("shape")
 def test_all_answered(submission, sizes, draw):

@@ -39,7 +39,7 @@ def test_one_direction(submission, sizes, draw):
 
 @points(0.5)
 @rule("values")
-@needs(test_shape)
+@needs(test_one_direction)
 def test_cell_state(submission, sizes, draw):
     """An nn.LSTM has a cell state "c_n" too; the others have not."""
     for kind in ("LSTM", "RNN", "GRU"):
@@ -49,7 +49,7 @@ def test_cell_state(submission, sizes, draw):
 
 @points(0.5)
 @rule("values")
-@needs(test_one_direction)
+@needs(test_cell_state)
 def test_two_directions(submission, sizes, draw):
     """With two directions the shapes of all three kinds are predicted."""
     for kind in ("RNN", "GRU", "LSTM"):

@@ -118,6 +118,13 @@ def expect_parameters(module: Target, kind: str, sizes: Sizes, *, proj: bool = F
     expect_registered(module, stack_shapes(sizes, proj=proj), kind)
 
 
+def expect_zero_biases(start: Mapping[str, torch.Tensor]) -> None:
+    """The layers' biases start at zero, as the given layer's do."""
+    for name, value in start.items():
+        if ".b_" in name and value.any():
+            fail(f"`{name}` does not start at zero. The given `LSTMLayer` starts all its biases there.")
+
+
 # Where a stack drops numbers.
 #
 # Layers above the first get weights with which they have no memory and answer each number of their input

@@ -25,6 +25,7 @@ from autograder.exercises.stacking.given import (
     expect_independent,
     expect_parameters,
     expect_same_state,
+    expect_zero_biases,
     filled_stack,
     inputs,
     layer_input,
@@ -70,7 +71,7 @@ def test_from_scratch(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weight of `proj` starts Xavier-uniform, its bias at zero; the layers start as given."""
-    start = new_stack(submission, KIND, sizes.but(D=40, H=50)).describe().parameters
+    start = new_stack(submission, KIND, sizes.but(D=36, H=60)).describe().parameters
     if start["proj.bias"].any():
         fail("The bias of `proj` does not start at zero. What does `nn.Linear` put there?")
     for name, value in start.items():
@@ -84,6 +85,7 @@ def test_starting_weights(submission, sizes, draw):
                     f"`{name}`, of shape {tuple(value.shape)}, does not start Xavier-uniform: its numbers "
                     f"reach {largest:.3f} with a spread of {spread:.3f}. See `nn.init.xavier_uniform_`."
                 )
+    expect_zero_biases(start)
 
 
 @points(0.5)

@@ -27,6 +27,7 @@ from autograder.exercises.stacking.given import (
     expect_independent,
     expect_parameters,
     expect_same_state,
+    expect_zero_biases,
     filled_stack,
     inputs,
     layer_input,
@@ -74,13 +75,14 @@ def test_from_scratch(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """Every layer starts as the given layer does, with weights of its own."""
-    big = sizes.but(D=20, H=30)
+    big = sizes.but(D=30, H=40)
     start = new_stack(submission, KIND, big).describe().parameters
     weights = {name: value for name, value in start.items() if ".W_" in name}
     for name, value in weights.items():
         bound = math.sqrt(6 / sum(value.shape))
         if not 0.9 * bound < value.abs().max().item() <= 1.001 * bound:
             fail(f"`{name}` does not start as the given `LSTMLayer` starts it: Xavier-uniform.")
+    expect_zero_biases(start)
     for one, other in itertools.combinations(weights, 2):
         if torch.equal(weights[one], weights[other]):
             fail(f"`{one}` and `{other}` start with the same numbers: make each layer anew.")
@@ -103,10 +105,14 @@ def test_default_state(submission, sizes, draw):
     """Without a state every layer starts from zeros, on every call."""
     parameters = stack_parameters(draw)
     stack = filled_stack(submission, KIND, sizes, parameters)
-    for context in ("without a state", "without a state, called a second time"):
-        x = draw("B T D")
+    for other, context in (
+        (sizes, "without a state"),
+        (sizes, "without a state, called a second time"),
+        (sizes.but(B=3, T=4), "without a state, called with a batch of another size"),
+    ):
+        x = draw.at(other)("B T D")
         with case(context):
-            expect(stack(x), run_stack(parameters, x, zero_state(sizes)), **STACK, sizes=sizes)
+            expect(stack(x), run_stack(parameters, x, zero_state(other)), **STACK, sizes=other)
 
 
 @points(0.5)
@@ -137,9 +143,9 @@ def test_any_depth(submission, sizes, draw):
     x, state = inputs(smaller)
     with case("when the same stack gets a batch of another size"):
         expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=smaller.sizes)
-    first, last = draw("B T D"), draw("B T D")
-    middle = run_stack(parameters, first, zero_state(sizes))[1]
-    seen = tuple(part.to(first.dtype) for part in stack(first)[1])  # the dtype is another check's rule
+    (first, state), last = inputs(draw), draw("B T D")
+    middle = run_stack(parameters, first, state)[1]
+    seen = tuple(part.to(first.dtype) for part in stack(first, state)[1])  # the dtype is another check's rule
     with case("in a second call that goes on from the state of the first"):
         expect(stack(last, seen), run_stack(parameters, last, middle), **STACK, sizes=sizes)
 
@@ -160,6 +166,12 @@ def test_gradients(submission, sizes, draw):
         draw=draw,
         tell="Is something detached between two layers, or in the states that are returned?",
     )
+    stack = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
+    stack.train()
+    call = stack.run(inputs(draw), grad=True)
+    reached = call.backward([draw("B T H"), *zero_state(sizes)]).inputs[0]
+    if reached is None or not reached.any():
+        fail("In training with dropout, no gradient flows from `output` down to `x`. What does dropout cut?")
 
 
 @points(0.5)
@@ -207,12 +219,13 @@ def test_evaluation(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_dropout_has_its_place(submission, sizes, draw):
     """In training, dropout touches neither the input, nor the top layer's output, nor the returned states."""
-    single = draw.at(sizes.but(L=1))
-    parameters, (x, state) = stack_parameters(single), inputs(single)
-    stack = filled_stack(submission, KIND, single.sizes, parameters, dropout=RATE)
-    stack.train()
-    with case(f"with one layer and dropout={RATE}, in training, where nothing is between layers"):
-        expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=single.sizes)
+    for other, width in ((sizes.but(L=1), ""), (sizes.but(L=1, D=sizes.H), " as wide as its input")):
+        single = draw.at(other)
+        parameters, (x, state) = stack_parameters(single), inputs(single)
+        stack = filled_stack(submission, KIND, other, parameters, dropout=RATE)
+        stack.train()
+        with case(f"with one layer{width} and dropout={RATE}, in training, where nothing is between layers"):
+            expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=other)
     parameters, (x, state) = stack_parameters(draw), inputs(draw)
     stack = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
     stack.train()

@@ -147,10 +147,12 @@ def test_is_a_copy(submission, sizes, draw):
     """The nn.LSTM is left as it was, and changing it afterwards does not change the copy."""
     lstm = reference_lstm(draw)
     stack, given = copied(submission, sizes, lstm)
-    after = given.state_dict()
+    after, trainable = given.state_dict(), given.describe().trainable
     for name, value in lstm.state_dict().items():
         if name not in after or not torch.equal(after[name], value):
             fail(f"The copy changed `lstm.{name}`, which it should only read.")
+        if name not in trainable:
+            fail(f"After the copy `lstm.{name}` no longer asks for gradients; it should only be read.")
     before = stack.state_dict()
     given.load_state_dict({name: torch.zeros_like(value) for name, value in lstm.state_dict().items()})
     now = stack.state_dict()

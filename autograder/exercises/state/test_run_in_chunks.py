@@ -132,7 +132,7 @@ def test_gradients(submission, sizes, draw):
         names=("x", "h_0", "c_0"),
         parameters=dict(lstm.named_parameters()),
         draw=draw,
-        tell="Is the state cut off from the graph between the chunks? Here it is carried on whole.",
+        tell="Is the state cut off from the graph, between two chunks or at the end? Here it stays whole.",
     )
 
 

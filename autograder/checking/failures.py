@@ -1,0 +1,58 @@
+"""What a check that did not pass is called, and what the student reads of it."""
+
+from __future__ import annotations
+
+from autograder.checking.expect import CheckFailed
+from autograder.checking.submission import NotDefined, StudentError, Submission, WorkerLost
+
+
+def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[str, str]:
+    """Outcome and message for the exception a check ended with."""
+    match error:
+        case CheckFailed():
+            return "failed", str(error)
+        case NotDefined():
+            told = submission.cell_errors.get(task)
+            if told is not None:
+                return "error", f"Your cell for `{task}` stopped: {_told(told)}"
+            return (
+                "error",
+                f"`{task}` is not defined. Run its cell; if you renamed it, give it back its name.",
+            )
+        case StudentError(type="NotImplementedError"):
+            return (
+                "failed",
+                f"Not written yet: `{task}`, or something it uses, still raises NotImplementedError.",
+            )
+        case StudentError():
+            return (
+                "error",
+                f"{error.case}: your code stopped: {_told(error)}"
+                if error.case
+                else f"Your code stopped: {_told(error)}",
+            )
+        case WorkerLost(reason="infra_error"):
+            raise error
+        case WorkerLost():
+            return ("timeout" if error.reason == "timeout" else "crashed"), str(error)
+        case Exception():
+            # A check that trips over an answer nobody thought of says so, without a traceback.
+            return "error", (
+                f"This check could not read what your code returned ({type(error).__name__}). "
+                "Compare what you return with the docstring: how many results, of which type, of which shape?"
+            )
+        case _:
+            raise error
+
+
+def was_judged(error: BaseException) -> bool:
+    """Whether the check failed on the task's answers: one that is not written or not there has none."""
+    unwritten = isinstance(error, StudentError) and error.type == "NotImplementedError"
+    return not isinstance(error, (NotDefined, WorkerLost)) and not unwritten
+
+
+def _told(error: StudentError) -> str:
+    where = f" ({error.lines[-1]})" if error.lines else ""
+    if error.out_of_memory:
+        return f"it asked for more memory than a submission may use{where}"
+    return f"{error.type}: {error.message}{where}"
