@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,9 +111,13 @@ def answer(name: str, *, prepend: str = "", append: str = "") -> str:
     return "\n".join(filter(None, [prepend, str(cell_named(solved(), name)["source"]), append]))
 
 
-def make_bundle(assignment: str = ASSIGNMENT) -> Bundle:
-    """What grading the committed assignment needs."""
-    return Bundle(assignment, assignment[3:], _committed("release", assignment))
+def make_bundle(assignment: str = ASSIGNMENT, solution: bool | Mapping[str, str] = False) -> Bundle:
+    """What grading the committed assignment needs; with its own solution, or with another one."""
+    bundle = Bundle(assignment, assignment[3:], _committed("release", assignment))
+    if not isinstance(solution, Mapping):
+        cells = {task: str(cell_named(solved(assignment), task)["source"]) for task in bundle.tasks}
+        solution = cells if solution else {}
+    return replace(bundle, solution=solution)
 
 
 def run_judge(raw: bytes | None, workers: WarmParent, bundle: Bundle | None = None) -> Graded:

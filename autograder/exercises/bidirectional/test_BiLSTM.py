@@ -184,7 +184,7 @@ def test_final_states(submission, sizes, draw):
 @hidden("It works for inputs of other sizes than the ones you saw.")
 @needs(test_output, test_final_states)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one step, equal sizes, non-contiguous inputs, and one batch after another."""
+    """It works for one sequence, one step, equal sizes, non-contiguous inputs, and batch after batch."""
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
