@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types build bench format wheels constraints clean
+.PHONY: help demo test lint types validate build bench format wheels constraints clean
 
 # Any Python from 3.11 on that can make environments; 3.11 first, since that is what the tests run on.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
@@ -37,6 +37,9 @@ lint: $(READY) ## style, format and the walls between the packages
 
 types: $(READY) ## static types
 	$(BIN)/mypy
+
+validate: $(READY) ## the checks graded: every known mistake, every right answer in another style
+	$(BIN)/autograder validate
 
 build: $(READY) ## release/ and solutions/ again from source/
 	$(BIN)/autograder build

@@ -73,6 +73,34 @@ def test_students_get_no_notebook_and_no_list_of_mistakes(student_wheel, student
                 assert not re.search(rb"(?m)^(find|replace|hint|caught_by) *=", contents[name]), name
 
 
+def catalogue_texts() -> list[str]:
+    """What the catalogue says, by entry: its hints and the lines that it replaces, where they are telling."""
+    tables = [tomllib.loads(path.read_text()) for path in ROOT.glob("solutions/mistakes/*.toml")]
+    texts = [mistake[key] for table in tables for mistake in table.values() for key in ("hint", "replace")]
+    return [" ".join(text.split()) for text in texts if len(text) > 40]
+
+
+def test_students_get_hints_that_cannot_be_read(student_wheel, student_sdist):
+    secrets = catalogue_texts()
+    assert len(secrets) > 110, "the catalogue was not found: this test would pass on anything"
+    for contents in (student_wheel, student_sdist, release()):
+        flat = {name: " ".join(body.decode(errors="replace").split()) for name, body in contents.items()}
+        told = [(name, text) for name, body in flat.items() for text in secrets if text in body]
+        assert not [each for each in told if "BEGIN SOLUTION" not in each[1]]
+    for path in sorted(ROOT.glob("release/*/*.ipynb")):
+        hints = json.loads(student_wheel[f"autograder/exercises/{path.stem}/hints.json"])
+        assert hints == json.loads((path.parent / "hints.json").read_text())
+        assert set(hints["tasks"]) <= {p.stem.removeprefix("test_") for p in exercise(path.stem)}
+
+
+def release() -> Contents:
+    return {str(path): path.read_bytes() for path in ROOT.glob("release/*/*") if path.is_file()}
+
+
+def exercise(notebook: str) -> list[Path]:
+    return list((ROOT / "autograder" / "exercises" / notebook).glob("test_*.py"))
+
+
 def test_students_get_no_solution(student_wheel, student_sdist):
     secrets = solutions()
     assert secrets, "no solution was found in source/: this test would pass on anything"

@@ -42,6 +42,10 @@ class CheckFailed(AssertionError):
         super().__init__(message)
 
 
+class WrongValues(CheckFailed):
+    """Numbers of the right shape that are not the right ones, as `expect` finds them."""
+
+
 def fail(message: str, *, earned: float = 0.0) -> NoReturn:
     """Fail the check with a message for the student; `earned` is the part of its points given anyway."""
     raise CheckFailed(message, earned)
@@ -54,7 +58,7 @@ def case(words: str) -> Iterator[None]:
     try:
         yield
     except CheckFailed as error:
-        raise CheckFailed(f"{told}: {error}", error.earned) from None
+        raise type(error)(f"{told}: {error}", error.earned) from None
     except StudentError as error:
         error.case = told
         raise
@@ -88,7 +92,7 @@ def expect(
         swapped = _named_like(results[first], first, dict(zip(names, wanted, strict=True)))
         fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
         others = f" {_list(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
-        fail(
+        raise WrongValues(
             f"`{names[first]}` has the right shape but not the right values: {apart[first]}"
             f"{swapped or others}"
         )

@@ -22,9 +22,9 @@ import torch
 
 from autograder.checking.answers import fingerprint
 from autograder.checking.draw import Draw, Sizes
-from autograder.checking.expect import CheckFailed
+from autograder.checking.expect import CheckFailed, WrongValues
 from autograder.checking.failures import read_failure, was_judged
-from autograder.checking.smallest import smallest
+from autograder.checking.smallest import LADDER, smallest
 from autograder.checking.submission import Submission, WorkerLost
 
 Result = TypeVar("Result")
@@ -110,6 +110,18 @@ class Checks:
             results.append(result)
         return results
 
+    def unfit_for_small_sizes(self, task: str, right: Submission, seed: int) -> list[str]:
+        """The checks of values that fail a right answer at the sizes that `smallest` tries."""
+        return [
+            check.name
+            for check in self.of(task)
+            if check.rule == "values"
+            for item in self._items[check]
+            if any(
+                isinstance(self._raised_by(item, check, right, seed, sizes), WrongValues) for sizes in LADDER
+            )
+        ]
+
     def _run_one(
         self, check: Check, submission: Submission, seed: int, shrink: Callable[[], None] | None
     ) -> CheckResult:
@@ -124,7 +136,7 @@ class Checks:
                 return CheckResult(check, outcome, message)
             earned = raised.earned if isinstance(raised, CheckFailed) else 0.0
             answers = fingerprint(submission.exchanges, check.rule, message)
-            if shrink is not None and isinstance(raised, CheckFailed) and check.rule == "values":
+            if shrink is not None and isinstance(raised, WrongValues) and check.rule == "values":
                 message = f"{message} {self._smallest(item, check, submission, seed, shrink)}".rstrip()
             return CheckResult(check, outcome, message, earned, answers)
         return CheckResult(check, "passed", "")
@@ -141,7 +153,7 @@ class Checks:
             raised = self._raised_by(item, check, submission, seed, sizes)
             if isinstance(raised, WorkerLost):
                 raise raised
-            return isinstance(raised, CheckFailed)
+            return isinstance(raised, WrongValues)
 
         try:
             return smallest(fails, self._plugin.letters)

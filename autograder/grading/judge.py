@@ -73,6 +73,15 @@ def judge(
         return Graded(verdict, _written(run.graded_notebook(verdict), verdict))
 
 
+def unfit_checks(bundle: Bundle, *, seed: int, checks: Checks, workers: WarmParent) -> dict[str, list[str]]:
+    """By task, the checks of values that fail the solution at the smallest sizes."""
+    rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
+    with Run(rebuilt, workers) as run:
+        run.cells()
+        right = run.submission()
+        return {task: checks.unfit_for_small_sizes(task, right, seed) for task in bundle.tasks}
+
+
 def judge_answers(
     bundle: Bundle,
     task: str,

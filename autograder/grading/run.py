@@ -68,10 +68,13 @@ class Run:
                     "not_run", "So many cells ended badly that the cells the student added were left out."
                 )
 
+    def submission(self) -> Submission:
+        """The student's objects, as checks reach them."""
+        return Submission(self._ask, self.rebuilt.sources, self.errors)
+
     def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
-        submission = Submission(self._ask, self.rebuilt.sources, self.errors)
-        results = checks.run(task, submission, seed=seed, include_hidden=True, renew=self.cells)
+        results = checks.run(task, self.submission(), seed=seed, include_hidden=True, renew=self.cells)
         for result in results:
             if result.outcome in ("timeout", "crashed"):
                 self._note(

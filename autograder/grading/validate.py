@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checking.hints import FILE, opened
-from autograder.checking.session import PUBLIC_SEED, Check, with_checks
+from autograder.checking.session import PUBLIC_SEED, Check, Checks, with_checks
 from autograder.grading.batch import Submitted
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
-from autograder.grading.judge import Graded
+from autograder.grading.judge import Graded, unfit_checks
 from autograder.grading.known import Table, mistaken, try_mistakes
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
@@ -93,6 +93,14 @@ def _validate(
         *(Submitted(name, mistaken(bundle, mistake)) for name, mistake in mistakes.items()),
         *(Submitted(name, _mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
     ]
+    for _, unfit in work_off([SmallSizes()], 1, Setting(bundle, SEED, workers)):
+        if isinstance(unfit, Failure):
+            raise UserError(f"{assignment}: the solution could not be judged: {unfit.reason}")
+        found.problems += [
+            f"the check `{check}` of `{task}` fails the solution at the smallest sizes"
+            for task, names in unfit.items()
+            for check in names
+        ]
     say(f"{assignment}: judging {len(todo)} notebooks")
     verdicts: dict[str, Verdict] = {}
     for job, told in work_off(todo, jobs, Setting(bundle, SEED, workers, known)):
@@ -109,6 +117,14 @@ def _validate(
     _look_at_checks(found, checks)
     _look_at_variants(found, variants, mixtures, verdicts)
     return found
+
+
+@dataclass(frozen=True)
+class SmallSizes:
+    """Finding out whether the checks of values hold for the sizes that `smallest` tries."""
+
+    def run(self, setting: Setting, checks: Checks) -> dict[str, list[str]]:
+        return unfit_checks(setting.bundle, seed=setting.seed, checks=checks, workers=setting.workers)
 
 
 def _stale(hints: Path, known: Table) -> list[str]:
