@@ -83,6 +83,7 @@ def expect(
     results, wanted = _results(answer, reference, names), tree_leaves(reference)
     for name, dim, result, right in zip(names, every, results, wanted, strict=True):
         if tuple(result.shape) != tuple(right.shape):
+            _expect_unswapped(name, names, results, wanted)
             fail(explain_shape(name, tuple(result.shape), dim, sizes))
     if not values:
         return
@@ -168,6 +169,13 @@ def expect_registered(target: Target, expected: Mapping[str, tuple[str, tuple[in
     """The module registers exactly these trainable parameters: name → (shape in words, shape)."""
     seen = target.describe()
     missing = [name for name in expected if name not in seen.parameters]
+    if missing and all("." in name for name in missing):
+        fail(
+            f"{kind} registers no parameter named {_list(missing)}, so `state_dict()`, `.to()` and "
+            "optimizers do not see it. The module that should hold it is made with other settings (without "
+            "biases, or with fewer layers), is of another kind, stands in a plain Python list or hangs under "
+            "another name, or is a second name for one that is there."
+        )
     if missing:
         fail(
             f"{kind} registers no parameter named {_list(missing)}, so `state_dict()`, `.to()` and "
@@ -245,6 +253,16 @@ def _named_like(result: torch.Tensor, position: int, wanted: Mapping[str, torch.
         if place != position and other.shape == result.shape and not compare(result, other):
             return f" They are the values that `{name}` should have: is something in another order?"
     return ""
+
+
+def _expect_unswapped(
+    name: str, names: Sequence[str], results: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]
+) -> None:
+    """Fail where the result of this name and another one have each other's shape."""
+    here = names.index(name)
+    for other, result, right in zip(names, results, wanted, strict=True):
+        if result.shape == wanted[here].shape and results[here].shape == right.shape:
+            fail(f"`{name}` and `{other}` have changed places: each has the shape of the other.")
 
 
 def same_numbers(old: torch.Tensor, new: Any) -> bool:

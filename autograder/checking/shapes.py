@@ -18,8 +18,28 @@ def explain_shape(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> 
 
 
 def _both(shape: tuple[int, ...], dims: str, sizes: Sizes, *, known: bool = False) -> str:
-    words = f"({', '.join(spell(dim) for dim in dims.split())})" if known else sizes.name(shape, dims)
+    words = f"({', '.join(spell(dim) for dim in dims.split())})" if known else _named(shape, dims, sizes)
     return f"{words} = {tuple(shape)}" if words != f"({', '.join(map(str, shape))})" else f"{tuple(shape)}"
+
+
+def _named(shape: tuple[int, ...], dims: str, sizes: Sizes) -> str:
+    """The shape in words, without names that a size has by chance: 4 steps are no `2·features`.
+
+    Only hidden units and layers come in multiples; a size that is half, or one off, is the expected one,
+    miscounted.
+    """
+    if not shape:
+        return sizes.name(shape, dims)
+    wanted = sizes.shape(dims)
+    apart = [p for p in range(len(wanted)) if len(shape) == len(wanted) and shape[p] != wanted[p]]
+    off = {p for p in apart if len(apart) == 1 and shape[p] in (wanted[p] - 1, wanted[p] + 1, wanted[p] // 2)}
+    words = sizes.name(shape, dims).strip("()").split(", ")
+    for position, word in enumerate(words):
+        if len(shape) == len(wanted) and position not in apart:
+            words[position] = spell(dims.split()[position])
+        elif position in off or word.partition("·")[2] not in ("", NAMES["H"], NAMES["L"]):
+            words[position] = str(shape[position])
+    return f"({', '.join(words)})"
 
 
 def spell(dim: str) -> str:
@@ -33,14 +53,20 @@ def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
     """The operation that would explain the shape, and what to look for; `""` if none is known."""
     wanted, names = sizes.shape(dims), [_called(dim) for dim in dims.split()]
     if not seen:
-        return "You returned a single number: look for a sum or mean over everything."
+        if set(wanted) == {1}:
+            return "Its only number has no dimension left: a `squeeze()`, or an index, took too many away."
+        return "You returned a single number: look for a sum, a mean or an index too many."
     difference = len(seen) - len(wanted)
     if difference == 0:
-        return _reordered(seen, wanted, names) or _longer(seen, wanted, names)
+        return (
+            _reordered(seen, wanted, names)
+            or _counted_along(seen, wanted, names, sizes)
+            or _longer(seen, wanted, names)
+        )
     if difference == -1:
         return _lost(seen, wanted, names) or _merged(seen, wanted, names)
     if difference == 1:
-        return _gained(seen, wanted, dims, sizes)
+        return _gained(seen, wanted, dims, sizes) or _split(seen, wanted)
     if difference < 0 and seen == tuple(size for size in wanted if size != 1):
         return (
             "Every dimension of size 1 is gone: `squeeze()` without a dimension takes them all, whatever "
@@ -65,6 +91,20 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
         f"{said}: `transpose` or `permute` puts them right (a `reshape` would give the shape and mix "
         "the numbers)."
     )
+
+
+def _counted_along(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], sizes: Sizes) -> str:
+    """Something else is counted where sequences should be."""
+    apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
+    if len(apart) != 1 or names[apart[0]] != "batch" or seen[apart[0]] == 1:
+        return ""
+    if seen[apart[0]] == sizes.T:
+        counted = "time steps"
+    elif seen[apart[0]] in (sizes.L, 2 * sizes.L):
+        counted = "the layers of a state"
+    else:
+        return ""
+    return f"It counts {counted} where it should count sequences: was one dimension taken for another?"
 
 
 def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
@@ -92,7 +132,8 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) ->
             return f"Along {name} there is only one: was one taken, or a mean, where all are asked for?"
     if apart and math.prod(seen) == math.prod(wanted):
         return (
-            "As many numbers as expected, but arranged otherwise: along which dimension are the parts joined?"
+            "As many numbers as expected, but arranged otherwise: along which dimension are the parts "
+            "joined, or taken apart?"
         )
     return ""
 
@@ -101,6 +142,8 @@ def _lost(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> s
     gone = [p for p in range(len(wanted)) if wanted[:p] + wanted[p + 1 :] == seen]
     if not gone:
         return ""
+    if len(gone) == 1 and names[gone[0]] == "size-1":
+        return "The size-1 dimension is missing: `unsqueeze` makes one, an index or `squeeze()` removes one."
     if len(gone) > 1 or wanted[gone[0]] == 1:
         return (
             f"The {names[gone[0]]} dimension is missing, which has size {wanted[gone[0]]} here: `squeeze()` "
@@ -116,6 +159,17 @@ def _merged(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) ->
             return (
                 f"{names[position].capitalize()} and {names[position + 1]} have run together into one "
                 "dimension: `stack` makes a new dimension, `cat` lengthens one that is there."
+            )
+    return ""
+
+
+def _split(seen: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    for position in range(len(seen) - 1):
+        joined = (*seen[:position], seen[position] * seen[position + 1], *seen[position + 2 :])
+        if joined == wanted:
+            return (
+                f"Two dimensions, at positions {position} and {position + 1}, stand where one is expected: "
+                "`stack` makes a new dimension, `cat` lengthens one that is there."
             )
     return ""
 

@@ -12,7 +12,8 @@ from autograder.checking.draw import Sizes
 
 LADDER = tuple(
     Sizes(B=batch, T=time, D=2, H=3, L=layers, V=5)
-    for batch, time, layers in ((1, 1, 1), (1, 2, 1), (2, 1, 1), (2, 2, 1), (1, 1, 2), (1, 2, 2), (2, 2, 2))
+    for layers in (1, 2)
+    for batch, time in ((1, 1), (1, 2), (2, 1), (2, 2))
 )
 """The sizes to try, the smallest first. D and H differ, so that a transposed matrix shows."""
 _WORDS = {1: "one", 2: "two"}

@@ -90,6 +90,10 @@ def test_shape(submission, sizes, draw):
     wanted = nested(reference(here), x)
     if isinstance(answer, (list, tuple)) and answer:
         expect_both_directions(answer[0], "output", DIMS[0], here.sizes)
+        states = answer[-1] if isinstance(answer[-1], (list, tuple)) else ()
+        for name, state in zip(NAMES[1:], states, strict=False):
+            if isinstance(state, torch.Tensor) and state.shape == here.sizes.shape("1 B H"):
+                fail(f"`{name}` holds one state a sequence; expected two, one of each direction.")
     expect(answer, wanted, names=NAMES, dims=DIMS, sizes=here.sizes, values=False)
 
 

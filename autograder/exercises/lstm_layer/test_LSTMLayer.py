@@ -20,8 +20,8 @@ from autograder.exercises.lstm_cell.given import cell_parameters, cell_shapes
 from autograder.exercises.lstm_layer.given import every_state, expect_starting_weights, expect_states
 
 RESULTS = {"names": ("hidden", "cells"), "dims": "B T H"}
-FAN_SIZES = (40, 50)
-"""Input and hidden size for the look at the starting weights: 2,000 numbers and more a matrix."""
+FAN_SIZES = (50, 65)
+"""Input and hidden size for the look at the starting weights: 3,000 numbers and more a matrix."""
 
 
 def new_layer(submission, sizes, dtype=torch.float64):

@@ -83,19 +83,24 @@ class Network:
 
     def expect_trained(self, before: Mapping[str, torch.Tensor]) -> None:
         """The student's side has been trained as the reference; `before` is what it was before."""
-        after, wanted = self.given.state_dict(), self.parameters()
+        after = self.given.state_dict()
         if all(torch.equal(after[name], value) for name, value in before.items()):
             fail(
                 "After the call the model has the parameters it had before. Is it this model's parameters "
                 "that the optimizer was given, and is `optimizer.step()` called after `backward()`?"
             )
-        wrong = [name for name, value in wanted.items() if compare(after[name], value)]
+        wrong = self.wrong_after(after)
         if wrong:
             fail(
-                f"After the call {len(wanted) - len(wrong)} of {len(wanted)} parameters hold the right "
+                f"After the call {len(before) - len(wrong)} of {len(before)} parameters hold the right "
                 "values. Is one Adam made for the whole call, with `lr` and otherwise torch's own settings, "
-                "are gradients cleared before each backward pass, and does each step use all of `x`?"
+                "is there one update a step, the last step included, are gradients cleared before each "
+                "backward pass, and does each step use all of `x`?"
             )
+
+    def wrong_after(self, after: Mapping[str, torch.Tensor]) -> list[str]:
+        """The parameters on the student's side that are not those of the reference."""
+        return [name for name, value in self.parameters().items() if compare(after[name], value)]
 
 
 def numbers_of(**modules: nn.Module) -> dict[str, torch.Tensor]:
@@ -140,6 +145,12 @@ def expect_parts(
         missing = [part for part in expected if part.startswith(f"{name}.") and part not in seen.parameters]
         if missing and all(part[-1] in "123456789" for part in missing):
             fail(f"`{name}` has fewer layers than asked for: is `num_layers` handed on to it?")
+        if missing:
+            told = " and ".join(f"`{part.removeprefix(f'{name}.')}`" for part in missing[:2])
+            fail(
+                f"`{name}` has no parameter {told}: is it an `nn.{type(module).__name__}` itself, made "
+                "with biases?"
+            )
     expect_registered(model, expected, kind)
 
 
@@ -184,14 +195,22 @@ def losses_in(answer: Any, steps: int) -> list[float]:
     return [float(value) if math.isfinite(value) else math.nan for value in values]
 
 
-def expect_losses(answer: Any, reference: list[float]) -> None:
-    """The losses are the reference's; its last one, after the last update, only serves to find a shift."""
+def expect_losses(answer: Any, reference: list[float], network: Network) -> None:
+    """The losses are the reference's; its last one, after the last update, only serves to find a shift.
+
+    `network` has been trained on both sides: where it is right, the fault is in what is noted down.
+    """
     seen, right = losses_in(answer, len(reference) - 1), reference[:-1]
     wrong = [step for step, (mine, true) in enumerate(zip(seen, right, strict=True)) if not near(mine, true)]
     if not wrong:
         return
     if all(near(mine, true) for mine, true in zip(seen, reference[1:], strict=True)):
         fail("Each loss is the one after the update of its step; expected the one before, which led to it.")
+    if not network.wrong_after(network.given.state_dict()):
+        fail(
+            "The model is trained as it should be, but the list does not hold the losses that its training "
+            f"went by (from step {wrong[0]} on). What happens to a loss before it is noted down?"
+        )
     if wrong[0] > 0:
         fail(
             f"The loss of step 0 is right; from step {wrong[0]} on the losses are not those of Adam. Look at "

@@ -12,7 +12,7 @@ STEPS = 17
 def given(submission, draw, dtype=torch.float64):
     """A network with one feature and one output, and a window (T, 1)."""
     one = draw.at(draw.sizes.but(D=1))
-    return Network(submission, one, outputs=1, dtype=dtype), one("T 1", dtype=dtype)
+    return Network(submission, one, outputs=1, dtype=dtype), one.like((one.sizes.T, 1), dtype=dtype)
 
 
 def expect_forecast(answer, reference, sizes):
@@ -85,8 +85,8 @@ def test_without_gradients(submission, sizes, draw):
     call = submission.forecast.run((network.given, window, STEPS), grad=True)
     if any(call.attached):
         fail(
-            "The forecast is part of a graph that runs through every step and every call of the model. "
-            "Nothing is trained here: predict without gradients."
+            "The forecast asks for gradients, as if something were to be trained through it, and may keep "
+            "the graph of every call of the model. Nothing is trained here: predict without gradients."
         )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from autograder.checking import Opaque, Sizes, Target, fail
+from autograder.checking.shapes import spell
 
 
 def spoken(answer: Any) -> str:
@@ -41,7 +42,7 @@ def expect_shapes(answer: Any, wanted: dict[str, tuple[int, ...]], sizes: Sizes)
         seen = tuple(answer[name])
         if seen == right:
             continue
-        told = sizes.name(seen, "B T D H L")
+        told = _in_words(seen, sizes)
         said = f"`{name}` is {told} = {seen}" if any(map(str.isalpha, told)) else f"`{name}` is {seen}"
         if len(seen) != len(right):
             fail(f"{said}. It has {len(seen)} dimensions; torch's has {len(right)}.")
@@ -54,6 +55,15 @@ def expect_shapes(answer: Any, wanted: dict[str, tuple[int, ...]], sizes: Sizes)
     extra = [key for key in answer if key not in wanted]
     if extra:
         fail(f"There is a shape under `{extra[0]!r}`, but this network returns no such tensor.")
+
+
+def _in_words(shape: tuple[int, ...], sizes: Sizes) -> str:
+    """The shape by the names of its sizes, twice or four times one only where networks have that."""
+    known: dict[int, list[str]] = {}
+    for dim in ("B", "T", "D", "H", "L", "2H", "4H", "2L"):
+        known.setdefault(sizes.shape(dim)[0], []).append(spell(dim))
+    words = [known[size][0] if len(known.get(size, ())) == 1 else str(size) for size in shape]
+    return f"({', '.join(words)})"
 
 
 def expect_no_other_part(answer: Any, tensor: torch.Tensor, dim: int, wanted: int, word: str) -> None:

@@ -34,7 +34,8 @@ def test_shape(submission, sizes, draw):
 @needs(test_shape)
 def test_each_sequence(submission, sizes, draw):
     """Each sequence of the batch is found by its number, with fewer and with more sequences than layers."""
-    for other in (sizes.but(B=5), sizes.but(B=2)):
+    # The smallest input is as small as told: only of three layers are there fewer and more sequences.
+    for other in (sizes.but(B=5), sizes.but(B=2)) if sizes.L > 2 else (sizes,):
         h_n = draw.at(other)("L B H")
         answers = []  # all of them before the first is judged: together they tell how a student counts
         for item in range(other.B):

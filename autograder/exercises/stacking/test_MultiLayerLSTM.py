@@ -194,7 +194,7 @@ def test_dropout(submission, sizes, draw):
     """In training, dropout acts between the layers and once more before `proj`, and nowhere else."""
     wide = sizes.but(**SEEN_THROUGH, D=SEEN_THROUGH["H"])
     tell = " Here the top layer's output is dropped as well, before `proj` reads it."
-    for layers in (1, 2):
+    for layers in (1, 2, 3):
         here = draw.at(wide.but(L=layers))
         parameters, (x, state) = see_through(here, proj=True), inputs(here)
         model = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
@@ -210,14 +210,16 @@ def test_dropout(submission, sizes, draw):
                 expect_independent(expect_dropped(top, below, "before `proj`", tell), "before `proj`")
             continue
         kept = top.abs() > 1e-6
-        if kept.double().mean() > 0.99:
-            fail(
-                f"With two layers: in training with dropout={RATE}, no number before `proj` is dropped.{tell}"
-            )
-        with case("with two layers"):
-            expect_dropped(
-                layer_input(top[kept] * (1 - RATE)),
-                below[kept],
-                "between layer 0 and layer 1",
-                " There is a dropout between the layers and another before `proj`, each drawn by itself.",
-            )
+        given = layer_input(top[kept] * (1 - RATE))
+        with case(f"with {'two' if layers == 2 else 'three'} layers"):
+            if kept.double().mean() > 0.99:
+                fail(f"In training with dropout={RATE}, no number before `proj` is dropped.{tell}")
+            if layers == 2:
+                expect_dropped(
+                    given,
+                    below[kept],
+                    "between layer 0 and layer 1",
+                    " There is a dropout between the layers and another before `proj`, each drawn by itself.",
+                )
+            elif (given.abs() > 1e-6).double().mean() > 0.99:
+                fail(f"In training with dropout={RATE}, no number between layer 1 and layer 2 is dropped.")

@@ -79,17 +79,23 @@ def expect_same_weights(stack, lstm):
         return
     said = "After the copy the two compute different things."
     if len(wrong) == len(wanted):
-        fail(f"{said} No parameter holds its gate's numbers: are they written into the stack passed in?")
+        fail(
+            f"{said} No parameter holds its gate's numbers: are they written into the stack passed in, and "
+            "are they the gate's own rows?"
+        )
     layers = sorted({int(name.split(".")[1]) for name in wrong})
     kinds = sorted({name.split(".")[2] for name in wrong})
     everywhere = len(wrong) == len(layers) * len(kinds)
-    which = f"{_listed(kinds)} in layer {', '.join(map(str, layers))}" if everywhere else _listed(wrong)
+    where = f"layer{'s' if len(layers) > 1 else ''} {', '.join(map(str, layers))}"
+    which = f"{_listed(kinds)} in {where}" if everywhere else _listed(wrong)
     hint = ""
     if len(kinds) == 12 and len(layers) < lstm.num_layers:
         hint = " Every layer of nn.LSTM has weights of its own; their names end in its number."
     elif all(kind.startswith("b_") for kind in kinds):
+        unset = not any(held[name].any() for name in wrong)
         hint = " How many biases does nn.LSTM add for each gate?"
-    elif all(kind.startswith("W_h") for kind in kinds):
+        hint = " They are all zero: is anything written into them?" if unset else hint
+    elif all(kind.startswith("W_h") for kind in kinds) and len(layers) == lstm.num_layers:
         hint = " These are square: is there a transpose missing that no error tells of?"
     fail(f"{said} Not the numbers of their gate: {which}. The other parameters hold theirs.{hint}")
 

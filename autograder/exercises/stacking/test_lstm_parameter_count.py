@@ -42,7 +42,8 @@ def test_whole_number(submission, sizes, draw):
     seen = submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L)
     if type(seen) is not int:
         what = {"NoneType": "nothing (`None`)"}.get(type(seen).__name__, f"a {type(seen).__name__}")
-        fail(f"Expected an `int`; you returned {what}. Is a `return` missing, or is something divided?")
+        asked = {"NoneType": " Is a `return` missing?", "float": " Is something divided?"}
+        fail(f"Expected an `int`; you returned {what}.{asked.get(type(seen).__name__, '')}")
 
 
 @points(0)

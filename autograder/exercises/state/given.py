@@ -30,7 +30,7 @@ def counting_lstm(*args, **kwargs):
 PROBES = """
 def looking():
     def look(kind, function, *arguments):
-        return {"shared": shared, "cut_in_place": cut_in_place}[kind](function, *arguments)
+        return {"shared": shared, "kept": kept, "cut_in_place": cut_in_place}[kind](function, *arguments)
 
     return look
 
@@ -45,13 +45,24 @@ def shared(init_state, *arguments):
     return bool((c != 0).any())
 
 
+def kept(init_state, *arguments):
+    try:
+        with torch.no_grad():
+            for part in init_state(*arguments):
+                part.fill_(1.0)
+    except RuntimeError:
+        return False
+    return any(bool((part != 0).any()) for part in init_state(*arguments))
+
+
 def cut_in_place(detach_state, h, c):
     state = tuple(part.clone().requires_grad_() * 1.0 for part in (h, c))
     container = tuple(state)
     detach_state(container)
     return [not part.requires_grad for part in state]
 """
-"""What only shows where the tensors live: whether two share memory, whether one was cut off in place."""
+"""What only shows where the tensors live: whether two share memory, whether a later call hands them out
+again, whether one was cut off in place."""
 
 TRAINING = """
 class Network(nn.Module):
@@ -67,7 +78,8 @@ class Network(nn.Module):
 
 class WeightedError(nn.Module):
     def forward(self, prediction, target):
-        return ((prediction - target) ** 2 * (1 + target**2)).mean()
+        error = (prediction - target) ** 2 * (1 + target**2)
+        return (error.mean(dim=0) ** 2).mean()
 
 
 class SGD(torch.optim.SGD):
@@ -94,7 +106,8 @@ def stale():
 
     return leave
 """
-"""A network with a state, a loss whose two arguments differ, and optimizers, beside the student's code."""
+"""A network with a state, a loss whose two arguments differ and need their batch dimension, and optimizers,
+beside the student's code."""
 
 
 def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
@@ -216,7 +229,7 @@ class Bench:
         """The reference's step, by torch's modules: loss and state, before the update."""
         self.optimizer.zero_grad()
         output, state = self.lstm(x, state)
-        loss = ((self.fc(output) - y) ** 2 * (1 + y**2)).mean()
+        loss = (((self.fc(output) - y) ** 2 * (1 + y**2)).mean(dim=0) ** 2).mean()
         loss.backward()
         self.optimizer.step()
         return loss.detach(), tuple(part.detach() for part in state)

@@ -29,6 +29,11 @@ STEPS, CHUNK = 13, 5
 """Two full chunks and a short one."""
 
 
+def sequence(draw):
+    """STEPS steps of input, whatever the size of T: no smaller number of them is told as showing a fault."""
+    return draw.like((draw.sizes.B, STEPS, draw.sizes.D))
+
+
 @points(0)
 @rule("shape")
 def test_shape(submission, sizes, draw):
@@ -47,7 +52,7 @@ def test_matches_one_call(submission, sizes, draw):
     """In chunks, from a given state, it gives what one call over the whole sequence gives."""
     sizes = sizes.but(T=STEPS)
     draw = draw.at(sizes)
-    lstm, x, state = reference_lstm(draw), draw("B T D"), random_state(draw)
+    lstm, x, state = reference_lstm(draw), sequence(draw), random_state(draw)
     answer = submission.run_in_chunks(hand_over(submission, lstm), x, CHUNK, state)
     expect(answer, lstm(x, state), **RESULTS, sizes=sizes)
 
@@ -82,7 +87,7 @@ def test_default_state(submission, sizes, draw):
     """Without a state it starts from zeros, as nn.LSTM does, on every call."""
     sizes = sizes.but(T=STEPS)
     draw = draw.at(sizes)
-    lstm, x = reference_lstm(draw), draw("B T D")
+    lstm, x = reference_lstm(draw), sequence(draw)
     given = hand_over(submission, lstm)
     for context in ("without a state", "without a state, called a second time"):
         with case(context):
@@ -132,7 +137,8 @@ def test_gradients(submission, sizes, draw):
         names=("x", "h_0", "c_0"),
         parameters=dict(lstm.named_parameters()),
         draw=draw,
-        tell="Is the state cut off from the graph, between two chunks or at the end? Here it stays whole.",
+        tell="Is the state cut off from the graph, between two chunks or at the end, or is the output? Here "
+        "the graph stays whole.",
     )
 
 
