@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import nbformat
@@ -37,6 +38,10 @@ class Bundle:
 
     def skeleton(self) -> NotebookNode:
         """A fresh copy of the released notebook, the instructor's own tests in place."""
+        return nbformat.from_dict(self._skeleton)
+
+    @cached_property
+    def _skeleton(self) -> NotebookNode:
         notebook = nbformat.reads(self.released, as_version=4)
         for cell in notebook.cells:
             if is_grade(cell) and not is_solution(cell) and grade_id(cell) in self.instructor_tests:
@@ -51,19 +56,19 @@ class Bundle:
                 cell["source"] = answers[grade_id(cell)]
         return str(nbformat.writes(notebook)).encode()
 
-    @property
+    @cached_property
     def tasks(self) -> dict[str, float]:
         """Points of each task: the grade cells that are just `check("<task>")`."""
         return {
             task: float(cell["metadata"]["nbgrader"]["points"])
-            for cell in self.skeleton().cells
+            for cell in self._skeleton.cells
             if (task := check_task(cell)) and is_grade(cell)
         }
 
-    @property
+    @cached_property
     def stubs(self) -> dict[str, str]:
         """The released sources of the solution cells, by `grade_id`."""
-        return {grade_id(cell): cell["source"] for cell in self.skeleton().cells if is_solution(cell)}
+        return {grade_id(cell): cell["source"] for cell in self._skeleton.cells if is_solution(cell)}
 
     @property
     def has_checks(self) -> bool:
