@@ -18,6 +18,9 @@ import autograder.checking
 import autograder.exercises
 from autograder.grading.mistakes import Mistake
 
+OPTIMIZERS = ("torch._dynamo",)
+"""What the first optimizer of a process imports: a second of work."""
+
 
 @dataclass(frozen=True)
 class Bundle:
@@ -74,6 +77,15 @@ class Bundle:
     def has_checks(self) -> bool:
         """Whether there are checks for the notebook, beside it or in this package."""
         return bool(self.own_checks) or _packaged_checks(self.notebook).is_dir()
+
+    @property
+    def preload(self) -> tuple[str, ...]:
+        """Modules to import before workers are forked: where no optimizer is used, they make forks dearer."""
+        code = [cell["source"] for cell in self._skeleton.cells if cell["cell_type"] == "code"]
+        code += [*self.solution.values(), *self.own_checks.values()]
+        if not self.own_checks:
+            code += [file.read_text("utf-8") for file in _packaged_checks(self.notebook).glob("*.py")]
+        return OPTIMIZERS if any("optim." in source for source in code) else ()
 
     @contextmanager
     def checks_folder(self) -> Iterator[Path]:
