@@ -12,91 +12,16 @@ all processes, through a cgroup of their own where one can be made, and are left
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import nbformat
+from _shared import AUTOGRADER, CpuMeter, make_course, run
 from rich.console import Console
 from rich.table import Table
-
-ROOT = Path(__file__).resolve().parent.parent
-STOCK_CONFIG = "c = get_config()\nc.CourseDirectory.course_id = 'stock'\n"
-
-
-class CpuMeter:
-    """CPU-seconds of all that runs, by a cgroup (v1 or v2); `None` where none can be made."""
-
-    def __init__(self) -> None:
-        self.folder: Path | None = None
-        for home, reads in (("/sys/fs/cgroup/cpuacct", "cpuacct.usage"), ("/sys/fs/cgroup", "cpu.stat")):
-            folder = Path(home) / f"autograder-bench-{os.getpid()}"
-            if (Path(home) / reads).exists():
-                try:
-                    folder.mkdir()
-                except OSError:
-                    continue
-                self.folder, self.reads = folder, reads
-                return
-
-    def enter(self) -> None:
-        if self.folder is not None:
-            (self.folder / "cgroup.procs").write_text(str(os.getpid()))
-
-    def seconds(self) -> float | None:
-        if self.folder is None:
-            return None
-        text = (self.folder / self.reads).read_text()
-        if self.reads == "cpuacct.usage":
-            return int(text) / 1e9
-        return int(text.split("usage_usec")[1].split()[0]) / 1e6
-
-    def close(self) -> None:
-        if self.folder is not None:
-            (self.folder.parent / "cgroup.procs").write_text(str(os.getpid()))
-            time.sleep(0.5)
-            self.folder.rmdir()
-
-
-def make_course(root: Path, assignment: str, count: int, *, stock: bool, demonstrations: bool) -> Path:
-    """A course whose gradebook knows the assignment, with `count` solved submissions."""
-    root.mkdir()
-    for part in ("source", "release"):
-        shutil.copytree(ROOT / part / assignment, root / part / assignment)
-    if stock:
-        (root / "nbgrader_config.py").write_text(STOCK_CONFIG)
-    else:
-        shutil.copyfile(ROOT / "nbgrader_config.py", root / "nbgrader_config.py")
-    run(
-        [sys.executable, "-m", "nbgrader", "generate_assignment", "--force", "--assignment", assignment], root
-    )
-    (path,) = (ROOT / "source" / assignment).glob("*.ipynb")
-    notebook = nbformat.read(path, as_version=4)
-    if not demonstrations:
-        notebook.cells = [
-            cell for cell in notebook.cells if "demonstration" not in cell.metadata.get("tags", [])
-        ]
-    for number in range(count):
-        folder = root / "submitted" / f"student{number:03}" / assignment
-        folder.mkdir(parents=True)
-        notebook.cells[-1].source += (
-            f"\n<!-- {number} -->" if notebook.cells[-1].cell_type == "markdown" else f"\n# {number}"
-        )
-        nbformat.write(notebook, folder / path.name)
-    return root
-
-
-def run(command: list[str], cwd: Path) -> None:
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    told = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
-    if told.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{told.stderr[-2000:]}")
 
 
 def main() -> None:
@@ -119,10 +44,11 @@ def measure(
 ) -> dict[str, list[tuple[float, float | None]]]:
     """(seconds, CPU-seconds) a submission, for each way of grading and round."""
     name, count = options.assignment, options.submissions
-    ours = make_course(home / "ours", name, count, stock=False, demonstrations=True)
-    stock = make_course(home / "stock", name, count, stock=True, demonstrations=True)
-    cells = make_course(home / "cells", name, count, stock=True, demonstrations=False)
-    grade = [sys.executable, "-m", "autograder", "grade", name, "--force", "--jobs"]
+    solved: list[dict[str, str]] = [{}] * count
+    ours = make_course(home / "ours", name, solved)
+    stock = make_course(home / "stock", name, solved, stock=True)
+    cells = make_course(home / "cells", name, solved, stock=True, demonstrations=False)
+    grade = [*AUTOGRADER, "grade", name, "--force", "--jobs"]
     autograde = [sys.executable, "-m", "nbgrader", "autograde", name, "--force"]
     ways: dict[str, Callable[[], None]] = {
         "autograder grade --jobs 1": lambda: run([*grade, "1"], ours),

@@ -159,9 +159,8 @@ def expect_module(made: Any, kind: str) -> Target:
     """What a class made is an `nn.Module`; returned so that it can be called."""
     if not isinstance(made, Target):
         fail(f"{kind} must make an `nn.Module`; calling it gave {_seen(made)}.")
-    seen = made.describe()
-    if not seen.is_module:
-        fail(f"{kind} must make an `nn.Module`; it makes {seen.type} objects. Is `nn.Module` its base class?")
+    if not made.is_module():
+        fail(f"{kind} must make an `nn.Module`; it makes {made.type} objects. Is `nn.Module` its base class?")
     return made
 
 

@@ -175,17 +175,11 @@ class Checks:
         label = f"{check.task}/{item.name}"
         sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"))
         self._plugin.job = (submission, sizes, Draw(seed, label, sizes))
-        self._plugin.raised, self._plugin.called = None, False
         try:
-            submission.find(check.task)
-            submission.forget(_student_seed(seed, label))
+            submission.begin(check.task, _student_seed(seed, label))
         except Exception as error:
             return error
-        submission.exchanges.clear()
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-        if self._plugin.raised is None and not self._plugin.called:
-            raise ChecksBroken(f"the check {label} was not run")  # and so must not count as passed
-        return self._plugin.raised
+        return self._plugin.run(item)
 
 
 class _Plugin:
@@ -194,11 +188,28 @@ class _Plugin:
     def __init__(self) -> None:
         self.job: tuple[Submission, Sizes, Draw] | None = None
         self.raised: BaseException | None = None
-        self.called = False
         self.body: Callable[[pytest.Session], Any] | None = None
         self.ran = False
         self.result: Any = None
         self.collection_errors: list[str] = []
+
+    def run(self, item: pytest.Item) -> BaseException | None:
+        """Run a collected check for the job at hand, and return the exception it ended with."""
+        assert isinstance(item, pytest.Function)
+        assert self.job is not None
+        given = dict(zip(("submission", "sizes", "draw"), self.job, strict=True))
+        if set(item.fixturenames) <= set(given) and not item.own_markers:
+            # There is nothing for pytest to set up, and its ceremony costs more than most checks.
+            try:
+                item.obj(**{name: given[name] for name in item.fixturenames})
+            except Exception as error:
+                return error
+            return None
+        self.raised, self.called = None, False
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        if self.raised is None and not self.called:
+            raise ChecksBroken(f"{item.nodeid} was not run")  # and so must not count as passed
+        return self.raised
 
     @property
     def letters(self) -> set[str]:

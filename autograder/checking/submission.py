@@ -98,7 +98,7 @@ class Target:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it and return the value."""
-        return self.run(args, kwargs).value
+        return self.run(args, kwargs, arguments=False).value
 
     def run(
         self,
@@ -108,6 +108,7 @@ class Target:
         grad: bool = False,
         kernels: bool = False,
         default_dtype: torch.dtype | None = torch.float64,
+        arguments: bool = True,
     ) -> Call:
         """Call it and return everything seen of the call.
 
@@ -122,11 +123,12 @@ class Target:
             "grad": grad,
             "kernels": kernels,
             "default_dtype": default_dtype,
+            "arguments": arguments,
         }
         told = self._submission.ask(request)
         return Call(
             value=self._submission.incoming(told["value"]),
-            arguments=told["arguments"],
+            arguments=told.get("arguments", ()),
             attached=told["attached"],
             kernels=tuple(told.get("kernels", ())),
             _number=told["call"],
@@ -137,6 +139,10 @@ class Target:
         """An attribute's value, or a `Target` if it is an object."""
         where = {**self._where, "path": [*self._where.get("path", []), *path]}
         return self._submission.incoming(self._submission.ask({"op": "attribute", **where})["value"])
+
+    def is_module(self) -> bool:
+        """Whether it is an `nn.Module`; its type is known already."""
+        return bool(self._submission.ask({"op": "describe", **self._where, "kind_only": True})["module"])
 
     def describe(self) -> Module:
         """What it registers, if it is a module."""
@@ -200,10 +206,14 @@ class Submission:
             raise AttributeError(name)
         return Target(self, {"name": name})
 
-    def find(self, name: str) -> None:
-        """Raise `NotDefined` unless the submission defines the name."""
-        if not self.ask({"op": "find", "name": name})["found"]:
+    def begin(self, name: str, seed: int) -> None:
+        """Begin a check: let go of what earlier calls left behind, and seed the student's generator.
+
+        Raises `NotDefined` unless the submission defines the name that the check is about.
+        """
+        if not self.ask({"op": "begin", "name": name, "seed": seed})["found"]:
             raise NotDefined(name)
+        self.exchanges.clear()
 
     def given(
         self,
@@ -229,10 +239,6 @@ class Submission:
         target = self.incoming(self.ask(request)["value"])
         assert isinstance(target, Target)
         return target
-
-    def forget(self, seed: int | None = None) -> None:
-        """Let go of everything earlier calls left behind, and seed the student's generator."""
-        self.ask({"op": "forget", "seed": seed})
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         answer = self._perform(request)

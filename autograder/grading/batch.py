@@ -77,7 +77,7 @@ def grade(
         parent = workers
         mistakes = kept_mistakes(course, bundle, seed)
         if mistakes is None:
-            parent = parent or stack.enter_context(WarmParent())
+            parent = parent or stack.enter_context(WarmParent(preload=bundle.preload))
             mistakes = known_mistakes(course, bundle, seed, parent, jobs)
         for student in chosen:
             raw = course.submission(student, bundle)
@@ -98,7 +98,7 @@ def grade(
         yield from known
         if not todo:
             return
-        parent = parent or stack.enter_context(WarmParent())
+        parent = parent or stack.enter_context(WarmParent(preload=bundle.preload))
         for job, told in work_off(todo, jobs, Setting(bundle, seed, parent, mistakes)):
             assert isinstance(job, Submitted)
             if isinstance(told, Graded):

@@ -25,7 +25,7 @@ from sqlalchemy import text
 
 from autograder.checking.hints import FILE, sealed
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
-from autograder.grading.bundle import Bundle, grade_id, is_grade, is_solution
+from autograder.grading.bundle import OPTIMIZERS, Bundle, grade_id, is_grade, is_solution
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import judge
@@ -60,7 +60,7 @@ def build(course: Course, assignments: list[str], say: Callable[[str], None] = p
     if not chosen:
         raise UserError(f"There is nothing to build: {course.folder('source', '.', '.')} holds no notebook.")
     # The proof runs the demonstrations, too, and those may train something.
-    with WarmParent(RunLimits(cell_seconds=120, total_seconds=600)) as workers:
+    with WarmParent(RunLimits(cell_seconds=120, total_seconds=600), preload=OPTIMIZERS) as workers:
         return [_build_one(course, name, workers, say) for name in chosen]
 
 

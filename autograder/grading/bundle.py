@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import nbformat
@@ -16,6 +17,9 @@ from nbformat import NotebookNode
 import autograder.checking
 import autograder.exercises
 from autograder.grading.mistakes import Mistake
+
+OPTIMIZERS = ("torch._dynamo",)
+"""What the first optimizer of a process imports: a second of work."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ class Bundle:
 
     def skeleton(self) -> NotebookNode:
         """A fresh copy of the released notebook, the instructor's own tests in place."""
+        return nbformat.from_dict(self._skeleton)
+
+    @cached_property
+    def _skeleton(self) -> NotebookNode:
         notebook = nbformat.reads(self.released, as_version=4)
         for cell in notebook.cells:
             if is_grade(cell) and not is_solution(cell) and grade_id(cell) in self.instructor_tests:
@@ -51,24 +59,33 @@ class Bundle:
                 cell["source"] = answers[grade_id(cell)]
         return str(nbformat.writes(notebook)).encode()
 
-    @property
+    @cached_property
     def tasks(self) -> dict[str, float]:
         """Points of each task: the grade cells that are just `check("<task>")`."""
         return {
             task: float(cell["metadata"]["nbgrader"]["points"])
-            for cell in self.skeleton().cells
+            for cell in self._skeleton.cells
             if (task := check_task(cell)) and is_grade(cell)
         }
 
-    @property
+    @cached_property
     def stubs(self) -> dict[str, str]:
         """The released sources of the solution cells, by `grade_id`."""
-        return {grade_id(cell): cell["source"] for cell in self.skeleton().cells if is_solution(cell)}
+        return {grade_id(cell): cell["source"] for cell in self._skeleton.cells if is_solution(cell)}
 
     @property
     def has_checks(self) -> bool:
         """Whether there are checks for the notebook, beside it or in this package."""
         return bool(self.own_checks) or _packaged_checks(self.notebook).is_dir()
+
+    @property
+    def preload(self) -> tuple[str, ...]:
+        """Modules to import before workers are forked: where no optimizer is used, they make forks dearer."""
+        code = [cell["source"] for cell in self._skeleton.cells if cell["cell_type"] == "code"]
+        code += [*self.solution.values(), *self.own_checks.values()]
+        if not self.own_checks:
+            code += [file.read_text("utf-8") for file in _packaged_checks(self.notebook).glob("*.py")]
+        return OPTIMIZERS if any("optim." in source for source in code) else ()
 
     @contextmanager
     def checks_folder(self) -> Iterator[Path]:

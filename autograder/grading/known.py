@@ -41,7 +41,7 @@ def known_mistakes(
     kept = kept_mistakes(course, bundle, seed)
     if kept is not None:
         return kept
-    parent = workers or WarmParent()
+    parent = workers or WarmParent(preload=bundle.preload)
     try:
         table = try_mistakes(bundle, seed, parent, jobs)
     finally:

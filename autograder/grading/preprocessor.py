@@ -23,7 +23,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.checking.session import with_checks
 from autograder.checking.submission import WorkerLost
-from autograder.grading.bundle import Bundle
+from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import Graded, judge
@@ -116,7 +116,7 @@ class GradeOutside(NbGraderPreprocessor):
 def _warm_parent() -> WarmParent:
     """One warm parent for all submissions that this process converts."""
     if not _parents:
-        _parents.append(WarmParent())
+        _parents.append(WarmParent(preload=OPTIMIZERS))
         atexit.register(_close_parents)
     return _parents[0]
 

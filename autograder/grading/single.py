@@ -34,7 +34,8 @@ def check_notebook(
         )
     bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
     raw, seed = notebook.read_bytes(), secrets.randbits(48)
-    with WarmParent(level=Level.NONE if unsafe else None) as workers, bundle.checks_folder() as folder:
+    level = Level.NONE if unsafe else None
+    with WarmParent(level=level, preload=bundle.preload) as workers, bundle.checks_folder() as folder:
 
         def run(checks: Checks) -> Verdict:
             student = notebook.stem

@@ -18,7 +18,7 @@ from typing import Any
 from autograder.checking.hints import FILE, opened
 from autograder.checking.session import PUBLIC_SEED, Check, Checks, with_checks
 from autograder.grading.batch import Submitted
-from autograder.grading.bundle import Bundle
+from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import Graded, unfit_checks
@@ -70,7 +70,7 @@ def validate(
     chosen = assignments or course.assignments()
     if not chosen:
         raise UserError(f"There is nothing to validate: {course.root} has no assignment.")
-    with WarmParent() as workers:
+    with WarmParent(preload=OPTIMIZERS) as workers:
         return [_validate(course, name, workers, jobs, say) for name in chosen]
 
 

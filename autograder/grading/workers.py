@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,10 @@ class RunLimits:
 class WarmParent:
     """The process that forks workers; one serves a whole batch. Use as a context manager."""
 
-    def __init__(self, limits: RunLimits | None = None, level: Level | None = None) -> None:
+    def __init__(
+        self, limits: RunLimits | None = None, level: Level | None = None, preload: Sequence[str] = ()
+    ) -> None:
+        """Start it, at the best level that holds here. `preload` are modules to import for all workers."""
         self.limits = limits or RunLimits()
         self.level = level or best_level(probe())
         if self.level is Level.NONE and level is None:
@@ -65,6 +69,8 @@ class WarmParent:
             "--hidden",
             str(package),
         ]
+        for module in preload:
+            command += ["--preload", module]
         course = package.parent / "autograder_course"
         if course.is_dir():
             command += ["--hidden", str(course)]

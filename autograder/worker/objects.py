@@ -74,12 +74,6 @@ class Objects:
 
     # Operations, in the order a check uses them.
 
-    def _find(self, request: dict[str, Any]) -> dict[str, Any]:
-        name = request["name"]
-        if name not in self.namespace:
-            return {"found": False}
-        return {"found": True, "value": self._plain(self.namespace[name])}
-
     def _build(self, request: dict[str, Any]) -> dict[str, Any]:
         """Make one of torch's modules, or an object from source text that a check ships."""
         args, kwargs = self._arguments(request)
@@ -118,9 +112,9 @@ class Objects:
             "value": self._plain(value),
             "call": call,
             "attached": [tensor.requires_grad for tensor in _tensors(value)],
-            "arguments": self._plain(args),
-            "named_arguments": self._plain(kwargs),
         }
+        if request.get("arguments"):
+            answer["arguments"] = self._plain(args)
         if log is not None:
             answer["kernels"] = sorted(log.names)
         return answer
@@ -153,8 +147,8 @@ class Objects:
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a module registers: parameters, buffers and submodules, by name."""
         module = self._target(request)
-        if not isinstance(module, nn.Module):
-            return {"module": False, "type": type(module).__name__}
+        if not isinstance(module, nn.Module) or request.get("kind_only"):
+            return {"module": isinstance(module, nn.Module), "type": type(module).__name__}
         return {
             "module": True,
             "type": type(module).__name__,
@@ -170,13 +164,15 @@ class Objects:
     def _attribute(self, request: dict[str, Any]) -> dict[str, Any]:
         return {"value": self._plain(self._target(request))}
 
-    def _forget(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Let go of everything handed out so far: the next check starts with none of it."""
+    def _begin(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Let go of everything handed out so far: the next check starts with none of it. Says whether the
+        name that the check is about is there.
+        """
         self._objects.clear()
         self._calls.clear()
         if request.get("seed") is not None:
-            torch.manual_seed(request["seed"])
-        return {}
+            _seed(request["seed"])
+        return {"found": request.get("name") in self.namespace}
 
     # Helpers.
 
@@ -229,13 +225,12 @@ class Objects:
 
 
 _OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
-    "find": Objects._find,
     "build": Objects._build,
     "call": Objects._call,
     "backward": Objects._backward,
     "describe": Objects._describe,
     "attribute": Objects._attribute,
-    "forget": Objects._forget,
+    "begin": Objects._begin,
 }
 
 
@@ -254,6 +249,13 @@ def describe_exception(error: BaseException) -> dict[str, Any]:
         "message": message[:2000],
         "lines": [line[:300] for line in lines[-5:]],
     }
+
+
+def _seed(seed: int) -> None:
+    """Seed torch's generators. `torch.manual_seed` keeps a whole traceback for when CUDA comes."""
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
 
 
 def _is_student_file(filename: str) -> bool:
@@ -297,13 +299,11 @@ def _plain_tensor(value: torch.Tensor) -> Any:
     if value.numel() * value.element_size() > MAX_BODY:
         return Opaque(f"a tensor of {value.numel()} numbers, too large to look at")
     plain = value.detach().resolve_conj().resolve_neg()
+    if plain.device.type == "cpu" and not plain.is_inference():
+        return plain.clone()
     # A mode-free copy: what an inference-mode call returned may be used like any other tensor.
     with torch.inference_mode(False), torch.no_grad():
-        return (
-            torch.empty_like(plain, device="cpu").copy_(plain)
-            if plain.device.type != "cpu"
-            else plain.clone()
-        )
+        return torch.empty_like(plain, device="cpu").copy_(plain)
 
 
 def _kind(value: Any) -> str:

@@ -14,6 +14,7 @@ import random
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -27,22 +28,24 @@ def main() -> NoReturn:
     parser.add_argument("--fd", type=int, required=True)
     parser.add_argument("--level", required=True)
     parser.add_argument("--memory-bytes", type=int, required=True)
+    parser.add_argument("--preload", action="append", default=[])
     parser.add_argument("--hidden", action="append", default=[])
     arguments = parser.parse_args()
     listener = socket.socket(fileno=arguments.fd)
-    _import_and_warm()
+    _import_and_warm(arguments.preload)
     _serve(listener, arguments)
 
 
-def _import_and_warm() -> None:
+def _import_and_warm(preload: Sequence[str]) -> None:
     """Pay for what is slow on first use, without starting a thread or a kernel pool."""
+    import gc
+    import importlib
     import platform
 
     import matplotlib
     import matplotlib.pyplot
     import numpy  # noqa: F401  (a notebook's first import must not pay for it)
     import torch
-    import torch._dynamo  # the first optimizer would import it: one CPU-second
     from torch import nn
 
     import autograder
@@ -71,6 +74,11 @@ def _import_and_warm() -> None:
     wire.Stream(there).receive()
     here.close()
     there.close()
+    for module in preload:
+        importlib.import_module(module)
+    # What is here now is never garbage: a collection in a worker would only write into pages that it shares.
+    gc.collect()
+    gc.freeze()
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
         raise SystemExit(f"the warm parent must have one thread to fork safely; it has {threads}")

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from safetensors import TensorSpec, serialize
 from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
 
 MAX_HEADER = 8 << 20
 """Bytes of JSON in one frame."""
@@ -76,7 +76,7 @@ class Stream:
         """Send one message, a dict of plain data with tensors, `Ref` and `Opaque` anywhere in it."""
         tensors: dict[str, torch.Tensor] = {}
         header = json.dumps(_encode(message, tensors, 0, [0])).encode()
-        body = save_tensors(tensors) if tensors else b""
+        body = _save(tensors) if tensors else b""
         if len(header) > MAX_HEADER or len(body) > MAX_BODY or len(tensors) > MAX_TENSORS:
             raise WireError("the message is larger than a frame may be")
         self.sock.settimeout(timeout)
@@ -102,7 +102,8 @@ class Stream:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 raise WireTimeout
-            self.sock.settimeout(left)
+            if left is not None or self.sock.gettimeout() is not None:
+                self.sock.settimeout(left)
             try:
                 part = self.sock.recv(min(size - len(buffer), 1 << 20))
             except TimeoutError as error:
@@ -119,7 +120,7 @@ def decode_frame(header: bytes, body: bytes) -> dict[str, Any]:
     """One frame's bytes as a message; `WireError` for anything this protocol does not say."""
     try:
         tensors = _load(body) if body else {}
-        tree = json.loads(header, parse_constant=_refuse_constant)
+        tree = _DECODER.decode(header.decode())
         message = _decode(tree, tensors, 0, [0])
     except WireError:
         raise
@@ -146,6 +147,20 @@ def tree_leaves(value: Any) -> list[Any]:
     leaves: list[Any] = []
     map_tree(value, leaves.append)
     return leaves
+
+
+def _save(tensors: dict[str, torch.Tensor]) -> bytes:
+    """Contiguous tensors as one body: `safetensors.torch.save` without its ten times slower way by numpy."""
+    specs = {
+        name: TensorSpec(
+            dtype=str(value.dtype).removeprefix("torch."),
+            shape=value.shape,
+            data_ptr=value.data_ptr(),
+            data_len=value.nbytes,
+        )
+        for name, value in tensors.items()
+    }
+    return serialize(specs)
 
 
 def _load(body: bytes) -> dict[str, torch.Tensor]:
@@ -193,16 +208,17 @@ def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int, count: lis
 def _encode_tensor(value: torch.Tensor, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
     key = str(len(tensors))
     value = value.detach()
+    if value.is_contiguous():
+        tensors[key] = value
+        return {"tensor": key}
     # A transposed tensor arrives as transposed memory: `.view()` on it must fail there as it does here.
     order = sorted(range(value.dim()), key=lambda dim: (-value.stride()[dim], dim))
-    packed = value.permute(order) if value.dim() else value
-    if value.is_contiguous() or not packed.is_contiguous():
-        order, packed = [], value.contiguous()
-    tensors[key] = packed.clone() if packed.untyped_storage().nbytes() != packed.nbytes or order else packed
-    shared = any(packed.data_ptr() == other.data_ptr() for name, other in tensors.items() if name != key)
-    if shared and packed.numel():
-        tensors[key] = packed.clone()
-    return {"tensor": key, "order": order} if order else {"tensor": key}
+    packed = value.permute(order)
+    if not packed.is_contiguous():
+        tensors[key] = value.contiguous()
+        return {"tensor": key}
+    tensors[key] = packed
+    return {"tensor": key, "order": order}
 
 
 def _decode(tree: Any, tensors: dict[str, torch.Tensor], depth: int, count: list[int]) -> Any:
@@ -269,3 +285,6 @@ def _key(key: Any) -> Any:
 
 def _refuse_constant(name: str) -> Any:
     raise WireError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
