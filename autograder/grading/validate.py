@@ -102,21 +102,36 @@ def _validate(
             for check in names
         ]
     say(f"{assignment}: judging {len(todo)} notebooks")
-    verdicts: dict[str, Verdict] = {}
-    for job, told in work_off(todo, jobs, Setting(bundle, SEED, workers, known)):
-        assert isinstance(job, Submitted)
-        if isinstance(told, Failure):
-            raise UserError(f"{assignment}: the {job.student} could not be judged: {told.reason}")
-        assert isinstance(told, Graded)
-        verdicts[job.student] = told.verdict
+    verdicts = _judged(todo, jobs, Setting(bundle, SEED, workers, known))
+    # A right answer may build on another task's in a way that only some answers to that one allow.
+    suspects = {
+        f"alone {task.task} {name}": {task.task: name}
+        for key, mixture in mixtures.items()
+        for task in verdicts[key].tasks
+        if (name := mixture.get(task.task)) and _fault(task)
+    }
+    alone = [Submitted(key, _mixed(bundle, variants, mixture)) for key, mixture in suspects.items()]
+    verdicts |= _judged(alone, jobs, Setting(bundle, SEED, workers, known))
     found.problems += _faults("the solution", verdicts["solution"])
     if verdicts["release"].score:
         found.problems.append(f"the untouched release gets {verdicts['release'].score:g} points")
     for name, mistake in mistakes.items():
         _look_at_mistake(found, mistake, verdicts[name], verdicts["solution"])
     _look_at_checks(found, checks)
-    _look_at_variants(found, variants, mixtures, verdicts)
+    _look_at_variants(found, variants, suspects, verdicts)
     return found
+
+
+def _judged(todo: Sequence[Submitted], jobs: int, setting: Setting) -> dict[str, Verdict]:
+    verdicts: dict[str, Verdict] = {}
+    for job, told in work_off(todo, jobs, setting):
+        assert isinstance(job, Submitted)
+        if isinstance(told, Failure):
+            where = f"{setting.bundle.assignment}: the {job.student}"
+            raise UserError(f"{where} could not be judged: {told.reason}")
+        assert isinstance(told, Graded)
+        verdicts[job.student] = told.verdict
+    return verdicts
 
 
 @dataclass(frozen=True)
@@ -203,17 +218,15 @@ def _look_at_checks(found: Validation, checks: Sequence[Check]) -> None:
 def _look_at_variants(
     found: Validation,
     variants: Variants,
-    mixtures: Mapping[str, Mapping[str, str]],
+    suspects: Mapping[str, Mapping[str, str]],
     verdicts: Mapping[str, Verdict],
 ) -> None:
     found.variants = sum(map(len, variants.values()))
-    for name, mixture in mixtures.items():
+    for name, answer in suspects.items():
         for task in verdicts[name].tasks:
-            if task.task in mixture and (told := _fault(task)):
-                found.variants_failed.append(f"{task.task}: {mixture[task.task]}")
-                found.problems.append(
-                    f"the right answer {mixture[task.task]!r} to `{task.task}` fails {told}"
-                )
+            if task.task in answer and (told := _fault(task)):
+                found.variants_failed.append(f"{task.task}: {answer[task.task]}")
+                found.problems.append(f"the right answer {answer[task.task]!r} to `{task.task}` fails {told}")
 
 
 def _faults(what: str, verdict: Verdict) -> list[str]:
