@@ -26,9 +26,11 @@ from autograder.checking import (
     rule,
 )
 from autograder.checking.expect import compare
+from autograder.checking.located import located
 from autograder.checking.scratch import forbidden_uses
 from autograder.checking.session import ChecksBroken, with_checks
 from autograder.checking.shapes import explain_shape
+from autograder.checking.smallest import smallest
 from autograder.checking.submission import StudentError
 from autograder.exercises.from_scratch import NAMES
 from autograder.grading.verdict import CheckVerdict
@@ -102,6 +104,52 @@ def test_strided_inputs_have_the_shape_and_are_not_contiguous():
 )
 def test_a_wrong_shape_is_read_by_name(seen, dims, said):
     assert said in explain_shape("h", seen, dims, SIZES)
+
+
+# Where
+
+
+@pytest.mark.parametrize(
+    ("wrong", "dims", "said"),
+    [
+        ((slice(None), slice(2, None)), "B T H", "from time step 2 on"),
+        ((slice(None), slice(0, 2)), "B T H", "up to time step 1"),
+        ((slice(None), 3), "B T H", "only in time step 3"),
+        ((1,), "L B H", "only in layer 1"),
+        ((slice(1, None),), "L B H", "from layer 1 on"),
+        ((slice(None), slice(1, 3)), "L B H", "only in sequences 1, 2"),
+        ((slice(None), [0, 1, 3, 4]), "L B H", "in every sequence but 2"),
+        (
+            (slice(None), slice(None), slice(5, 10)),
+            "L B 2H",
+            "of two directions, the backward one",
+        ),
+        ((slice(None), slice(10, 15)), "B 4H", "only in block 2 of 4"),
+        ((3,), "2L B H", "only in row 3 (layer 1, part 1)"),
+        ((0, 0), "T 3", "only in time step 0"),
+        ((), "B T H", ""),
+    ],
+)
+def test_it_is_said_where_values_differ(wrong, dims, said):
+    shape = tuple(
+        {"B": 5, "T": 6, "H": 5, "L": 3, "2H": 10, "4H": 20, "2L": 6, "3": 3}[dim] for dim in dims.split()
+    )
+    apart = torch.zeros(shape, dtype=torch.bool)
+    apart[wrong] = True
+    told = located(apart, dims)
+    assert said in told
+    assert bool(told) == bool(said)
+
+
+def test_the_smallest_input_is_told_by_what_the_check_has():
+    def fails_from(**least):
+        return lambda sizes: all(getattr(sizes, letter) >= size for letter, size in least.items())
+
+    assert smallest(fails_from(), {"B", "T"}).endswith("one sequence of one time step.")
+    assert smallest(fails_from(T=2), {"B", "T"}).endswith("one sequence of two time steps.")
+    assert smallest(fails_from(B=2), {"B"}).endswith("two sequences.")
+    assert "two layers" in smallest(fails_from(L=2, T=2), {"B", "T"})
+    assert smallest(fails_from(B=3), {"B"}) == smallest(fails_from(), set()) == ""
 
 
 # Values
