@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -75,11 +76,10 @@ def code_cell(source: str) -> dict[str, Any]:
 
 
 def _id() -> str:
-    _id.count += 1  # type: ignore[attr-defined]
-    return f"added-{_id.count}"  # type: ignore[attr-defined]
+    return f"added-{next(_numbers)}"
 
 
-_id.count = 0  # type: ignore[attr-defined]
+_numbers = itertools.count(1)
 
 
 def submission(

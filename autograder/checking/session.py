@@ -303,7 +303,8 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _read_check(item: pytest.Item) -> Check:
-    function: Any = item.function  # type: ignore[attr-defined]
+    assert isinstance(item, pytest.Function)
+    function: Any = item.function
     task = item.path.stem.removeprefix("test_")
     rule = getattr(function, "autograder_rule", None)
     title = " ".join((function.__doc__ or "").split())

@@ -99,7 +99,8 @@ class _Result(DisplayHook):
 
     def quiet(self) -> bool:
         """A semicolon at the end hides a value; IPython would look for it in a history we do not keep."""
-        return bool(self.semicolon_at_end_of_expression(self.shell.source))  # type: ignore[union-attr]
+        shell: Any = self.shell  # declared optional, and there is always one
+        return bool(self.semicolon_at_end_of_expression(shell.source))
 
     def write_output_prompt(self) -> None:
         pass
@@ -118,7 +119,9 @@ class Shell(InteractiveShell):
         super().__init__(**kwargs)
         self.outputs = Outputs()
         self.source = ""
-        self.displayhook.outputs = self.display_pub.outputs = self.outputs  # type: ignore[attr-defined]
+        hook: Any = self.displayhook  # declared as the classes that ours replace
+        publisher: Any = self.display_pub
+        hook.outputs = publisher.outputs = self.outputs
 
     def init_io(self) -> None:
         pass
