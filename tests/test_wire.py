@@ -144,10 +144,10 @@ def message(value: str) -> bytes:
     ],
 )  # fmt: skip
 def test_whatever_is_no_frame_is_refused_quickly(header: bytes, data: bytes):
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(WireError):
         decode_frame(header, data)
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_half_a_surrogate_pair_becomes_a_character_that_can_be_written():

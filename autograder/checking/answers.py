@@ -23,7 +23,6 @@ Exchange = tuple[dict[str, Any], dict[str, Any]]
 _DIGITS = {torch.float64: 4, torch.float32: 2}
 """Decimals kept of a projected number, by dtype. Of coarser dtypes only shapes count: their rounding depends
 on the order in which a student adds."""
-_RECURRENT = re.compile("rnn|lstm|gru", re.IGNORECASE)
 RAISED = "raised-"
 """How the fingerprint of answers begins that ended with an exception: any mistake may raise the same."""
 
@@ -34,7 +33,8 @@ def fingerprint(exchanges: Sequence[Exchange], rule: str, message: str) -> str |
     `None` for answers that have not the form an answer has: a hostile process may send anything.
 
     `rule` is the check's: what a call did to its arguments counts where the check is about that, and
-    so on. `message` is what the check says; it counts for `from-scratch`, which also reads sources.
+    so on. `message` is what the check says; it counts for `from-scratch`, where it names what is forbidden
+    among all that ran and all that the source mentions.
     """
     told = hashlib.blake2b(digest_size=12)
     try:
@@ -67,14 +67,11 @@ def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterat
         if name in answer:
             yield f"{name}:"
             yield from _value(answer[name])
-    if rule == "from-scratch":
-        yield " ".join(name for name in answer.get("kernels", ()) if _RECURRENT.search(name))
 
 
 def _registered(answer: dict[str, Any]) -> Iterator[str]:
     """Names, shapes and how the numbers are spread: the numbers themselves depend on the order of drawing."""
     yield f"{answer.get('module')} {sorted(answer.get('trainable', ()))} {sorted(answer.get('saved', ()))}"
-    yield f"{sorted(kind for kind in answer.get('kinds', ()) if _RECURRENT.search(kind))}"
     for name, value in sorted(answer.get("parameters", {}).items()):
         spread = "zero" if not value.any() else "alike" if value.numel() > 1 and value.std() == 0 else "drawn"
         if spread == "drawn" and value.numel() >= 1000:
