@@ -6,6 +6,7 @@ attack that cannot work anywhere proves nothing.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -330,6 +331,31 @@ def test_nothing_outside_can_be_read(wall, outside):
     assert ended["exit"] == "exited"
 
 
+PLACES = (
+    "course/gradebook.db", "course/submitted/ada/hw/hw.ipynb", "course/source/hw/hw.ipynb",
+    "course/solutions/mistakes/hw.toml", "course/verdicts/hw/ada.json", "course/.autograder/seed",
+    "home/.ssh/id_ed25519",
+)  # fmt: skip
+
+
+def test_nothing_of_a_course_or_a_home_can_be_seen(wall, outside):
+    for place in PLACES:
+        (outside / place).parent.mkdir(parents=True, exist_ok=True)
+        (outside / place).write_text("secret")
+    code = """
+for place in places:
+    say(attempt(lambda: open(f"{folder}/{place}").read()))
+    say(attempt(lambda: open(f"/proc/self/root{folder}/{place}").read()))
+    say(attempt(lambda: os.listdir(os.path.dirname(f"{folder}/{place}"))))
+say(attempt(lambda: os.listdir("/home/..//root")), attempt(lambda: os.listdir(folder)))
+"""
+    said, _ = wall.attack(code, folder=outside, places=list(PLACES))
+    assert len(said) == 3 * len(PLACES) + 2
+    assert refused(said)
+    said, _ = wall.attack(code, folder=outside, places=list(PLACES), level=Level.NONE)
+    assert said.count("secret") == 2 * len(PLACES), "without a wall it can"
+
+
 def test_nothing_outside_can_be_written_or_changed(wall, outside):
     gradebook = outside / "gradebook.db"
     before = gradebook.stat()
@@ -352,6 +378,26 @@ def test_nobody_outside_can_be_signalled_or_touched(wall, victim):
     assert len(said) == 6
     assert refused(said)
     assert victim.poll() is None
+
+
+PROCESSES = """
+for name in ("cmdline", "status", "environ", "maps", "mem", "auxv"):
+    say(attempt(lambda: open(f"/proc/{victim}/{name}", "rb").read(1)[:0].decode() + "read"))
+for name in ("fd", "task", "ns"):
+    say(attempt(lambda: os.listdir(f"/proc/{victim}/{name}")))
+for name in ("exe", "cwd", "root"):
+    say(attempt(lambda: os.readlink(f"/proc/{victim}/{name}")))
+"""
+
+
+def test_proc_tells_nothing_of_others(wall, victim):
+    said, _ = wall.attack(PROCESSES, victim=victim.pid)
+    assert len(said) == 12
+    if wall.level is Level.LANDLOCK:  # which program it is, is a name; names can be asked for at this level
+        said = said[:-3]
+    assert refused(said)
+    said, _ = wall.attack(PROCESSES, victim=victim.pid, level=Level.NONE)
+    assert said[:2] == ["read", "read"], "without a wall it does"
 
 
 def test_without_a_pid_namespace_a_worker_signals_only_itself(wall):
@@ -554,6 +600,25 @@ say(count)
         assert 8 <= said[0] <= 16, ended
 
 
+def test_threads_are_bounded(wall):
+    code = """
+import threading, time
+count = 0
+try:
+    while count < 500:
+        threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+        count += 1
+except RuntimeError:
+    pass
+say(count)
+"""
+    said, ended = wall.attack(code, limits={"processes": 16})
+    if wall.user and wall.level is Level.LANDLOCK and ended["exit"] == "killed":
+        assert "processes" in ended["message"]
+    else:
+        assert 8 <= said[0] <= 16, ended
+
+
 def test_memory_is_bounded_over_the_whole_tree(wall):
     code = """
 import time
@@ -634,6 +699,104 @@ say(fill(os.environ["HOME"], 1 << 20))
         assert 3 * MIB < said[1][0] <= 4 * MIB
     else:
         assert (ended["exit"], "of files" in ended["message"]) == ("killed", True)
+
+
+def test_shared_memory_files_are_bounded(wall):
+    code = """
+written = 0
+try:
+    for number in range(20):
+        with open(f"/dev/shm/{number}", "wb", buffering=0) as file:
+            written += file.write(bytes(1 << 20))
+except OSError as error:
+    say(type(error).__name__)
+say(written >> 20)
+"""
+    said, _ = wall.attack(code, limits={"scratch_bytes": 4 * MIB})
+    assert said == (["OSError", 4] if wall.level is Level.NAMESPACES else ["PermissionError", 0])
+
+
+@pytest.mark.parametrize("kept", ["open", "mapped"])
+def test_files_without_a_name_are_bounded(wall, kept):
+    code = """
+import mmap, time
+files = []
+try:
+    for number in range(20):
+        file = open(f"{os.environ['HOME']}/{number}", "w+b", buffering=0)
+        os.unlink(file.name)
+        file.write(bytes(1 << 20))
+        files.append(file if kept == "open" else mmap.mmap(file.fileno(), 0))
+        del file
+except OSError as error:
+    say(error.errno)
+say(len(files))
+time.sleep(10)
+"""
+    job = wall.start(code, limits={"scratch_bytes": 4 * MIB}, kept=kept)
+    if wall.level is Level.NAMESPACES:
+        assert (job.hear(), job.hear()) == (errno.ENOSPC, 4)
+    else:
+        assert "of files" in job.ended()["message"]
+
+
+def test_small_files_are_bounded(wall):
+    code = """
+import time
+made = 0
+try:
+    for made in range(100_000):
+        open(f"{os.environ['HOME']}/{made}", "w").close()
+except OSError:
+    say(made < 5000)
+time.sleep(10)
+"""
+    job = wall.start(code, limits={"scratch_bytes": 4 * MIB})
+    if wall.level is Level.NAMESPACES:
+        assert job.hear() is True
+    else:
+        assert "of files" in job.ended()["message"]
+
+
+def test_only_scratch_can_be_written(wall):
+    code = """
+import sys
+home = os.environ["HOME"]
+places = {"/", "/bin", "/dev", "/etc", "/home", "/lib", "/proc", "/proc/self", "/root", "/run", "/sys"}
+places |= {"/tmp", "/usr", "/usr/lib", "/usr/local", "/var", "/var/tmp", "/dev/shm", sys.prefix}
+places.add(os.path.dirname(os.__file__))
+for place in sorted({*places, home}):
+    if attempt(lambda: open(f"{place}/new", "x").close()) == "done":
+        say("scratch" if place == home else place)
+    if attempt(lambda: os.mkdir(f"{place}/folder")) == "done":
+        os.rmdir(f"{place}/folder")
+say("over")
+"""
+    said, _ = wall.attack(code)
+    assert sorted(said) == (
+        ["/dev/shm", "over", "scratch"] if wall.level is Level.NAMESPACES else ["over", "scratch"]
+    )
+
+
+def test_set_uid_programs_give_nothing(wall, outside):
+    if os.geteuid() != 0:
+        pytest.skip("only root can make one")
+    program = outside / "who"
+    shutil.copy(shutil.which("id"), program)
+    os.chown(program, 0, 0)
+    program.chmod(0o6755)
+    ordinary = {"user": NOBODY, "group": NOBODY, "extra_groups": ()}
+    if subprocess.run([program, "-u"], capture_output=True, text=True, **ordinary).stdout.strip() != "0":
+        pytest.skip("set-uid programs give nothing to anybody on this file system")
+    code = """
+import subprocess
+for flag in ("-u", "-g"):
+    say(attempt(lambda: subprocess.run([program, flag], capture_output=True, text=True).stdout.strip()))
+"""
+    said, _ = wall.attack(code, program=program, readable=[outside])
+    assert len(said) == 2
+    assert "0" not in said
+    assert all(told.isdigit() for told in said), "it did run"
 
 
 def test_scratch_is_writable_and_gone_afterwards(wall):
@@ -849,6 +1012,17 @@ def test_the_best_level_is_what_the_layers_allow():
     assert best_level(held("seccomp")) is Level.NONE
     assert best_level(held("uid-drop")) is Level.NONE
     assert best_level([]) is Level.NONE
+
+
+@pytest.mark.parametrize("missing", [("pid-namespace", "landlock"), ("seccomp",), ("rlimits",)])
+def test_with_no_acceptable_level_nothing_is_started(missing, monkeypatch):
+    from autograder.grading import workers
+    from autograder.grading.errors import UserError
+
+    monkeypatch.setattr(workers, "probe", lambda: held(*missing))
+    monkeypatch.setattr(workers.subprocess, "Popen", None)
+    with pytest.raises(UserError, match="nothing was run"):
+        workers.WarmParent()
 
 
 def test_layout_of_a_private_root(tmp_path):

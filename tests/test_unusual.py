@@ -14,6 +14,8 @@ from autograder.grading.unusual import unusual_code
         ("helper = vars(torch)['lstm_' + 'cell']", "vars(torch)"),
         ("helper = torch.__dict__['x']", "torch.__dict__"),
         ("def f():\n    return getattr(torch, 'lstm_' + 'cell')", "getattr(torch, … + …)"),
+        ("helper = getattr(torch, ''.join(reversed('llec_mtsl')))", "getattr(torch, …)"),
+        ("if torch.is_inference_mode_enabled(): pass", "is_inference_mode_enabled"),
         ("exec('1')", "exec(…)"),
         ("import ctypes", "import ctypes"),
         ("import gc\nfor o in gc.get_objects(): pass", "import gc"),

@@ -16,7 +16,7 @@ _MODULES = {"ctypes", "gc", "inspect", "importlib", "builtins", "_thread", "auto
 """Imports that reach into the process."""
 _ATTRIBUTES = {
     "_getframe", "_current_frames", "__subclasses__", "__globals__", "__closure__", "__code__", "f_back",
-    "_python_dispatch", "_VF", "_C",
+    "_python_dispatch", "_VF", "_C", "is_inference_mode_enabled", "is_inference",
 }  # fmt: skip
 _TORCH_DICTIONARIES = {"torch", "nn"}
 _ALLOWED_FROM = {"inspect": {"signature", "getsource"}, "importlib": {"reload"}}
@@ -78,6 +78,10 @@ def _place(node: ast.AST) -> tuple[int, str] | None:
             base in _TORCH_DICTIONARIES and isinstance(name, ast.BinOp)
         ):
             return line, f"getattr({base}, … + …)"
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=base), name, *_], lineno=line) if (
+            base in _TORCH_DICTIONARIES and not isinstance(name, (ast.Constant, ast.Name))
+        ):
+            return line, f"getattr({base}, …)"
     return None
 
 

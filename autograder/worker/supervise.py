@@ -26,6 +26,7 @@ _CONFINED = b"confined"
 _POLL_MILLISECONDS = 50
 _HASTY_MILLISECONDS = 10  # once half of the memory is used
 _MESSAGE_BYTES = 64 << 10
+_BLOCK = 4096
 _DISK_EVERY = 10  # looks at the tree per look at a scratch folder on disk
 
 
@@ -198,7 +199,7 @@ class _Supervisor:
                 return "memory", f"more than {self._limits.memory_bytes >> 20} MiB of memory"
             if used.tasks > self._limits.processes:
                 return "killed", f"more than {self._limits.processes} processes and threads"
-            if looks % _DISK_EVERY == 0 and _disk_bytes(self._scratch) > self._limits.scratch_bytes:
+            if looks % _DISK_EVERY == 0 and self._disk_bytes() > self._limits.scratch_bytes:
                 return "killed", f"more than {self._limits.scratch_bytes >> 20} MiB of files"
             pause = _HASTY_MILLISECONDS if 2 * self._peak > self._limits.memory_bytes else _POLL_MILLISECONDS
 
@@ -207,6 +208,13 @@ class _Supervisor:
         used = tree.usage(tree.descendants(os.getpid()), inherited=inherited, limit=self._limits.memory_bytes)
         self._peak = max(self._peak, used.memory_bytes)
         return used
+
+    def _disk_bytes(self) -> int:
+        """What the worker's files on disk take up, those without a name too; 0 without a scratch folder."""
+        if self._scratch is None:
+            return 0
+        removed = tree.removed_bytes(tree.descendants(os.getpid()), self._scratch)
+        return _folder_bytes(self._scratch) + removed
 
     def _read_control(self) -> str:
         """Why the judge wants the worker dead; empty if it does not."""
@@ -274,11 +282,11 @@ def _close_all_but(*kept: int) -> None:
         start = descriptor + 1
 
 
-def _disk_bytes(folder: str | None) -> int:
-    """What the files under `folder` take up; 0 without a folder."""
+def _folder_bytes(folder: str) -> int:
+    """What everything under `folder` takes up; empty files count a block each, or there could be millions."""
     total = 0
-    for here, _, files in os.walk(folder) if folder is not None else ():
-        for name in files:
+    for here, folders, files in os.walk(folder):
+        for name in (*folders, *files):
             with suppress(OSError):
-                total += os.lstat(os.path.join(here, name)).st_blocks * 512
+                total += max(_BLOCK, os.lstat(os.path.join(here, name)).st_blocks * 512)
     return total

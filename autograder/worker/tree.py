@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -102,6 +103,25 @@ def _shared_out(pid: int) -> int:
         with suppress(OSError):
             return private_bytes(pid)
         return 0
+
+
+def removed_bytes(pids: list[int], folder: str) -> int:
+    """What files of `folder` take up that have lost their name and are still open or mapped in `pids`."""
+    sizes: dict[int, int] = {}
+    for pid in pids:
+        with suppress(OSError):
+            for descriptor in os.listdir(f"/proc/{pid}/fd"):
+                with suppress(OSError):
+                    found = os.stat(f"/proc/{pid}/fd/{descriptor}")
+                    if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
+                        sizes[found.st_ino] = found.st_blocks * 512
+        with suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                place, _, _, _, number, *name = line.split(maxsplit=5)
+                if name and name[0].startswith(folder) and name[0].endswith("(deleted)\n"):
+                    start, end = (int(part, 16) for part in place.split("-"))
+                    sizes[int(number)] = max(sizes.get(int(number), 0), end - start)
+    return sum(sizes.values())
 
 
 def kill_descendants(pid: int, *, patience_seconds: float = 5.0) -> int:
