@@ -163,9 +163,13 @@ def outputs_text(graded: Graded) -> str:
     return json.dumps([cell.get("outputs", []) for cell in cells], ensure_ascii=False)
 
 
-def make_course(root: Path, assignments: Iterable[str] = (ASSIGNMENT,)) -> Course:
-    """A built course in an empty directory: the committed release, and a gradebook that knows it."""
-    shutil.copyfile(ROOT / "nbgrader_config.py", root / "nbgrader_config.py")
+def make_course(root: Path, assignments: Iterable[str] = (ASSIGNMENT,), settings: str = "") -> Course:
+    """A built course in an empty directory: the committed release, and a gradebook that knows it.
+
+    `settings` are more lines for its `nbgrader_config.py`.
+    """
+    config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    (root / "nbgrader_config.py").write_text(f"{config}\n{settings}\n", encoding="utf-8")
     course = Course.at(root)
     for name in assignments:
         for step in ("source", "release"):

@@ -15,8 +15,16 @@ from autograder.grading.errors import UserError
 from autograder.grading.judge import Graded, judge
 from autograder.grading.known import Table, kept_mistakes, known_mistakes
 from autograder.grading.pool import Failure, Setting, work_off
-from autograder.grading.record import check_gradebook, record, recorded
-from autograder.grading.store import assignment_seed, fingerprint, load_verdict, save_verdict
+from autograder.grading.rebuild import content_of
+from autograder.grading.record import check_gradebook, on_record, record, refile
+from autograder.grading.store import (
+    Kept,
+    Key,
+    assignment_seed,
+    clear_leftovers,
+    load_verdict,
+    save_verdict,
+)
 from autograder.grading.verdict import Finding, Verdict
 from autograder.grading.workers import WarmParent
 
@@ -30,13 +38,23 @@ class Done:
 
 
 @dataclass(frozen=True)
+class Unchanged:
+    """In place of a graded submission: the file is another, and nothing that counts in it is."""
+
+
+@dataclass(frozen=True)
 class Submitted:
     """One submission, to be judged whole."""
 
     student: str
     raw: bytes | None
+    known_content: str = ""
+    """The digest of what has a verdict already; `""` if it is to be judged in any case."""
 
-    def run(self, setting: Setting, checks: Checks) -> Graded:
+    def run(self, setting: Setting, checks: Checks) -> Graded | Unchanged:
+        # Found out here, because reading a file may cost the process that does it.
+        if self.known_content and content_of(self.raw, setting.bundle) == self.known_content:
+            return Unchanged()
         return judge(
             self.raw,
             setting.bundle,
@@ -61,17 +79,20 @@ def grade(
     """Grade a class's submissions of an assignment, and yield each as soon as it is on record.
 
     `started` is told how many there are. A submission whose verdict is on record is judged again
-    only if the submission, the checks or the seed changed, if the known mistakes explain now what
-    they did not, or with `force`. Raises `UserError` before anything is run where nothing can be graded.
+    only if what counts in it, the checks, the seed or the versions changed, if the known mistakes
+    explain now what they did not, or with `force`; one that was only handed in again at another time
+    is filed under that time. Raises `UserError` before anything is run where nothing can be graded.
     """
     bundle = course.bundle(assignment)
     chosen = _choose(course, bundle, students)
     check_gradebook(course, bundle)
+    clear_leftovers(course, bundle)
     seed = assignment_seed(course, assignment)
-    on_record = recorded(course, bundle)
+    recorded = on_record(course, bundle)
     digest = bundle.digest()
     todo: list[Submitted] = []
-    keys: dict[str, str] = {}
+    keys: dict[str, Key] = {}
+    verdicts: dict[str, Kept] = {}
     known: list[Done] = []
     with ExitStack() as stack:
         parent = workers
@@ -81,19 +102,24 @@ def grade(
             mistakes = known_mistakes(course, bundle, seed, parent, jobs)
         for student in chosen:
             raw = course.submission(student, bundle)
-            keys[student] = fingerprint(raw, digest, seed)
+            keys[student] = key = Key.of(raw, digest, seed)
             kept = load_verdict(course, student, assignment)
             if (
                 kept is None
                 or force
-                or student not in on_record
-                or kept[0] != keys[student]
-                or kept[1]["status"] == "infra_error"
-                or _diagnosis_changed(kept[1], mistakes)
+                or student not in recorded
+                or kept.key.conditions != key.conditions
+                or kept.verdict["status"] == "infra_error"
+                or _diagnosis_changed(kept.verdict, mistakes)
             ):
                 todo.append(Submitted(student, raw))
+            elif kept.key != key:
+                verdicts[student] = kept
+                todo.append(Submitted(student, raw, kept.content))
             else:
-                known.append(Done(kept[1], fresh=False))
+                if recorded[student] != course.submitted_at(student, assignment):
+                    refile(course, bundle, kept, key)
+                known.append(Done(kept.verdict, fresh=False))
         started(len(chosen))
         yield from known
         if not todo:
@@ -101,6 +127,10 @@ def grade(
         parent = parent or stack.enter_context(WarmParent(preload=bundle.preload))
         for job, told in work_off(todo, jobs, Setting(bundle, seed, parent, mistakes)):
             assert isinstance(job, Submitted)
+            if isinstance(told, Unchanged):
+                refile(course, bundle, verdicts[job.student], keys[job.student])
+                yield Done(verdicts[job.student].verdict, fresh=False)
+                continue
             if isinstance(told, Graded):
                 told = _recorded(course, bundle, told, keys[job.student])
             if isinstance(told, Failure):
@@ -125,7 +155,7 @@ def _diagnosis_changed(verdict: dict[str, Any], mistakes: Table) -> bool:
     return False
 
 
-def _recorded(course: Course, bundle: Bundle, graded: Graded, key: str) -> Graded | Failure:
+def _recorded(course: Course, bundle: Bundle, graded: Graded, key: Key) -> Graded | Failure:
     """Record one submission, or say why not if it alone is to blame. `UserError` ends the batch."""
     try:
         record(course, bundle, graded, key)

@@ -20,13 +20,14 @@ from pathlib import Path
 import nbformat
 import sqlalchemy.exc
 from jupyter_core.paths import jupyter_config_path
-from nbgrader.api import Gradebook, InvalidEntry
+from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.errors import UserError
+from autograder.grading.gradebook import open_gradebook
 from autograder.grading.mistakes import Mistake, read_catalogue
 from autograder.grading.rebuild import MAX_BYTES
 
@@ -163,25 +164,8 @@ class Course:
     @contextmanager
     def gradebook(self) -> Iterator[Gradebook]:
         """The gradebook, opened; `UserError` if it is locked, read-only or broken."""
-        try:
-            with Gradebook(self.directory.db_url, self.directory.course_id) as gradebook:
-                try:
-                    yield gradebook
-                except BaseException:
-                    gradebook.db.rollback()
-                    raise
-        except sqlalchemy.exc.OperationalError as error:
-            raise UserError(f"{self._gradebook_name()} {_reason(str(error.orig))}") from error
-        except sqlalchemy.exc.DatabaseError as error:
-            told = f"is not a gradebook that can be read ({error.orig})."
-            raise UserError(f"{self._gradebook_name()} {told}") from error
-        except InvalidEntry as error:  # nbgrader's word for whatever the database refused
-            raise UserError(f"{self._gradebook_name()} {_reason(str(error))}") from error
-
-    def _gradebook_name(self) -> str:
-        url = str(self.directory.db_url)
-        # Another kind of address may hold a password.
-        return f"The gradebook {url[10:]}" if url.startswith("sqlite:///") else "The gradebook"
+        with open_gradebook(str(self.directory.db_url), self.directory.course_id) as gradebook:
+            yield gradebook
 
 
 def _load_config(folder: Path) -> Config:
@@ -191,16 +175,6 @@ def _load_config(folder: Path) -> Config:
         raise UserError(f"{folder / CONFIG_FILE} cannot be read.") from error
     except Exception as error:  # it is Python: anything may happen in it
         raise UserError(f"{folder / CONFIG_FILE} fails with {type(error).__name__}: {error}") from error
-
-
-def _reason(told: str) -> str:
-    if "locked" in told:
-        return "is locked by another program; nothing more was written. Try again when it is done."
-    if "readonly" in told:
-        return "is read-only for you; nothing was written."
-    if "no such" in told:
-        return f"is of another nbgrader version ({told}). Keep a copy of it, then run `nbgrader db upgrade`."
-    return f"cannot be used ({told}); nothing more was written."
 
 
 def find_alembic() -> None:

@@ -29,6 +29,8 @@ class Graded:
 
     verdict: Verdict
     notebook: str
+    content: str = ""
+    """The digest of what counts in the submitted file; `""` if it could not be read."""
 
 
 KnownMistakes = Callable[[str], Sequence[Known]]
@@ -60,6 +62,7 @@ def judge(
     except CorruptNotebook as error:
         found = Finding("corrupt", f"The submitted file could not be read: {error}.")
         return _unread(replace(blank, status="corrupt", findings=(found,)), bundle)
+    content = rebuilt.digest()
     with Run(rebuilt, workers) as run:
         run.findings += unusual_code(rebuilt.sources)
         run.cells()
@@ -70,7 +73,7 @@ def judge(
         verdict = replace(
             blank, status=run.status, findings=findings, tasks=tasks, seconds=time.monotonic() - started
         )
-        return Graded(verdict, _written(run.graded_notebook(verdict), verdict))
+        return Graded(verdict, _written(run.graded_notebook(verdict), verdict), content)
 
 
 def unfit_checks(bundle: Bundle, *, seed: int, checks: Checks, workers: WarmParent) -> dict[str, list[str]]:

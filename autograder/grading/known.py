@@ -21,7 +21,7 @@ from autograder.grading.errors import UserError
 from autograder.grading.judge import judge_answers
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
-from autograder.grading.store import write_whole
+from autograder.grading.store import one_writer, write_whole
 from autograder.grading.verdict import TaskVerdict
 from autograder.grading.workers import WarmParent
 
@@ -48,9 +48,10 @@ def known_mistakes(
         if workers is None:
             parent.close()
     tasks = {task: [asdict(known) for known in mistakes] for task, mistakes in table.items()}
-    write_whole(
-        _path(course, bundle), json.dumps({"key": _key(bundle, seed), "tasks": tasks}, indent=1) + "\n"
-    )
+    with one_writer(course):
+        write_whole(
+            _path(course, bundle), json.dumps({"key": _key(bundle, seed), "tasks": tasks}, indent=1) + "\n"
+        )
     return table
 
 

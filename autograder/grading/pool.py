@@ -6,6 +6,7 @@ A job that brings its judge down is told as such and stops nobody else.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -130,6 +131,9 @@ def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) ->
     torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
     # Siblings hold copies of each other's pipes, so an end of file would never come.
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    batch = multiprocessing.parent_process()
+    if batch is None or os.getppid() != batch.pid:  # it was killed before the line above
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch itself hears the interrupt, and ends its judges
 
     def serve(checks: Checks) -> None:

@@ -26,10 +26,11 @@ from autograder.checking.submission import WorkerLost
 from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.gradebook import patient_url
 from autograder.grading.judge import Graded, judge
 from autograder.grading.known import kept_mistakes, tried_when_needed
 from autograder.grading.record import check_gradebook, record_scores
-from autograder.grading.store import assignment_seed, fingerprint
+from autograder.grading.store import Key, assignment_seed
 from autograder.grading.workers import WarmParent
 
 _parents: list[WarmParent] = []
@@ -78,6 +79,9 @@ class SubmissionExporter(NotebookExporter):
             notebook = self.bundles[assignment].notebook
             if fnmatch(notebook, converter.coursedir.notebook_id):
                 converter.assignments[folder] = [f"{folder}/{notebook}.ipynb"]
+        # nbgrader itself writes to the gradebook, too, and would give up after five seconds of waiting.
+        url = patient_url(str(converter.coursedir.db_url))
+        converter.coursedir.db_url = url.render_as_string(hide_password=False)
         _warm_parent()  # where no confinement holds, nothing is run
 
 
@@ -109,7 +113,7 @@ class GradeOutside(NbGraderPreprocessor):
         except WorkerLost:
             _parents.pop().close()  # it may be what failed; the next submission starts another
             raise
-        record_scores(course, bundle, graded, fingerprint(raw, bundle.digest(), seed))
+        record_scores(course, bundle, graded, Key.of(raw, bundle.digest(), seed))
         return nbformat.reads(graded.notebook, as_version=4), resources
 
 

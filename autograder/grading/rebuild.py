@@ -8,6 +8,7 @@ outputs, points, kernels and the order of cells are the skeleton's.
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import warnings
 from collections.abc import Iterator
@@ -61,6 +62,11 @@ class Rebuilt:
     def sources(self) -> dict[str, str]:
         """The sources of the student's cells, in order: answers by `grade_id`, added cells by their name."""
         return {step.name: step.source for step in self.steps if step.role in ("solution", "added")}
+
+    def digest(self) -> str:
+        """Changes when something of the submitted file changes that counts; merely saving it does not."""
+        cells = [(cell["cell_type"], cell["source"]) for cell in self.notebook.cells]
+        return hashlib.sha256(repr((cells, self.findings)).encode("utf-8", "replace")).hexdigest()
 
 
 def read_notebook(raw: bytes) -> NotebookNode:
@@ -171,6 +177,14 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
             put(_student_cell(source, len(cells)), "added", f"added cell {len(cells)}")
     notebook.cells = cells
     return Rebuilt(notebook, tuple(step for step in steps if step.role != "skip"), tuple(findings))
+
+
+def content_of(raw: bytes | None, bundle: Bundle) -> str:
+    """The digest of what counts in a submitted file; `""` where it is missing or cannot be read."""
+    try:
+        return rebuild(raw, bundle).digest() if raw is not None else ""
+    except CorruptNotebook:
+        return ""
 
 
 def _role(cell: NotebookNode) -> str:

@@ -7,21 +7,33 @@ transaction; manual grades and comments stay, and are flagged for a second look.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
+from nbgrader.api import (
+    Assignment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, determine_grade, is_task
-from sqlalchemy import text
+from sqlalchemy import and_, case, func, select
 
 from autograder.grading.bundle import Bundle, grade_id, is_grade
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.gradebook import Conflict, take_lock
 from autograder.grading.judge import Graded
-from autograder.grading.store import staged, staged_verdict, write_whole
+from autograder.grading.store import Kept, Key, one_writer, staged, staged_verdict, withdraw_verdict
 
 
 def check_gradebook(course: Course, bundle: Bundle) -> None:
@@ -42,81 +54,143 @@ def check_gradebook(course: Course, bundle: Bundle) -> None:
                 f"The gradebook knows other cells or points of {bundle.assignment} than the release has: "
                 f"{build} again."
             )
-        _take_lock(gradebook, bundle)
+        take_lock(gradebook)
         gradebook.db.rollback()
 
 
-def recorded(course: Course, bundle: Bundle) -> set[str]:
-    """The students whose notebook and every score are on record: a verdict alone is none."""
-    with course.gradebook() as gradebook:
-        query = text(
-            "SELECT submitted_assignment.student_id FROM grade"
-            " JOIN submitted_notebook ON grade.notebook_id = submitted_notebook.id"
-            " JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id"
-            " JOIN assignment ON submitted_assignment.assignment_id = assignment.id"
-            " WHERE assignment.name = :name GROUP BY submitted_assignment.student_id"
-            " HAVING SUM(CASE WHEN grade.auto_score IS NULL AND NOT grade.needs_manual_grade"
-            " THEN 1 ELSE 0 END) = 0"
-        )
-        found = gradebook.db.execute(query, {"name": bundle.assignment}).scalars().all()
-    name = f"{bundle.notebook}.ipynb"
-    return {s for s in found if (course.folder("autograded", s, bundle.assignment) / name).is_file()}
+def on_record(course: Course, bundle: Bundle) -> dict[str, datetime | None]:
+    """The students whose notebook and every score are on record, and when the gradebook says they handed in.
 
-
-def record(course: Course, bundle: Bundle, graded: Graded, key: str) -> None:
-    """Record one submission, whole or not at all, with the notebook where nbgrader would write it."""
-    student, assignment = graded.verdict.student, graded.verdict.assignment
-    folder = course.folder("autograded", student, assignment)
-    with staged(folder / f"{bundle.notebook}.ipynb", graded.notebook + "\n"):
-        record_scores(course, bundle, graded, key)
-    submitted = course.folder("submitted", student, assignment) / "timestamp.txt"
-    stamp = folder / "timestamp.txt"
-    if submitted.is_file() and not submitted.is_symlink():
-        write_whole(stamp, submitted.read_text(encoding="utf-8", errors="replace"))
-    else:
-        stamp.unlink(missing_ok=True)
-    Autograde(coursedir=course.directory, config=course.config).set_permissions(assignment, student)
-
-
-def record_scores(course: Course, bundle: Bundle, graded: Graded, key: str) -> None:
-    """Record the scores, the late penalty and the verdict: what `nbgrader autograde` leaves to us.
-
-    The verdict is put in place last: while it is not there, the submission counts as not graded.
+    A verdict alone is no record. A notebook that was being written when its grader was killed is none either.
     """
-    student = graded.verdict.student
-    with course.gradebook() as gradebook:
-        # nbgrader's calls commit one by one; here they all stand or fall with the one commit at the end.
-        commit, gradebook.db.commit = gradebook.db.commit, gradebook.db.flush
-        _take_lock(gradebook, bundle)
-        gradebook.update_or_create_student(student)
-        submission = gradebook.update_or_create_submission(bundle.assignment, student)
-        submission.timestamp = course.submitted_at(student, bundle.assignment)
-        notebook = gradebook.find_submission_notebook(bundle.notebook, bundle.assignment, student)
-        _save_scores(notebook, graded)
-        gradebook.db.flush()
-        gradebook.db.expire(notebook)  # its score is a sum that the database computes
-        notebook.late_submission_penalty = _late_penalty(course, notebook, submission.total_seconds_late)
-        with staged_verdict(course, graded.verdict, key):
-            commit()
-
-
-def _take_lock(gradebook: Gradebook, bundle: Bundle) -> None:
-    """Write without a change, so that a locked or read-only gradebook is found before there is one."""
-    gradebook.db.execute(
-        text("UPDATE assignment SET name = name WHERE name = :name"), {"name": bundle.assignment}
+    unscored = case((and_(Grade.auto_score.is_(None), Grade.needs_manual_grade.is_(False)), 1), else_=0)
+    query = (
+        select(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
+        .select_from(Grade)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .where(Assignment.name == bundle.assignment)
+        .group_by(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
+        .having(func.sum(unscored) == 0)
     )
+    with course.gradebook() as gradebook:
+        found = gradebook.db.execute(query).all()
+    name = f"{bundle.notebook}.ipynb"
+    return {s: at for s, at in found if _is_whole(course.folder("autograded", s, bundle.assignment) / name)}
 
 
-def _save_scores(notebook: SubmittedNotebook, graded: Graded) -> None:
+def record(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
+    """Record one submission, whole or not at all, with the notebook where nbgrader would write it.
+
+    All is written beside its place first, then the gradebook, then what lies beside is put in place;
+    the verdict is withdrawn before and put in place last, so that wherever this is killed, the
+    submission has all of the old, all of the new, or counts as not graded.
+    """
+    student, assignment = graded.verdict.student, graded.verdict.assignment
+    notebook = course.folder("autograded", student, assignment) / f"{bundle.notebook}.ipynb"
+    with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
+        with staged(notebook, graded.notebook + "\n"), _staged_timestamp(course, student, assignment):
+            _save(course, bundle, graded)
+        _set_permissions(course, student, assignment)
+
+
+def record_scores(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
+    """Record the scores, the late penalty and the verdict: what `nbgrader autograde` leaves to us."""
+    with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
+        _save(course, bundle, graded)
+
+
+def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
+    """Record that what has a verdict was handed in again, at another time or in another file.
+
+    The time in the gradebook comes after the one beside the notebook: whether it is right is seen next time.
+    """
+    student, assignment = kept.verdict["student"], bundle.assignment
+    with one_writer(course), staged_verdict(course, kept.verdict, key, kept.content):
+        with _staged_timestamp(course, student, assignment):
+            pass
+        _set_permissions(course, student, assignment)
+        with _transaction(course) as gradebook:
+            notebook = gradebook.find_submission_notebook(bundle.notebook, assignment, student)
+            _file_time(course, notebook, student, assignment)
+
+
+def _save(course: Course, bundle: Bundle, graded: Graded) -> None:
+    """Save the scores, and withdraw the old verdict just before that becomes true."""
+    for tries_left in (2, 1, 0):
+        try:
+            with _transaction(course) as gradebook:
+                _save_scores(course, gradebook, bundle, graded)
+                withdraw_verdict(course, graded.verdict.student, bundle.assignment)
+            return
+        except Conflict:  # the student was being enrolled by another program, for example
+            if not tries_left:
+                raise
+
+
+@contextmanager
+def _transaction(course: Course) -> Iterator[Gradebook]:
+    """The gradebook, locked: nbgrader's calls commit one by one, and here they stand or fall together."""
+    with course.gradebook() as gradebook:
+        commit, gradebook.db.commit = gradebook.db.commit, gradebook.db.flush
+        take_lock(gradebook)
+        yield gradebook
+        gradebook.db.flush()
+        commit()
+
+
+def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: Graded) -> None:
+    student = graded.verdict.student
+    gradebook.update_or_create_student(student)
+    gradebook.update_or_create_submission(bundle.assignment, student)
+    notebook = gradebook.find_submission_notebook(bundle.notebook, bundle.assignment, student)
     cells = {
         grade_id(cell): cell for cell in nbformat.reads(graded.notebook, as_version=4).cells if grade_id(cell)
     }
     read = graded.verdict.status not in ("missing", "corrupt")
-    for grade in notebook.grades:
+    # Read again and kept from others: a score that a person gives now must be seen and flagged.
+    grades = gradebook.db.query(Grade).filter(Grade.notebook_id == notebook.id)
+    for grade in grades.with_for_update(of=Grade).populate_existing():
         grade.auto_score = _score(cells, grade.name) if read else 0.0
         grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
     for comment in notebook.comments:
         comment.auto_comment = "No response." if _untouched(cells.get(comment.name)) else None
+    gradebook.db.flush()
+    gradebook.db.expire(notebook)  # its score is a sum that the database computes
+    _file_time(course, notebook, student, bundle.assignment)
+    gradebook.db.flush()
+
+
+def _file_time(course: Course, notebook: SubmittedNotebook, student: str, assignment: str) -> None:
+    """When it was handed in, and what that costs."""
+    submission = notebook.assignment
+    submission.timestamp = course.submitted_at(student, assignment)
+    notebook.late_submission_penalty = _late_penalty(course, notebook, submission.total_seconds_late)
+
+
+@contextmanager
+def _staged_timestamp(course: Course, student: str, assignment: str) -> Iterator[None]:
+    """The submission's `timestamp.txt` beside the graded notebook, or none, when the block ends well."""
+    submitted = course.folder("submitted", student, assignment) / "timestamp.txt"
+    stamp = course.folder("autograded", student, assignment) / "timestamp.txt"
+    if submitted.is_file() and not submitted.is_symlink():
+        with staged(stamp, submitted.read_text(encoding="utf-8", errors="replace")):
+            yield
+    else:
+        yield
+        stamp.unlink(missing_ok=True)
+
+
+def _set_permissions(course: Course, student: str, assignment: str) -> None:
+    Autograde(coursedir=course.directory, config=course.config).set_permissions(assignment, student)
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        return isinstance(json.loads(path.read_bytes()), dict)
+    except (OSError, ValueError):
+        return False
 
 
 def _score(cells: Mapping[str, NotebookNode], name: str) -> float | None:

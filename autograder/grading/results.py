@@ -20,7 +20,7 @@ def results(course: Course, assignment: str) -> list[dict[str, Any]]:
     for path in sorted(course.verdict_path("x", assignment).parent.glob("*.json")):
         kept = load_verdict(course, path.stem, assignment)
         if kept is not None:
-            found[path.stem] = kept[1]
+            found[path.stem] = kept.verdict
     if not found:
         raise UserError(f"Nothing has been graded yet: run `autograder grade {assignment}` first.")
     submitted = set(course.students(assignment))

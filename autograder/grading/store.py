@@ -2,23 +2,58 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import json
 import os
+import platform
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from autograder import __version__
+from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.gradebook import LOCK_SECONDS
 from autograder.grading.verdict import Verdict
 
 
+@dataclass(frozen=True)
+class Key:
+    """What a verdict depends on: while it is the same, the verdict is, too."""
+
+    conditions: str
+    """The versions, the released notebook, its checks and the seed."""
+    file: str
+    """The submitted file."""
+
+    @classmethod
+    def of(cls, raw: bytes | None, digest: str, seed: int) -> Key:
+        """`digest` is the bundle's; `raw=None` is a submission without the notebook."""
+        versions = (__version__, version("torch"), *platform.python_version_tuple()[:2])
+        conditions = hashlib.sha256("\n".join((*versions, digest, str(seed))).encode()).hexdigest()
+        return cls(conditions, hashlib.sha256(raw).hexdigest() if raw is not None else "missing")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A verdict on record, as JSON, with what it was formed from."""
+
+    key: Key
+    content: str
+    """The digest of what counts in the submitted file; `""` if it could not be read."""
+    verdict: dict[str, Any]
+
+
 @contextmanager
-def staged(path: Path, text: str) -> Iterator[None]:
+def staged(path: Path, text: str, mode: int = 0o666) -> Iterator[None]:
     """Write a file beside its place, and put it there when the block ends well.
 
     A reader sees the old file or the new one. If the block fails, neither the file nor a folder made
@@ -28,21 +63,74 @@ def staged(path: Path, text: str) -> Iterator[None]:
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
         yield
         beside.replace(path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         for folder in made:
             with suppress(OSError):  # something else lies in it by now
                 folder.rmdir()
         raise
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
     """Write a file whole or not at all."""
-    with staged(path, text):
+    with staged(path, text, mode):
         pass
+
+
+@contextmanager
+def one_writer(course: Course) -> Iterator[None]:
+    """Keep other graders from writing to the course's files while the block runs; a killed one lets go.
+
+    A submission's files and scores are several writes. Two graders' writes must not mix, whichever
+    database the gradebook is in. Raises `UserError` after `LOCK_SECONDS` of waiting.
+    """
+    path = course.root / ".autograder" / "lock"
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        deadline = time.monotonic() + LOCK_SECONDS
+        while not _locked(descriptor):
+            if time.monotonic() > deadline:
+                raise UserError(
+                    f"Another grader has held {path} for {LOCK_SECONDS} seconds; nothing more was written. "
+                    "Try again when it is done."
+                )
+            time.sleep(0.01)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+        # A file system without locks: the gradebook's own lock is all there is.
+    return True
+
+
+def clear_leftovers(course: Course, bundle: Bundle) -> None:
+    """Remove what a killed grader had written beside its place: nbgrader would hand it to students."""
+    with one_writer(course):  # so that none of it is being written now
+        hidden = course.root / ".autograder"
+        ours = [(course.verdict_path("x", bundle.assignment).parent, "*.json")]
+        ours += [(hidden, "seed"), (hidden / "known", "*.json")]
+        for student in course.students(bundle.assignment):
+            graded = course.folder("autograded", student, bundle.assignment)
+            ours += [(graded, f"{bundle.notebook}.ipynb"), (graded, "timestamp.txt")]
+        for folder, name in ours:
+            for path in folder.glob(f".{name}.*.tmp"):
+                path.unlink(missing_ok=True)
 
 
 def assignment_seed(course: Course, assignment: str) -> int:
@@ -50,47 +138,42 @@ def assignment_seed(course: Course, assignment: str) -> int:
     path = course.root / ".autograder" / "seed"
     try:
         if not path.exists():
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(f"{secrets.randbits(62)}\n")
+            with one_writer(course):
+                if not path.exists():
+                    write_whole(path, f"{secrets.randbits(62)}\n", 0o600)
         secret = int(path.read_text())
-    except FileExistsError:
-        return assignment_seed(course, assignment)
     except (OSError, ValueError) as error:
         raise UserError(f"The course's seed in {path} cannot be read or made: {error}.") from error
     return int.from_bytes(hashlib.blake2b(f"{secret}:{assignment}".encode(), digest_size=6).digest(), "big")
 
 
-def fingerprint(raw: bytes | None, digest: str, seed: int) -> str:
-    """What a verdict depends on: while it is the same, the verdict is, too. `digest` is the bundle's."""
-    parts = (
-        __version__,
-        digest,
-        str(seed),
-        hashlib.sha256(raw).hexdigest() if raw is not None else "missing",
-    )
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
 @contextmanager
-def staged_verdict(course: Course, verdict: Verdict, key: str) -> Iterator[None]:
-    """Keep a verdict, with the fingerprint of what it was formed from, when the block ends well."""
-    kept = {"fingerprint": key, "verdict": verdict.as_json()}
-    with staged(course.verdict_path(verdict.student, verdict.assignment), json.dumps(kept, indent=1) + "\n"):
+def staged_verdict(
+    course: Course, verdict: Verdict | dict[str, Any], key: Key, content: str
+) -> Iterator[None]:
+    """Keep a verdict, with what it was formed from, when the block ends well."""
+    told = verdict.as_json() if isinstance(verdict, Verdict) else verdict
+    kept = {**asdict(key), "content": content, "verdict": told}
+    path = course.verdict_path(told["student"], told["assignment"])
+    with staged(path, json.dumps(kept, indent=1) + "\n"):
         yield
 
 
-def save_verdict(course: Course, verdict: Verdict, key: str) -> None:
+def withdraw_verdict(course: Course, student: str, assignment: str) -> None:
+    """Remove a kept verdict: until another is in place, the submission counts as not graded."""
+    course.verdict_path(student, assignment).unlink(missing_ok=True)
+
+
+def save_verdict(course: Course, verdict: Verdict, key: Key) -> None:
     """Keep a verdict of which the gradebook need not know."""
-    with staged_verdict(course, verdict, key):
+    with one_writer(course), staged_verdict(course, verdict, key, ""):
         pass
 
 
-def load_verdict(course: Course, student: str, assignment: str) -> tuple[str, dict[str, Any]] | None:
-    """A kept verdict's fingerprint and JSON, or `None` if there is none that can be read."""
+def load_verdict(course: Course, student: str, assignment: str) -> Kept | None:
+    """A verdict on record, or `None` if there is none that can be read."""
     try:
         kept = json.loads(course.verdict_path(student, assignment).read_text(encoding="utf-8"))
-        return kept["fingerprint"], kept["verdict"]
+        return Kept(Key(kept["conditions"], kept["file"]), kept["content"], kept["verdict"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

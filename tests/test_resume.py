@@ -1,0 +1,453 @@
+"""A batch that was killed goes on: nothing lost, nothing doubled, nothing unlike an undisturbed run."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import psutil
+import pytest
+from nbgrader.converters import Autograde
+
+from autograder.checking.session import with_checks
+from autograder.grading import record as record_module
+from autograder.grading import store as store_module
+from autograder.grading.course import Course
+from autograder.grading.judge import Graded, judge
+from autograder.grading.record import on_record, record, refile
+from autograder.grading.store import Key, assignment_seed, clear_leftovers, load_verdict
+from autograder.grading.verdict import Verdict
+from autograder.grading.workers import WarmParent
+from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, submission
+from tests.resume_helpers import (
+    CORRUPT,
+    WRONG,
+    finished,
+    leftovers,
+    make_class,
+    notebook_path,
+    rows,
+    start_grading,
+    state,
+    wait_for_verdicts,
+)
+
+MADE = ("autograded", "verdicts", ".autograder", "gradebook.db", "gradebook.db-journal")
+"""What grading writes in a course."""
+
+
+def grade(course: Course, *options: object) -> subprocess.CompletedProcess[str]:
+    told = autograder("grade", ASSIGNMENT, "--course", course.root, "--jobs", "2", *options)
+    assert "Traceback" not in told.stderr, told.stderr
+    return told
+
+
+def copy(course: Course, target: Path) -> Course:
+    shutil.copytree(course.root, target)
+    return Course.at(target)
+
+
+@pytest.fixture(scope="module")
+def ungraded(tmp_path_factory) -> Course:
+    return make_class(tmp_path_factory.mktemp("ungraded"))
+
+
+@pytest.fixture(scope="module")
+def graded(ungraded, tmp_path_factory) -> Course:
+    """The same class after an undisturbed run; tests only read it."""
+    course = copy(ungraded, tmp_path_factory.mktemp("graded") / "course")
+    told = grade(course)
+    assert told.returncode == 0, told.stderr
+    scores = {
+        name.split()[0]: each["score"] - (each["late"] or 0)
+        for name, each in rows(course).items()
+        if " " in name
+    }
+    assert scores == {"ada": 10, "ben": 7.5, "cai": 8, "dov": 0, "eve": 0, "fay": 0}
+    return course
+
+
+def assert_undisturbed(course: Course, graded: Course) -> None:
+    assert leftovers(course) == []
+    found, expected = state(course), state(graded)
+    assert found.keys() == expected.keys()
+    for name in expected:
+        assert found[name] == expected[name], name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "verdicts"), [("group", 0), ("alone", 2), ("interrupt", 1), ("group", 5)])
+def test_a_batch_killed_on_the_way_goes_on(ungraded, graded, tmp_path, how, verdicts):
+    course = copy(ungraded, tmp_path / "course")
+    batch = start_grading(course, "--jobs", 1)
+    if verdicts == 0:  # while the first are being run
+        while not any("spawn" in p.name() or "python" in p.name() for p in family(batch.pid)):
+            time.sleep(0.01)
+    wait_for_verdicts(course, verdicts, batch, 120)
+    begun = family(batch.pid)
+    if how == "group":
+        os.killpg(batch.pid, signal.SIGKILL)
+    else:
+        batch.send_signal(signal.SIGKILL if how == "alone" else signal.SIGINT)
+    told = batch.communicate(timeout=120)[0].decode()
+    assert batch.returncode == {"interrupt": 130}.get(how, -signal.SIGKILL), told
+    assert ("the same command goes on from there" in told) == (how == "interrupt")
+    assert psutil.wait_procs(begun, timeout=60)[1] == [], "something of a killed batch still runs"
+    before = finished(course)
+    assert len(before) < 6, "it was over before it was killed"
+    assert grade(course).returncode == 0
+    assert {student: finished(course)[student] for student in before} == before, "run again"
+    assert_undisturbed(course, graded)
+
+
+def family(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+@dataclass(frozen=True)
+class Resubmitted:
+    """A student's first submission is on record, and another has been judged that waits to be recorded."""
+
+    course: Course
+    graded: Graded
+    key: Key
+
+
+@pytest.fixture(scope="module")
+def resubmitted(ungraded, tmp_path_factory) -> Resubmitted:
+    course = copy(ungraded, tmp_path_factory.mktemp("resubmitted") / "course")
+    bundle, student = course.bundle(ASSIGNMENT), "ben"
+    seed = assignment_seed(course, ASSIGNMENT)
+
+    def judged(raw: bytes) -> Graded:
+        return with_checks(
+            folder,
+            lambda checks: judge(raw, bundle, student=student, seed=seed, checks=checks, workers=workers),
+        )
+
+    first, second = notebook_path(course, student).read_bytes(), submission(WRONG)
+    with WarmParent() as workers, bundle.checks_folder() as folder:
+        record(course, bundle, judged(first), Key.of(first, bundle.digest(), seed))
+        told = judged(second)
+    notebook_path(course, student).write_bytes(second)
+    (notebook_path(course, student).parent / "timestamp.txt").write_text("2026-03-01 10:30:00 UTC")
+    return Resubmitted(course, told, Key.of(second, bundle.digest(), seed))
+
+
+def parts(course: Course) -> dict[str, Any]:
+    """What is on record of the one student, each part by itself."""
+    folder = course.folder("autograded", "ben", ASSIGNMENT)
+    kept = load_verdict(course, "ben", ASSIGNMENT)
+    files = {name: folder / name for name in (f"{NOTEBOOK}.ipynb", "timestamp.txt")}
+    return {
+        "gradebook": rows(course),
+        "verdict": kept and kept.verdict,
+        **{name: path.read_text() if path.exists() else None for name, path in files.items()},
+    }
+
+
+def killed_at_each_line(course: Course, act: Callable[[], None]) -> Iterator[dict[str, Any]]:
+    """What is on record after `act` was killed at the first line of the code that records, the second, …"""
+    kept = course.root.parent / "kept"
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.mkdir()
+    for name in MADE:
+        move(course.root / name, kept / name)
+    line = 0
+    while True:
+        line += 1
+        for name in MADE:
+            move(kept / name, course.root / name)
+        child = os.fork()
+        if child == 0:
+            try:
+                kill_at(line)
+                act()
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert status in (0, -signal.SIGKILL)
+        yield parts(course)  # after the last line: of an undisturbed run
+        clear_leftovers(course, course.bundle(ASSIGNMENT))
+        assert leftovers(course) == []
+        if status == 0:
+            break
+    for name in MADE:
+        move(kept / name, course.root / name)
+    assert line > 40, "this did not follow the code that records"
+
+
+def move(origin: Path, target: Path) -> None:
+    """A copy of a file or folder in place of what is there, or nothing if there is nothing."""
+    if target.is_dir():
+        shutil.rmtree(target)
+    target.unlink(missing_ok=True)
+    if origin.is_dir():
+        shutil.copytree(origin, target)
+    elif origin.exists():
+        shutil.copy2(origin, target)
+
+
+def kill_at(line: int) -> None:
+    """End this process when it comes to so many lines of the modules that record; repetitions count once."""
+    files = {module.__file__ for module in (record_module, store_module)}
+    seen = set()
+
+    def follow(frame: Any, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename not in files:
+            return None
+        if event == "line":
+            seen.add(tuple(each for each in stack(frame) if each[0] in files))
+            if len(seen) == line:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return follow
+
+    sys.settrace(follow)
+
+
+def stack(frame: Any) -> Iterator[tuple[str, int]]:
+    while frame is not None:
+        yield frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+
+
+@pytest.mark.slow
+def test_killed_between_any_two_steps_a_record_is_old_or_new_or_none(resubmitted):
+    course, bundle = resubmitted.course, resubmitted.course.bundle(ASSIGNMENT)
+    old = parts(course)
+    seen = list(
+        killed_at_each_line(course, lambda: record(course, bundle, resubmitted.graded, resubmitted.key))
+    )
+    new = seen[-1]
+    assert all(new[part] != old[part] for part in old), "old and new must be told apart"
+    for line, found in enumerate(seen, 1):
+        if found["verdict"] is not None:  # else it will be judged again, whatever else is there
+            assert found in (old, new), line
+        for part, value in found.items():
+            assert value in (old[part], new[part], None), (line, part, "is half-written")
+    assert any(found["verdict"] is None for found in seen)
+    assert any(found == old for found in seen)
+
+
+@pytest.mark.slow
+def test_killed_between_any_two_steps_a_new_time_is_filed_or_seen_to_be_missing(resubmitted):
+    course, bundle = resubmitted.course, resubmitted.course.bundle(ASSIGNMENT)
+    kept = load_verdict(course, "ben", ASSIGNMENT)
+    assert kept is not None
+    old = parts(course)
+    seen = list(killed_at_each_line(course, lambda: refile(course, bundle, kept, resubmitted.key)))
+    new = seen[-1]
+    assert (old["gradebook"]["ben 03_lstm_cell"]["late"], new["gradebook"]["ben 03_lstm_cell"]["late"]) == (
+        2.5,
+        1,
+    )
+    for line, found in enumerate(seen, 1):
+        assert found["verdict"] == old["verdict"] == new["verdict"], line
+        assert found["gradebook"] in (old["gradebook"], new["gradebook"]), line
+        if found["gradebook"] == new["gradebook"]:
+            assert found == new, line
+
+
+STEPS = (
+    (record_module, "_save_scores", 1),
+    (record_module, "withdraw_verdict", 1),
+    (Path, "replace", 1),
+    (Path, "replace", 2),
+    (Autograde, "set_permissions", 1),
+    (Path, "replace", 3),
+)
+"""One of them each: with the lock held, before the commit, after it, and between what is put in place."""
+
+
+@pytest.mark.slow
+def test_killed_while_recording_the_real_command_goes_on(graded, tmp_path):
+    """Others were handed in and recorded half-way; then the first ones came back."""
+    course = copy(graded, tmp_path / "course")
+    bundle = course.bundle(ASSIGNMENT)
+    for student, (owner, name, times) in zip(finished(course), STEPS, strict=True):
+        notebook = (course.folder("autograded", student, ASSIGNMENT) / f"{NOTEBOOK}.ipynb").read_text()
+        verdict = Verdict(student, ASSIGNMENT, NOTEBOOK, "corrupt", 0.0, 0, (), ())
+        child = os.fork()
+        if child == 0:
+            try:
+                kill_instead(owner, name, times)
+                record(course, bundle, Graded(verdict, notebook.replace("LSTM", "lstm")), Key("", ""))
+            finally:
+                os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, name
+    assert leftovers(course) != []
+    assert rows(course) != rows(graded)
+    assert grade(course).returncode == 0
+    assert_undisturbed(course, graded)
+
+
+def kill_instead(owner: Any, name: str, times: int) -> None:
+    """Make a function end this process when it is called for so many times."""
+    function, calls = getattr(owner, name), []
+
+    def killing(*arguments: Any, **options: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == times:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
+
+    setattr(owner, name, killing)
+
+
+@contextmanager
+def little_disk(folder: Path, size: int) -> Iterator[None]:
+    """A small file system of its own; skips where this user may not mount one."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)]
+    told = subprocess.run(command, capture_output=True, text=True)
+    if told.returncode:
+        pytest.skip(f"this user may not mount a small disk: {told.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.slow
+def test_a_full_disk_ends_a_batch_in_one_sentence_and_the_next_goes_on(ungraded, graded, tmp_path):
+    with little_disk(tmp_path, 6 << 20):
+        course = copy(ungraded, tmp_path / "course")
+        ballast = tmp_path / "ballast"
+        for free in (0, 100 << 10, 240 << 10):
+            ballast.unlink(missing_ok=True)
+            ballast.write_bytes(bytes(shutil.disk_usage(tmp_path).free - free))
+            told = grade(course, "--jobs", 1)
+            assert told.returncode == 1, (free, told.stdout)
+            (sentence,) = [line for line in told.stderr.splitlines() if "ETA" not in line]
+            assert "No space left on device" in sentence or "no room left on its disk" in sentence
+            for student in on_record(course, course.bundle(ASSIGNMENT)):
+                assert rows(course)[f"{student} {ASSIGNMENT}"] == rows(graded)[f"{student} {ASSIGNMENT}"]
+        before = finished(course)
+        assert 0 < len(before) < 6, "it was full too early or too late to show anything"
+        ballast.unlink()
+        assert grade(course).returncode == 0
+        assert {student: finished(course)[student] for student in before} == before, "run again"
+        assert_undisturbed(course, graded)
+
+
+@pytest.mark.slow
+def test_files_that_may_not_grow_end_a_batch_in_one_sentence_and_the_next_goes_on(ungraded, graded, tmp_path):
+    """What any user's machine can do in place of a full disk: the gradebook may not grow further."""
+    course = copy(ungraded, tmp_path / "course")
+    limit = (course.root / "gradebook.db").stat().st_size // 2
+    told = subprocess.run(
+        [sys.executable, "-m", "autograder", "grade", ASSIGNMENT, "--course", course.root, "--jobs", "1"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)),
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 1
+    (sentence,) = [line for line in told.stderr.splitlines() if "ETA" not in line]
+    assert sentence.startswith(f"The gradebook {course.root}/gradebook.db "), sentence
+    assert grade(course).returncode == 0
+    assert_undisturbed(course, graded)
+
+
+def test_what_is_handed_in_again_never_keeps_the_old_score(graded, tmp_path):
+    course = copy(graded, tmp_path / "course")
+    first = {student: notebook_path(course, student) for student in finished(course)}
+    kept = {student: path.read_bytes() for student, path in first.items() if path.exists()}
+    with course.gradebook() as book:
+        for student in ("ada", "cai"):
+            given = book.find_grade("check_lstm_cell", NOTEBOOK, ASSIGNMENT, student)
+            given.manual_score, given.extra_credit, given.needs_manual_grade = 1.25, 0.5, False
+            book.find_comment("lstm_cell", NOTEBOOK, ASSIGNMENT, student).manual_comment = "Nice."
+        book.db.commit()
+    before = rows(course)
+    first["ada"].write_bytes(CORRUPT)
+    (first["ben"].parent / "timestamp.txt").write_text("2026-03-01 14:30:00 UTC")
+    first["cai"].write_bytes(saved_anew(kept["cai"]))
+    first["dov"].unlink()
+    first["eve"].write_bytes(submission())
+    first["fay"].write_bytes(submission(WRONG))
+    assert grade(course).returncode == 0
+    now = {name.split()[0]: each for name, each in rows(course).items() if " " in name}
+    assert {name: sum(g[0] for g in each["grades"].values()) for name, each in now.items()} == {
+        "ada": 0, "ben": 10, "cai": 8, "dov": 0, "eve": 10, "fay": 8
+    }  # fmt: skip
+    statuses = {name: load_verdict(course, name, ASSIGNMENT).verdict["status"] for name in now}
+    assert (statuses["ada"], statuses["dov"], statuses["eve"]) == ("corrupt", "missing", "graded")
+    assert now["ada"]["grades"]["check_lstm_cell"] == (0, 1.25, 0.5, True), "kept, and flagged"
+    assert now["ada"]["comments"]["lstm_cell"][1] == "Nice."
+    assert (now["ben"]["late"], now["ben"]["at"]) == (5, "2026-03-01 14:30:00")
+    assert (
+        (course.folder("autograded", "ben", ASSIGNMENT) / "timestamp.txt")
+        .read_text()
+        .endswith("14:30:00 UTC")
+    )
+    assert seconds(course, "ben") == seconds(graded, "ben"), "another time alone is no reason to judge again"
+    assert seconds(course, "cai") == seconds(graded, "cai"), "what was only saved anew is not judged again"
+    assert now["cai"] == before[f"cai {ASSIGNMENT}"], "and a person's score is not flagged again"
+    # A forced run says the same, and has a person look again.
+    assert grade(course, "--force").returncode == 0
+    assert rows(course)[f"cai {ASSIGNMENT}"]["grades"]["check_lstm_cell"] == (0, 1.25, 0.5, True)
+    assert rows(course)[f"ada {ASSIGNMENT}"] == now["ada"]
+    assert rows(course)[f"ben {ASSIGNMENT}"] == now["ben"]
+    # And the way back.
+    for student, path in first.items():
+        path.unlink(missing_ok=True)
+        if student in kept:
+            path.write_bytes(kept[student])
+    (first["ben"].parent / "timestamp.txt").write_text("2026-03-01 12:00:00 UTC")
+    with course.gradebook() as book:
+        for student in ("ada", "cai"):
+            given = book.find_grade("check_lstm_cell", NOTEBOOK, ASSIGNMENT, student)
+            given.manual_score, given.extra_credit, given.needs_manual_grade = None, None, False
+            book.find_comment("lstm_cell", NOTEBOOK, ASSIGNMENT, student).manual_comment = None
+        book.db.commit()
+    assert grade(course).returncode == 0
+    assert_undisturbed(course, graded)
+
+
+def saved_anew(raw: bytes) -> bytes:
+    """The notebook as an editor saves it after running it: outputs and metadata are others."""
+    notebook = nbformat.reads(raw.decode(), as_version=4)
+    notebook.metadata["kernelspec"] = {"name": "other", "display_name": "Other"}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.execution_count = 7
+            cell.outputs = [nbformat.v4.new_output("stream", text="what it printed")]
+    return nbformat.writes(notebook).encode()
+
+
+def seconds(course: Course, student: str) -> float:
+    """How long it took to judge: differs from one judging to the next."""
+    kept = load_verdict(course, student, ASSIGNMENT)
+    assert kept is not None
+    return float(kept.verdict["seconds"])
+
+
+def test_what_is_on_record_is_told_by_its_key_and_a_whole_notebook(graded, tmp_path):
+    course = copy(graded, tmp_path / "course")
+    bundle = course.bundle(ASSIGNMENT)
+    key = Key.of(b"1", "digest", 1)
+    assert key == Key.of(b"1", "digest", 1)
+    for other in (Key.of(b"2", "digest", 1), Key.of(None, "digest", 1)):
+        assert other.conditions == key.conditions
+        assert other.file != key.file
+    for other in (Key.of(b"1", "other", 1), Key.of(b"1", "digest", 2)):
+        assert other.conditions != key.conditions
+    # A graded notebook that another program was writing when it was killed is not on record.
+    path = course.folder("autograded", "ada", ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
+    assert "ada" in on_record(course, bundle)
+    path.write_bytes(path.read_bytes()[:-1000])
+    assert "ada" not in on_record(course, bundle)
