@@ -84,7 +84,7 @@ def grade(course: Course, jobs: int) -> None:
 
 
 def kill_and_go_on(course: Course, undisturbed: Course, verdicts: int, seconds: float, jobs: int) -> Killed:
-    """Kill a batch so many seconds after so many verdicts, give the command again, and count what is not as it should be."""
+    """Kill a batch so many seconds after so many verdicts, go on, and count what is not as it should be."""
     started = time.monotonic()
     batch = start_grading(course, "--jobs", jobs)
     wait_for_verdicts(course, verdicts, batch, 600)
