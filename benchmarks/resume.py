@@ -62,10 +62,12 @@ def main() -> None:
         grade(undisturbed, options.jobs)
         takes = time.monotonic() - started
         found, count = [], 6 * options.copies
+        recorded = [nanoseconds for _, nanoseconds in finished(undisturbed).values()]
+        between = (max(recorded) - min(recorded)) / 1e9 / count
         for number in range(options.moments):
             course = copy(ungraded, home / f"killed{number}")
             verdicts = draw.randrange(count)
-            seconds = draw.uniform(0, takes / count)
+            seconds = draw.uniform(0, 2 * between if verdicts else takes / 2)
             found.append(kill_and_go_on(course, undisturbed, verdicts, seconds, options.jobs))
             shutil.rmtree(course.root)
         report(found, takes, options)
