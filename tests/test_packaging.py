@@ -120,6 +120,16 @@ def test_the_student_wheel_is_the_package_and_nothing_else(student_wheel):
     assert b"autograder = autograder.cli:main" in entry_points
 
 
+def test_an_editable_install_copies_nothing(tmp_path):
+    """Copies would grow old beside the checkout, and a submission could find them there."""
+    code = "import sys; from hatchling.build import build_editable; build_editable(sys.argv[1])"
+    result = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    [built] = tmp_path.iterdir()
+    held = [name for name in wheel_contents(built) if ".dist-info/" not in name]
+    assert held == ["_editable_impl_lstm_autograder.pth"]
+
+
 def test_students_need_no_grading_package(student_wheel):
     metadata = student_wheel[f"lstm_autograder-{autograder.__version__}.dist-info/METADATA"].decode()
     required = re.findall(r"(?m)^Requires-Dist: ([\w.-]+)(?!.*extra ==)", metadata)
