@@ -13,7 +13,7 @@ from autograder.grading.unusual import unusual_code
         ("import sys\nsys.modules['autograder.worker.objects'].KernelLog = None", "sys.modules"),
         ("helper = vars(torch)['lstm_' + 'cell']", "vars(torch)"),
         ("helper = torch.__dict__['x']", "torch.__dict__"),
-        ("def f():\n    return getattr(torch, 'lstm_' + 'cell')", "getattr(torch, … + …)"),
+        ("def f():\n    return getattr(torch, 'lstm_' + 'cell')", "getattr(torch, …)"),
         ("helper = getattr(torch, ''.join(reversed('llec_mtsl')))", "getattr(torch, …)"),
         ("if torch.is_inference_mode_enabled(): pass", "is_inference_mode_enabled"),
         ("exec('1')", "exec(…)"),

@@ -75,10 +75,6 @@ def _place(node: ast.AST) -> tuple[int, str] | None:
         case ast.Call(func=ast.Name(id="exec" | "eval" | "compile" | "__import__" as name), lineno=line):
             return line, f"{name}(…)"
         case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=base), name, *_], lineno=line) if (
-            base in _TORCH_DICTIONARIES and isinstance(name, ast.BinOp)
-        ):
-            return line, f"getattr({base}, … + …)"
-        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=base), name, *_], lineno=line) if (
             base in _TORCH_DICTIONARIES and not isinstance(name, (ast.Constant, ast.Name))
         ):
             return line, f"getattr({base}, …)"
