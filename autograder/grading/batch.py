@@ -13,7 +13,7 @@ from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import Graded, judge
-from autograder.grading.known import Table, kept_mistakes, known_mistakes
+from autograder.grading.known import KnownMistakes, kept_mistakes, known_mistakes
 from autograder.grading.pool import Failure, Setting, work_off
 from autograder.grading.rebuild import content_of
 from autograder.grading.record import check_gradebook, on_record, record, refile
@@ -141,7 +141,7 @@ def grade(
             yield Done(verdict.as_json(), fresh=True)
 
 
-def _diagnosis_changed(verdict: dict[str, Any], mistakes: Table) -> bool:
+def _diagnosis_changed(verdict: dict[str, Any], mistakes: KnownMistakes) -> bool:
     """Whether the known mistakes explain anything in a kept verdict otherwise than it says."""
     for task in verdict["tasks"]:
         checks = task["checks"]

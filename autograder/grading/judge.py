@@ -33,8 +33,8 @@ class Graded:
     """The digest of what counts in the submitted file; `""` if it could not be read."""
 
 
-KnownMistakes = Callable[[str], Sequence[Known]]
-"""What the known mistakes of a task answer, under the seed of the judging."""
+MistakesOf = Callable[[str], Sequence[Known]]
+"""From a task to what its known mistakes answer, under the seed of the judging."""
 
 
 def judge(
@@ -45,7 +45,7 @@ def judge(
     seed: int,
     checks: Checks,
     workers: WarmParent,
-    known: KnownMistakes = lambda task: (),
+    known: MistakesOf = lambda task: (),
 ) -> Graded:
     """Judge one submission; `raw=None` is a submission without the notebook.
 
@@ -73,7 +73,7 @@ def judge(
         verdict = replace(
             blank, status=run.status, findings=findings, tasks=tasks, seconds=time.monotonic() - started
         )
-        return Graded(verdict, _written(run.graded_notebook(verdict), verdict), content)
+        return Graded(verdict, _file_text(run.graded_notebook(verdict), verdict), content)
 
 
 def unfit_checks(bundle: Bundle, *, seed: int, checks: Checks, workers: WarmParent) -> dict[str, list[str]]:
@@ -125,10 +125,11 @@ def _unread(verdict: Verdict, bundle: Bundle) -> Graded:
         if cell["cell_type"] == "code":
             graded = is_grade(cell) and not is_solution(cell)
             cell["outputs"] = [nbformat.from_dict(zero)] if graded else []
-    return Graded(verdict, _written(notebook, verdict))
+    return Graded(verdict, _file_text(notebook, verdict))
 
 
-def _written(notebook: NotebookNode, verdict: Verdict) -> str:
+def _file_text(notebook: NotebookNode, verdict: Verdict) -> str:
+    """The graded notebook as text; one that was not graded as usual says so in front."""
     if verdict.status != "graded":
         notes = [finding.message for finding in verdict.findings if finding.kind != "cell_error"]
         text = "**About your submission.** " + " ".join(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -18,15 +18,15 @@ from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
-from autograder.grading.judge import judge_answers
+from autograder.grading.judge import MistakesOf, judge_answers
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
 from autograder.grading.store import one_writer, write_whole
 from autograder.grading.verdict import TaskVerdict
 from autograder.grading.workers import WarmParent
 
-Table = Mapping[str, Sequence[Known]]
-"""The known mistakes of an assignment by task."""
+KnownMistakes = Mapping[str, Sequence[Known]]
+"""By task, what the known mistakes of an assignment answer."""
 
 
 def mistaken(bundle: Bundle, mistake: Mistake) -> bytes:
@@ -36,7 +36,7 @@ def mistaken(bundle: Bundle, mistake: Mistake) -> bytes:
 
 def known_mistakes(
     course: Course, bundle: Bundle, seed: int, workers: WarmParent | None = None, jobs: int = 1
-) -> Table:
+) -> KnownMistakes:
     """What the assignment's mistakes answer: as it is kept, or tried out now and kept."""
     kept = kept_mistakes(course, bundle, seed)
     if kept is not None:
@@ -55,7 +55,7 @@ def known_mistakes(
     return table
 
 
-def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> Table | None:
+def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> KnownMistakes | None:
     """What the assignment's mistakes answer, if it is kept; an empty catalogue needs no keeping."""
     if not bundle.mistakes:
         return {}
@@ -70,7 +70,7 @@ def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> Table | None:
 
 def try_mistakes(
     bundle: Bundle, seed: int, workers: WarmParent, jobs: int, *, include_hidden: bool = True
-) -> Table:
+) -> KnownMistakes:
     """Try each mistake in its own task, `jobs` tasks at a time, with or without the hidden checks."""
     tasks = dict.fromkeys(mistake.task for mistake in bundle.mistakes)
     found: dict[str, list[Known]] = {}
@@ -84,9 +84,7 @@ def try_mistakes(
     return {task: found[task] for task in tasks}
 
 
-def tried_when_needed(
-    bundle: Bundle, seed: int, checks: Checks, workers: WarmParent
-) -> Callable[[str], Sequence[Known]]:
+def tried_when_needed(bundle: Bundle, seed: int, checks: Checks, workers: WarmParent) -> MistakesOf:
     """The mistakes of a task, tried in this process when they are first asked for."""
     setting = Setting(bundle, seed, workers)
     return functools.cache(lambda task: Trial(task).run(setting, checks))

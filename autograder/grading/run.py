@@ -110,7 +110,7 @@ class Run:
         failed. Of what that worker says only outcomes are used: it has seen solutions.
         """
         broken = [task.task for task in tasks if not all_passed(task)]
-        again = [task for task in broken[1:] if self._written(task, bundle)]
+        again = [task for task in broken[1:] if self._attempted(task, bundle)]
         if not again or not set(broken) <= set(bundle.solution):
             return tasks
         if self.worker is not None:
@@ -207,7 +207,7 @@ class Run:
         seconds = min(self.limits.cell_seconds, max(0.1, self._left()))
         return self.worker.ask({"op": "run", "source": source}, seconds)
 
-    def _written(self, task: str, bundle: Bundle) -> bool:
+    def _attempted(self, task: str, bundle: Bundle) -> bool:
         """Whether the student has changed the task's released cell, and it has run."""
         return self.rebuilt.sources.get(task) != bundle.stubs.get(task) and task not in self.errors
 

@@ -22,7 +22,7 @@ from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import Graded, unfit_checks
-from autograder.grading.known import Table, mistaken, try_mistakes
+from autograder.grading.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
 from autograder.grading.verdict import TaskVerdict, Verdict
@@ -142,7 +142,7 @@ class SmallSizes:
         return unfit_checks(setting.bundle, seed=setting.seed, checks=checks, workers=setting.workers)
 
 
-def _stale(hints: Path, known: Table) -> list[str]:
+def _stale(hints: Path, known: KnownMistakes) -> list[str]:
     """Students get the same diagnosis from the release: its hints open for the answers they belong to."""
     for task, mistakes in known.items():
         for mistake in mistakes:
