@@ -174,7 +174,7 @@ class Checks:
         """Run one check once, at the seed's sizes or at others, and return what it ended with."""
         label = f"{check.task}/{item.name}"
         sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"))
-        self._plugin.job = (submission, sizes, Draw(seed, label, sizes))
+        self._plugin.given = {"submission": submission, "sizes": sizes, "draw": Draw(seed, label, sizes)}
         try:
             submission.begin(check.task, _student_seed(seed, label))
         except Exception as error:
@@ -186,22 +186,22 @@ class _Plugin:
     """The fixtures of a check, and the exception it ended with."""
 
     def __init__(self) -> None:
-        self.job: tuple[Submission, Sizes, Draw] | None = None
+        self.given: dict[str, Any] = {}
+        """What a check may ask for, by the name of its argument."""
         self.raised: BaseException | None = None
+        self.called = False
         self.body: Callable[[pytest.Session], Any] | None = None
         self.ran = False
         self.result: Any = None
         self.collection_errors: list[str] = []
 
     def run(self, item: pytest.Item) -> BaseException | None:
-        """Run a collected check for the job at hand, and return the exception it ended with."""
+        """Run a collected check with what is given, and return the exception it ended with."""
         assert isinstance(item, pytest.Function)
-        assert self.job is not None
-        given = dict(zip(("submission", "sizes", "draw"), self.job, strict=True))
-        if set(item.fixturenames) <= set(given) and not item.own_markers:
+        if set(item.fixturenames) <= set(self.given) and not item.own_markers:
             # There is nothing for pytest to set up, and its ceremony costs more than most checks.
             try:
-                item.obj(**{name: given[name] for name in item.fixturenames})
+                item.obj(**{name: self.given[name] for name in item.fixturenames})
             except Exception as error:
                 return error
             return None
@@ -214,22 +214,20 @@ class _Plugin:
     @property
     def letters(self) -> set[str]:
         """The dimensions of what the last check drew."""
-        return self.job[2].letters if self.job is not None else set()
+        draw: Draw = self.given["draw"]
+        return draw.letters
 
     @pytest.fixture
     def submission(self) -> Submission:
-        assert self.job is not None
-        return self.job[0]
+        return self.given["submission"]
 
     @pytest.fixture
     def sizes(self) -> Sizes:
-        assert self.job is not None
-        return self.job[1]
+        return self.given["sizes"]
 
     @pytest.fixture
     def draw(self) -> Draw:
-        assert self.job is not None
-        return self.job[2]
+        return self.given["draw"]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
