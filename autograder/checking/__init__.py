@@ -9,6 +9,7 @@ from autograder.checking.draw import Draw, Sizes
 from autograder.checking.expect import (
     CheckFailed,
     case,
+    compare,
     expect,
     expect_dtype,
     expect_module,
@@ -18,6 +19,7 @@ from autograder.checking.expect import (
     expect_registered,
     expect_untouched,
     fail,
+    tree_leaves,
 )
 from autograder.checking.gradients import expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule, teaching_only
@@ -32,6 +34,7 @@ __all__ = [
     "Submission",
     "Target",
     "case",
+    "compare",
     "expect",
     "expect_dtype",
     "expect_gradients",
@@ -47,4 +50,5 @@ __all__ = [
     "points",
     "rule",
     "teaching_only",
+    "tree_leaves",
 ]

@@ -11,8 +11,15 @@ from typing import Any
 
 import torch
 
-from autograder.checking import Submission, Target, expect_no_kernel, expect_no_mention, fail
-from autograder.checking.expect import compare, tree_leaves
+from autograder.checking import (
+    Submission,
+    Target,
+    compare,
+    expect_no_kernel,
+    expect_no_mention,
+    fail,
+    tree_leaves,
+)
 from autograder.checking.submission import StudentError
 
 KERNELS = r"(^|::|_)(lstm|gru|rnn)(_|$)"

@@ -8,8 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, Draw, Submission, Target, expect, fail
-from autograder.checking.expect import compare
+from autograder.checking import CheckFailed, Draw, Submission, Target, compare, expect, fail
 from autograder.exercises.lstm_cell.given import cell_step
 
 COUNTING = """

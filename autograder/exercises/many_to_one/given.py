@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, expect, expect_registered, fail
-from autograder.checking.expect import compare
+from autograder.checking import Draw, Sizes, Submission, Target, compare, expect, expect_registered, fail
 
 OUTPUTS = 9
 """Outputs or classes: a size that is none of the drawn ones, nor twice or four times one of them."""

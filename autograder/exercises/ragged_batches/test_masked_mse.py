@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from autograder.checking import (
     case,
+    compare,
     expect,
     expect_dtype,
     expect_untouched,
@@ -13,7 +14,6 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.checking.expect import compare
 from autograder.exercises.ragged_batches.given import HUGE, padded_with, ragged_lengths, real_steps, roomy
 
 ARGUMENTS = ("prediction", "target", "lengths")

@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     case,
+    compare,
     expect,
     expect_dtype,
     expect_gradients,
@@ -13,7 +14,6 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.checking.expect import compare
 from autograder.exercises.seq2seq.given import attended, padding, ragged, roomy
 
 ARGUMENTS = ("query", "encoder_output", "lengths")

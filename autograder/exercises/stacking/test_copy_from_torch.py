@@ -3,8 +3,7 @@
 import torch
 from torch import nn
 
-from autograder.checking import Target, case, expect_not_shared, fail, needs, points, rule
-from autograder.checking.expect import compare
+from autograder.checking import Target, case, compare, expect_not_shared, fail, needs, points, rule
 from autograder.checking.submission import StudentError
 from autograder.exercises.stacking.given import GATES, stack_shapes
 

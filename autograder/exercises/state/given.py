@@ -5,8 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Submission, Target, expect, fail
-from autograder.checking.expect import compare
+from autograder.checking import Draw, Submission, Target, compare, expect, fail
 from autograder.checking.submission import Call, StudentError
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
