@@ -1,4 +1,4 @@
-"""What the benchmarks share: courses with submissions in them, commands, and a meter for CPU-seconds."""
+"""What the benchmarks share: courses with submissions in them, commands, a meter for CPU-seconds, rounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -15,6 +15,9 @@ import nbformat
 ROOT = Path(__file__).resolve().parent.parent
 STOCK_CONFIG = "c = get_config()\nc.CourseDirectory.course_id = 'stock'\n"
 AUTOGRADER = [sys.executable, "-m", "autograder"]
+
+Rounds = list[tuple[float, float | None]]
+"""Seconds and CPU-seconds (`None` where nothing counts them) of the same thing done several times."""
 
 
 class CpuMeter:
@@ -49,6 +52,18 @@ class CpuMeter:
             (self.folder.parent / "cgroup.procs").write_text(str(os.getpid()))
             time.sleep(0.5)
             self.folder.rmdir()
+
+
+def alternate(ways: Mapping[str, Callable[[], None]], rounds: int, meter: CpuMeter) -> dict[str, Rounds]:
+    """Do the same in several ways, one after the other in each round, so that all meet the same weather."""
+    found: dict[str, Rounds] = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, go in ways.items():
+            before, started = meter.seconds(), time.perf_counter()
+            go()
+            seconds, after = time.perf_counter() - started, meter.seconds()
+            found[way].append((seconds, None if before is None or after is None else after - before))
+    return found
 
 
 def make_course(

@@ -13,11 +13,9 @@ import argparse
 import shutil
 import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from _shared import AUTOGRADER, ROOT, CpuMeter, make_course, run
+from _shared import AUTOGRADER, ROOT, CpuMeter, Rounds, alternate, make_course, run
 from rich.console import Console
 from rich.table import Table
 
@@ -50,9 +48,7 @@ def a_third_wrong(assignment: str, count: int) -> list[dict[str, str]]:
     ]
 
 
-def measure(
-    home: Path, options: argparse.Namespace, meter: CpuMeter
-) -> dict[str, list[tuple[float, float | None]]]:
+def measure(home: Path, options: argparse.Namespace, meter: CpuMeter) -> dict[str, Rounds]:
     """Seconds and CPU-seconds of whole batches, for each way and round."""
     name, submissions = options.assignment, a_third_wrong(options.assignment, options.submissions)
     known = make_course(home / "with", name, submissions)
@@ -63,22 +59,15 @@ def measure(
         shutil.rmtree(known / ".autograder" / "known", ignore_errors=True)
         run(grade, known)
 
-    ways: dict[str, Callable[[], None]] = {
+    ways = {
         "without the catalogue": lambda: run(grade, plain),
         "with it, the mistakes yet to be tried": first,
         "with it": lambda: run(grade, known),
     }
-    found: dict[str, list[tuple[float, float | None]]] = {way: [] for way in ways}
-    for _ in range(options.rounds):
-        for way, go in ways.items():
-            before, started = meter.seconds(), time.perf_counter()
-            go()
-            after, seconds = meter.seconds(), time.perf_counter() - started
-            found[way].append((seconds, None if before is None or after is None else after - before))
-    return found
+    return alternate(ways, options.rounds, meter)
 
 
-def report(found: dict[str, list[tuple[float, float | None]]], options: argparse.Namespace) -> None:
+def report(found: dict[str, Rounds], options: argparse.Namespace) -> None:
     table = Table(
         title=f"{options.assignment}, {options.submissions} submissions, a third of them wrong, "
         f"medians of {options.rounds} rounds"
