@@ -207,7 +207,7 @@ def wall(request):
     """Workers behind a wall: two users, two levels."""
     level, ordinary = request.param
     if not ordinary and os.geteuid() != 0:
-        pytest.skip("needs root")
+        pytest.skip("only root can start a supervisor as root")
     # What a killed supervisor leaves behind goes with this folder.
     with tempfile.TemporaryDirectory(prefix="wall-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o777)

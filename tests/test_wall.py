@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (an attack a line)
 """A student who wants points, or to break the batch: every attack is a notebook that is really graded.
 
 Each must end with an explicit status, gain nothing and cost nobody else anything. What the

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (an attack a line)
 """The language across the wall: what one side says the other reads, and whatever else arrives is refused."""
 
 from __future__ import annotations

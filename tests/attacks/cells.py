@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (sources of attacks, not code of ours)
 """Hostile cells: what a student might put into a notebook to gain points, to look around or to break the batch.
 
 Each is put into the released notebook, in which nothing is solved: as the answer to a task, or as a cell

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (students' lines)
 """Right and wrong answers to the tasks of 08_bidirectional."""
 
 from tests.variants.edits import edit

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (students' lines)
 """Right and wrong answers to the tasks of 07_many_to_one."""
 
 from tests.variants.edits import edit
