@@ -1,8 +1,5 @@
 """`class LSTMCell(nn.Module)`: one step as a module with twelve per-gate parameters."""
 
-import itertools
-import math
-
 import torch
 
 from autograder.checking import (
@@ -13,14 +10,18 @@ from autograder.checking import (
     expect_module,
     expect_registered,
     expect_untouched,
-    fail,
     hidden,
     needs,
     points,
     rule,
 )
 from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
-from autograder.exercises.lstm_cell.given import cell_parameters, cell_shapes, cell_step
+from autograder.exercises.per_gate import (
+    cell_parameters,
+    cell_shapes,
+    cell_step,
+    expect_starting_weights,
+)
 
 RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
 FAN_SIZES = (50, 65)
@@ -76,26 +77,7 @@ def test_from_scratch(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
-    input_size, hidden_size = FAN_SIZES
-    start = submission.LSTMCell(input_size, hidden_size).describe().parameters
-    for name, value in start.items():
-        if name.startswith("b_"):
-            if not torch.equal(value, torch.zeros_like(value)):
-                fail(f"The bias `{name}` does not start at zero.")
-            continue
-        bound = math.sqrt(6 / (value.shape[0] + value.shape[1]))
-        largest, spread = value.abs().max().item(), value.double().std().item()
-        if not (
-            0.95 * bound < largest <= bound * 1.0001 and abs(spread - bound / math.sqrt(3)) < 0.08 * bound
-        ):
-            fail(
-                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: its "
-                f"numbers reach {largest:.3f} with a spread of {spread:.3f}. See "
-                "`nn.init.xavier_uniform_`, applied to each gate's matrix and not to a stack of four."
-            )
-    for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
-        if torch.equal(start[one], start[other]):
-            fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights anew.")
+    expect_starting_weights(submission.LSTMCell(*FAN_SIZES).describe().parameters)
 
 
 @points(0.5)

@@ -3,20 +3,16 @@
 import torch
 from torch import nn
 
-from autograder.checking import Target, case, compare, expect_not_shared, fail, needs, points, rule
+from autograder.checking import Target, case, expect_not_shared, fail, needs, points, rule
 from autograder.checking.submission import StudentError
-from autograder.exercises.lstm_cell.given import GATES, NAMES, cell_shapes
-
-HOLDER = """
-class Holder(nn.Module):
-    def __init__(self, input_size, hidden_size):
-        super().__init__()
-        self.input_size, self.hidden_size = input_size, hidden_size
-        for gate in "ifgo":
-            self.register_parameter(f"W_x{gate}", nn.Parameter(torch.zeros(input_size, hidden_size)))
-            self.register_parameter(f"W_h{gate}", nn.Parameter(torch.zeros(hidden_size, hidden_size)))
-            self.register_parameter(f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
-"""
+from autograder.exercises.per_gate import (
+    HOLDER,
+    NAMES,
+    by_gate,
+    cell_shapes,
+    expect_trainable_copies,
+    not_copied,
+)
 
 REPLACED = """
 class Replaced:
@@ -71,18 +67,8 @@ def expect_in_place(submission, sizes, torch_cell):
 
 def expect_same_weights(cell, torch_cell):
     """Each parameter holds its gate's numbers, without which the two cells cannot compute the same step."""
-    held = cell.state_dict()
-    blocks = [parameter.detach().chunk(4) for parameter in torch_cell.parameters()]
-    wrong = []
-    for gate, w_ih, w_hh, b_ih, b_hh in zip(GATES, *blocks, strict=True):
-        for name, value in ((f"W_x{gate}", w_ih.T), (f"W_h{gate}", w_hh.T), (f"b_{gate}", b_ih + b_hh)):
-            if name not in held:
-                fail(f"After the copy the cell has no `{name}` any more. Write into the one that is there.")
-            if held[name].shape != value.shape:
-                shapes = f"{tuple(held[name].shape)}, not {tuple(value.shape)}"
-                fail(f"After the copy `{name}` has shape {shapes}. Write into the parameter that is there.")
-            if compare(held[name], value):
-                wrong.append(name)
+    wanted = by_gate(*(parameter.detach() for parameter in torch_cell.parameters()))
+    wrong = not_copied(cell.state_dict(), wanted, "the cell")
     if len(wrong) == len(NAMES):
         fail(
             "After the copy none of the twelve parameters holds the numbers of its gate, so the two cells "
@@ -128,18 +114,7 @@ def test_any_size(submission, sizes, draw):
 def test_still_trainable(submission, sizes, draw):
     """The copy is in place and outside the graph: the same parameters, still asking for gradients."""
     cell, _ = copied(submission, sizes, reference_cell(draw))
-    seen = cell.describe()
-    missing = [name for name in NAMES if name not in seen.parameters]
-    if missing:
-        fail(
-            f"After the copy `{missing[0]}` is no registered parameter any more. Write into the one there is."
-        )
-    frozen = [name for name in NAMES if name not in seen.trainable]
-    if frozen:
-        fail(f"After the copy `{frozen[0]}` no longer asks for gradients. Copy only the numbers.")
-    leaves = [name for name in NAMES if not cell.attribute(name, "is_leaf")]
-    if leaves:
-        fail(f"After the copy `{leaves[0]}` is part of a graph. Copy under `torch.no_grad()`.")
+    expect_trainable_copies(cell, NAMES)
     expect_in_place(submission, sizes, reference_cell(draw))
 
 

@@ -1,30 +1,15 @@
-"""What the tasks are given, a cell that counts its calls, and the references."""
+"""What the tasks are given, a cell that notes its calls, and the references."""
 
 import itertools
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, Draw, Submission, Target, compare, expect, fail
-from autograder.exercises.lstm_cell.given import cell_step
-
-COUNTING = """
-def counting_cell(*args, **kwargs):
-    cell = nn.LSTMCell(*args, **kwargs)
-    cell.shapes = []
-    forward = cell.forward
-
-    def counted(input, hx=None):
-        cell.shapes.append(tuple(input.shape))
-        return forward(input, hx)
-
-    cell.forward = counted
-    return cell
-"""
-"""An nn.LSTMCell and nothing else, by its type too, that notes the shape of the input of each call."""
+from autograder.checking import CheckFailed, Draw, Submission, Target, compare, expect
+from autograder.exercises.handed import noting
+from autograder.exercises.per_gate import cell_step
 
 
 def reference_cell(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTMCell:
@@ -33,15 +18,8 @@ def reference_cell(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTMCel
 
 
 def hand_over(submission: Submission, cell: nn.LSTMCell, dtype: torch.dtype = torch.float64) -> Target:
-    """The same cell on the student's side, counting its calls."""
-    return submission.given(
-        "counting_cell",
-        cell.input_size,
-        cell.hidden_size,
-        source=COUNTING,
-        state=cell.state_dict(),
-        dtype=dtype,
-    )
+    """The same cell on the student's side; its `shapes` are those of the input of each call."""
+    return noting(submission, cell, "shapes", dtype)
 
 
 def over_time(cell: nn.LSTMCell, x, state=None):
@@ -76,33 +54,3 @@ def expect_states(answer: Any, reference: Any, **form: Any) -> None:
             hint = "Step 0 is right: does each later step get both states, h and c, of the step before?"
             raise CheckFailed(f"{error} {hint}") from None
         raise
-
-
-def expect_weights_untouched(given: Target, cell: nn.LSTMCell) -> None:
-    """The cell that was handed over still has its weights."""
-    after = given.state_dict()
-    for name, value in cell.state_dict().items():
-        if not torch.equal(after[name], value):
-            fail(f"The call changed the cell's own weights: `{name}`. Call the cell, do not write into it.")
-
-
-def expect_starting_weights(start: Mapping[str, torch.Tensor]) -> None:
-    """Each gate's matrices are Xavier-uniform by themselves, no two alike, and the biases are zero."""
-    for name, value in start.items():
-        if name.startswith("b_"):
-            if not torch.equal(value, torch.zeros_like(value)):
-                fail(f"The bias `{name}` does not start at zero.")
-            continue
-        bound = math.sqrt(6 / (value.shape[0] + value.shape[1]))
-        largest, spread = value.abs().max().item(), value.double().std().item()
-        if not (
-            0.95 * bound < largest <= bound * 1.0001 and abs(spread - bound / math.sqrt(3)) < 0.08 * bound
-        ):
-            fail(
-                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: its "
-                f"numbers reach {largest:.3f} with a spread of {spread:.3f}. See "
-                "`nn.init.xavier_uniform_`, applied to each gate's matrix and not to a stack of four."
-            )
-    for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
-        if torch.equal(start[one], start[other]):
-            fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights anew.")

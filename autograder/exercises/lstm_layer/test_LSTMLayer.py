@@ -16,8 +16,8 @@ from autograder.checking import (
     rule,
 )
 from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
-from autograder.exercises.lstm_cell.given import cell_parameters, cell_shapes
-from autograder.exercises.lstm_layer.given import every_state, expect_starting_weights, expect_states
+from autograder.exercises.lstm_layer.given import every_state, expect_states
+from autograder.exercises.per_gate import cell_parameters, cell_shapes, expect_starting_weights
 
 RESULTS = {"names": ("hidden", "cells"), "dims": "B T H"}
 FAN_SIZES = (50, 65)

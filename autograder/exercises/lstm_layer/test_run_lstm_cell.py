@@ -13,9 +13,9 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.exercises.handed import expect_weights_untouched
 from autograder.exercises.lstm_layer.given import (
     expect_states,
-    expect_weights_untouched,
     hand_over,
     over_time,
     reference_cell,
@@ -167,4 +167,4 @@ def test_arguments_untouched(submission, sizes, draw):
     given = hand_over(submission, cell)
     call = submission.run_lstm_cell.run((given, x, state))
     expect_untouched(call, (None, x, state), ("cell", "x", "state"))
-    expect_weights_untouched(given, cell)
+    expect_weights_untouched(given, cell, "cell")

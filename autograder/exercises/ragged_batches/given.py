@@ -1,27 +1,15 @@
-"""What the tasks on ragged batches are given: lengths in no order, any padding, an LSTM that counts."""
+"""What the tasks on ragged batches are given: lengths in no order, any padding, an LSTM that notes."""
+
+from collections.abc import Iterator
 
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, fail
+from autograder.checking import Draw, Sizes, Submission, Target
+from autograder.exercises.handed import noting
 
 HUGE = 1e30
 """Padding of this size drowns every real number as soon as it enters a sum."""
-
-COUNTING = """
-def counting_lstm(*args, **kwargs):
-    lstm = nn.LSTM(*args, **kwargs)
-    lstm.packed = []
-    forward = lstm.forward
-
-    def counted(input, hx=None):
-        lstm.packed.append(isinstance(input, nn.utils.rnn.PackedSequence))
-        return forward(input, hx)
-
-    lstm.forward = counted
-    return lstm
-"""
-"""An nn.LSTM and nothing else, by its type too, that notes of each call whether its input was packed."""
 
 
 def roomy(sizes: Sizes) -> Sizes:
@@ -48,6 +36,11 @@ def ragged_lengths(draw: Draw) -> torch.Tensor:
             return lengths
 
 
+def ragged_outputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
+    """Outputs with numbers in every place, padded ones too, and lengths in no order."""
+    return draw("B T H", dtype=dtype), ragged_lengths(draw)
+
+
 def real_steps(lengths: torch.Tensor, T: int) -> torch.Tensor:
     """(B, T) bool: which steps belong to a sequence."""
     return torch.tensor([[step < length for step in range(T)] for length in lengths.tolist()])
@@ -58,6 +51,33 @@ def padded_with(values: torch.Tensor, lengths: torch.Tensor, padding: float) -> 
     return torch.where(real_steps(lengths, values.shape[1])[..., None], values, padding).to(values.dtype)
 
 
+def every_padding(output: torch.Tensor, lengths: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The batch with what its padding may hold, by the words for it; `output` has none of it zero."""
+    return {
+        "with zeros as padding": padded_with(output, lengths, 0.0),
+        "with padding that is not zero": output,
+        "with huge numbers as padding": padded_with(output, lengths, HUGE),
+    }
+
+
+def every_length(draw: Draw, *own: tuple[Sizes, str]) -> Iterator[tuple[Draw, torch.Tensor, str]]:
+    """Batches whose lengths run from 1 to all steps, and some of a task's `own` sizes.
+
+    Each is a source of numbers at its sizes, the lengths, and the words for it.
+    """
+    room = draw.sizes
+    for sizes, fixed, context in (
+        (room.but(B=1), room.T - 2, "with one sequence (B = 1), shorter than its row"),
+        (room.but(T=1), 1, "with one time step (T = 1)"),
+        *((sizes, None, context) for sizes, context in own),
+        (room, room.T, "with every sequence as long as the batch"),
+        (room, 1, "with every sequence one step long"),
+        (room, room.T - 1, "with no sequence as long as the batch"),
+    ):
+        here = draw.at(sizes)
+        yield here, ragged_lengths(here) if fixed is None else torch.full((sizes.B,), fixed), context
+
+
 def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
     """A deep LSTM with random weights and biases."""
     sizes = draw.sizes
@@ -65,17 +85,8 @@ def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
 
 
 def hand_over(submission: Submission, lstm: nn.LSTM, dtype: torch.dtype = torch.float64) -> Target:
-    """The same LSTM on the student's side, counting its calls."""
-    return submission.given(
-        "counting_lstm",
-        lstm.input_size,
-        lstm.hidden_size,
-        lstm.num_layers,
-        batch_first=True,
-        source=COUNTING,
-        state=lstm.state_dict(),
-        dtype=dtype,
-    )
+    """The same LSTM on the student's side; its `packed` says of each call whether its input was packed."""
+    return noting(submission, lstm, "packed", dtype)
 
 
 def one_by_one(lstm: nn.LSTM, x: torch.Tensor, lengths: torch.Tensor):
@@ -88,11 +99,3 @@ def one_by_one(lstm: nn.LSTM, x: torch.Tensor, lengths: torch.Tensor):
         states.append(h_n)
         cells.append(c_n)
     return torch.cat(outputs), (torch.cat(states, dim=1), torch.cat(cells, dim=1))
-
-
-def expect_weights_untouched(given: Target, lstm: nn.LSTM) -> None:
-    """The LSTM that was handed over still has its weights."""
-    after = given.state_dict()
-    for name, value in lstm.state_dict().items():
-        if not torch.equal(after[name], value):
-            fail(f"The call changed the LSTM's own weights: `{name}`. Read them, do not write into them.")

@@ -12,15 +12,17 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.exercises.ragged_batches.given import HUGE, padded_with, ragged_lengths, roomy
+from autograder.exercises.ragged_batches.given import (
+    every_length,
+    every_padding,
+    padded_with,
+    ragged_lengths,
+    ragged_outputs,
+    roomy,
+)
 
 ARGUMENTS = ("output", "lengths")
 RESULTS = {"names": "mean", "dims": "B H"}
-
-
-def given(draw, dtype=torch.float64):
-    """Outputs with numbers in every place, padded ones too, and lengths in no order."""
-    return draw("B T H", dtype=dtype), ragged_lengths(draw)
 
 
 def reference(output, lengths):
@@ -32,7 +34,7 @@ def reference(output, lengths):
 def test_shape(submission, sizes, draw):
     """It returns one mean for every sequence and hidden unit, (batch, hidden)."""
     room = roomy(sizes)
-    arguments = given(draw.at(room))
+    arguments = ragged_outputs(draw.at(room))
     expect(submission.masked_mean(*arguments), reference(*arguments), **RESULTS, sizes=room, values=False)
 
 
@@ -42,12 +44,8 @@ def test_shape(submission, sizes, draw):
 def test_mean_of_real_steps(submission, sizes, draw):
     """Real steps count, all of them and with equal weight; padding does not, whatever it holds."""
     room = roomy(sizes)
-    output, lengths = given(draw.at(room))
-    batches = {
-        "with zeros as padding": padded_with(output, lengths, 0.0),
-        "with padding that is not zero": output,
-        "with huge numbers as padding": padded_with(output, lengths, HUGE),
-    }
+    output, lengths = ragged_outputs(draw.at(room))
+    batches = every_padding(output, lengths)
     # All are asked before one is judged: mistakes that agree on zeros differ on the rest.
     answers = [submission.masked_mean(filled, lengths) for filled in batches.values()]
     for (context, filled), answer in zip(batches.items(), answers, strict=True):
@@ -64,23 +62,15 @@ def test_mean_of_real_steps(submission, sizes, draw):
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous outputs."""
     room = roomy(sizes)
-    for other, fixed, context in (
-        (room.but(B=1), room.T - 2, "with one sequence (B = 1), shorter than its row"),
-        (room.but(T=1), 1, "with one time step (T = 1)"),
-        (room.but(H=1), None, "with one hidden unit (H = 1)"),
-        (room.but(B=5, T=5, H=5), None, "with every size 5"),
-        (room.but(H=room.T), None, "with as many hidden units as time steps"),
-        (room, room.T, "with every sequence as long as the batch"),
-        (room, 1, "with every sequence one step long"),
-        (room, room.T - 1, "with no sequence as long as the batch"),
+    for here, lengths, context in every_length(
+        draw.at(room),
+        (room.but(H=1), "with one hidden unit (H = 1)"),
+        (room.but(B=5, T=5, H=5), "with every size 5"),
+        (room.but(H=room.T), "with as many hidden units as time steps"),
     ):
-        here = draw.at(other)
-        lengths = ragged_lengths(here) if fixed is None else torch.full((other.B,), fixed)
-        output = here("B T H")
+        arguments = (here("B T H"), lengths)
         with case(context):
-            expect(
-                submission.masked_mean(output, lengths), reference(output, lengths), **RESULTS, sizes=other
-            )
+            expect(submission.masked_mean(*arguments), reference(*arguments), **RESULTS, sizes=here.sizes)
     here = draw.at(room)
     output, lengths = here.strided("B T H"), ragged_lengths(here)
     with case("with an output that is not contiguous in memory"):
@@ -92,7 +82,7 @@ def test_any_size(submission, sizes, draw):
 @needs(test_mean_of_real_steps)
 def test_gradients(submission, sizes, draw):
     """Gradients reach every real step and no padded one."""
-    arguments = given(draw.at(roomy(sizes)))
+    arguments = ragged_outputs(draw.at(roomy(sizes)))
     expect_gradients(submission.masked_mean, reference, arguments, names=("output",), draw=draw)
 
 
@@ -102,7 +92,7 @@ def test_gradients(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """The dtype of the output is the dtype of the mean: the mask does not change it."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        call = submission.masked_mean.run(given(draw.at(roomy(sizes)), dtype), default_dtype=None)
+        call = submission.masked_mean.run(ragged_outputs(draw.at(roomy(sizes)), dtype), default_dtype=None)
         expect_dtype(call.value, dtype, names="mean")
 
 
@@ -111,5 +101,5 @@ def test_dtype(submission, sizes, draw):
 @needs(test_shape)
 def test_arguments_untouched(submission, sizes, draw):
     """The outputs, their padding too, and the lengths are the same after the call as before."""
-    arguments = given(draw.at(roomy(sizes)))
+    arguments = ragged_outputs(draw.at(roomy(sizes)))
     expect_untouched(submission.masked_mean.run(arguments), arguments, ARGUMENTS)

@@ -14,7 +14,14 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.exercises.ragged_batches.given import HUGE, padded_with, ragged_lengths, real_steps, roomy
+from autograder.exercises.ragged_batches.given import (
+    HUGE,
+    every_length,
+    padded_with,
+    ragged_lengths,
+    real_steps,
+    roomy,
+)
 
 ARGUMENTS = ("prediction", "target", "lengths")
 RESULTS = {"names": "loss", "dims": ""}
@@ -76,20 +83,14 @@ def test_mean_of_real_steps(submission, sizes, draw):
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, one feature, equal sizes, any lengths, strided inputs."""
     room = roomy(sizes)
-    for other, fixed, context in (
-        (room.but(B=1), room.T - 2, "with one sequence (B = 1), shorter than its row"),
-        (room.but(T=1), 1, "with one time step (T = 1)"),
-        (room.but(D=1), None, "with one feature (D = 1)"),
-        (room.but(B=5, T=5, D=5), None, "with every size 5"),
-        (room, room.T, "with every sequence as long as the batch"),
-        (room, 1, "with every sequence one step long"),
-        (room, room.T - 1, "with no sequence as long as the batch"),
+    for here, lengths, context in every_length(
+        draw.at(room),
+        (room.but(D=1), "with one feature (D = 1)"),
+        (room.but(B=5, T=5, D=5), "with every size 5"),
     ):
-        here = draw.at(other)
-        lengths = ragged_lengths(here) if fixed is None else torch.full((other.B,), fixed)
         arguments = (here("B T D"), here("B T D"), lengths)
         with case(context):
-            expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=other)
+            expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=here.sizes)
     here = draw.at(room)
     arguments = (here.strided("B T D"), here.strided("B T D"), ragged_lengths(here))
     with case("with inputs that are not contiguous in memory"):

@@ -14,9 +14,9 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.exercises.handed import expect_weights_untouched
 from autograder.exercises.ragged_batches.given import (
     HUGE,
-    expect_weights_untouched,
     hand_over,
     one_by_one,
     padded_with,
@@ -186,4 +186,4 @@ def test_arguments_untouched(submission, sizes, draw):
     given = hand_over(submission, lstm)
     call = submission.run_packed.run((given, x, lengths))
     expect_untouched(call, (None, x, lengths), ("lstm", "x", "lengths"))
-    expect_weights_untouched(given, lstm)
+    expect_weights_untouched(given, lstm, "lstm")

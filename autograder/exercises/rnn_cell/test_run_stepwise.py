@@ -13,7 +13,8 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.exercises.rnn_cell.given import expect_weights_untouched, hand_over, reference_rnn
+from autograder.exercises.handed import expect_weights_untouched
+from autograder.exercises.rnn_cell.given import hand_over, reference_rnn
 
 RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
 
@@ -131,4 +132,4 @@ def test_arguments_untouched(submission, sizes, draw):
     rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
     given = hand_over(submission, rnn)
     expect_untouched(submission.run_stepwise.run((given, x, h_0)), (None, x, h_0), ("rnn", "x", "h_0"))
-    expect_weights_untouched(given, rnn)
+    expect_weights_untouched(given, rnn, "rnn")

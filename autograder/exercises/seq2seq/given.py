@@ -186,14 +186,6 @@ def named_parameters(decoder: nn.LSTM, embedding: nn.Embedding, fc: nn.Linear) -
     return named
 
 
-def expect_weights_untouched(given: Target, module: nn.Module, name: str) -> None:
-    """What was handed over still has its weights."""
-    after = given.state_dict()
-    for parameter, value in module.state_dict().items():
-        if not torch.equal(after[parameter], value):
-            fail(f"The call changed `{name}.{parameter}`. Use the weights, do not write into them.")
-
-
 def _labelled(submission: Submission, kind: str, label: str, module: nn.Module, shape: tuple[int, ...]):
     state = dict(module.state_dict())
     return submission.given("labelled", kind, label, state, *shape, source=LABELLED, dtype=None)

@@ -13,8 +13,8 @@ from autograder.checking import (
     rule,
     teaching_only,
 )
+from autograder.exercises.handed import expect_weights_untouched
 from autograder.exercises.seq2seq.given import (
-    expect_weights_untouched,
     hand_over,
     named_parameters,
     reference_decoder,

@@ -12,12 +12,12 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.exercises.handed import expect_weights_untouched
 from autograder.exercises.seq2seq.given import (
     HISTORY,
     SPEAKER,
     continued,
     expect_tokens,
-    expect_weights_untouched,
     history,
     made_here,
 )

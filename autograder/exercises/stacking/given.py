@@ -6,10 +6,7 @@ import torch
 from torch import nn
 
 from autograder.checking import Draw, Sizes, Submission, Target, expect_module, expect_registered, fail
-
-GATES = "ifgo"
-NAMES = [f"{kind}{gate}" for kind in ("W_x", "W_h", "b_") for gate in GATES]
-"""The per-gate parameters of one layer, in the order of the contract."""
+from autograder.exercises.per_gate import GATES, NAMES
 
 STACK = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 HEADED = {"names": ("logits", "h_n", "c_n"), "dims": ("B T D", "L B H", "L B H")}

@@ -3,27 +3,19 @@
 import torch
 from torch import nn
 
-from autograder.checking import Target, case, compare, expect_not_shared, fail, needs, points, rule
+from autograder.checking import Target, case, expect_not_shared, fail, needs, points, rule
 from autograder.checking.submission import StudentError
-from autograder.exercises.stacking.given import GATES, stack_shapes
+from autograder.exercises.per_gate import HOLDER, by_gate, expect_trainable_copies, not_copied
+from autograder.exercises.stacking.given import stack_shapes
 
-HOLDER = """
-class Layer(nn.Module):
-    def __init__(self, input_size, hidden_size):
-        super().__init__()
-        self.input_size, self.hidden_size = input_size, hidden_size
-        for gate in "ifgo":
-            self.register_parameter(f"W_x{gate}", nn.Parameter(torch.zeros(input_size, hidden_size)))
-            self.register_parameter(f"W_h{gate}", nn.Parameter(torch.zeros(hidden_size, hidden_size)))
-            self.register_parameter(f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
+STACK_HOLDER = f"""{HOLDER}
 
-
-class Holder(nn.Module):
+class StackHolder(nn.Module):
     def __init__(self, input_size, hidden_size, num_layers):
         super().__init__()
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         widths = [input_size] + [hidden_size] * (num_layers - 1)
-        self.layers = nn.ModuleList(Layer(width, hidden_size) for width in widths)
+        self.layers = nn.ModuleList(Holder(width, hidden_size) for width in widths)
 """
 
 
@@ -42,7 +34,7 @@ def own_stack(submission, sizes):
     shapes = {name: shape for name, (_, shape) in stack_shapes(sizes).items()}
     if {name: tuple(value.shape) for name, value in seen.items()} == shapes:
         return stack
-    return submission.given("Holder", sizes.D, sizes.H, sizes.L, source=HOLDER)
+    return submission.given("StackHolder", sizes.D, sizes.H, sizes.L, source=STACK_HOLDER)
 
 
 def copied(submission, sizes, lstm, dtype=torch.float64):
@@ -61,19 +53,9 @@ def expect_same_weights(stack, lstm):
     held, wanted = stack.state_dict(), {}
     for layer in range(lstm.num_layers):
         kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        blocks = [getattr(lstm, f"{kind}_l{layer}").detach().chunk(4) for kind in kinds]
-        for gate, w_ih, w_hh, b_ih, b_hh in zip(GATES, *blocks, strict=True):
-            values = {f"W_x{gate}": w_ih.T, f"W_h{gate}": w_hh.T, f"b_{gate}": b_ih + b_hh}
-            wanted |= {f"layers.{layer}.{name}": value for name, value in values.items()}
-    wrong = []
-    for name, value in wanted.items():
-        if name not in held:
-            fail(f"After the copy the stack has no `{name}` any more. Write into the one that is there.")
-        if held[name].shape != value.shape:
-            shapes = f"{tuple(held[name].shape)}, not {tuple(value.shape)}"
-            fail(f"After the copy `{name}` has shape {shapes}. Write into the parameter that is there.")
-        if compare(held[name], value):
-            wrong.append(name)
+        stacked = (getattr(lstm, f"{kind}_l{layer}").detach() for kind in kinds)
+        wanted |= {f"layers.{layer}.{name}": value for name, value in by_gate(*stacked).items()}
+    wrong = not_copied(held, wanted, "the stack")
     if not wrong:
         return
     said = "After the copy the two compute different things."
@@ -135,14 +117,7 @@ def test_any_size(submission, sizes, draw):
 def test_still_trainable(submission, sizes, draw):
     """The copy happens outside the graph: the parameters are still registered and ask for gradients."""
     stack, _ = copied(submission, sizes, reference_lstm(draw))
-    seen = stack.describe()
-    for name in stack_shapes(sizes):
-        if name not in seen.parameters:
-            fail(f"After the copy `{name}` is no registered parameter any more. Write into the one there is.")
-        if name not in seen.trainable:
-            fail(f"After the copy `{name}` no longer asks for gradients. Copy only the numbers.")
-        if not stack.attribute(*name.split("."), "is_leaf"):
-            fail(f"After the copy `{name}` is part of a graph. Copy under `torch.no_grad()`.")
+    expect_trainable_copies(stack, stack_shapes(sizes))
 
 
 @points(0.5)

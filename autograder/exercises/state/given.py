@@ -1,4 +1,4 @@
-"""What the tasks on state are given: a counting LSTM, a network to train, looks at a state from inside."""
+"""What the tasks on state are given: a noting LSTM, a network to train, looks at a state from inside."""
 
 from typing import Any
 
@@ -7,24 +7,10 @@ from torch import nn
 
 from autograder.checking import Draw, Submission, Target, compare, expect, fail
 from autograder.checking.submission import Call, StudentError
+from autograder.exercises.handed import noting
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
 """How a pair of states is named and shaped in messages."""
-
-COUNTING = """
-def counting_lstm(*args, **kwargs):
-    lstm = nn.LSTM(*args, **kwargs)
-    lstm.lengths = []
-    forward = lstm.forward
-
-    def counted(input, hx=None):
-        lstm.lengths.append(input.shape[-2])
-        return forward(input, hx)
-
-    lstm.forward = counted
-    return lstm
-"""
-"""An nn.LSTM and nothing else, by its type too, that notes how many time steps each call was given."""
 
 PROBES = """
 def looking():
@@ -116,25 +102,8 @@ def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
 
 
 def hand_over(submission: Submission, lstm: nn.LSTM, dtype: torch.dtype = torch.float64) -> Target:
-    """The same LSTM on the student's side, counting its calls."""
-    return submission.given(
-        "counting_lstm",
-        lstm.input_size,
-        lstm.hidden_size,
-        lstm.num_layers,
-        batch_first=True,
-        source=COUNTING,
-        state=lstm.state_dict(),
-        dtype=dtype,
-    )
-
-
-def expect_weights_untouched(given: Target, lstm: nn.LSTM) -> None:
-    """The LSTM that was handed over still has its weights."""
-    after = given.state_dict()
-    for name, value in lstm.state_dict().items():
-        if not torch.equal(after[name], value):
-            fail(f"The call changed the LSTM's own weights: `{name}`. Call it, do not write into it.")
+    """The same LSTM on the student's side; its `lengths` are how many time steps each call was given."""
+    return noting(submission, lstm, "lengths", dtype)
 
 
 def random_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:

@@ -16,8 +16,8 @@ from autograder.checking import (
     rule,
 )
 from autograder.checking.submission import StudentError
+from autograder.exercises.handed import expect_weights_untouched
 from autograder.exercises.state.given import (
-    expect_weights_untouched,
     hand_over,
     random_state,
     reference_lstm,
@@ -165,4 +165,4 @@ def test_arguments_untouched(submission, sizes, draw):
     given = hand_over(submission, lstm)
     call = submission.run_in_chunks.run((given, x, CHUNK, state))
     expect_untouched(call, (None, x, CHUNK, state), ("lstm", "x", "chunk_size", "state"))
-    expect_weights_untouched(given, lstm)
+    expect_weights_untouched(given, lstm, "lstm")

@@ -1,0 +1,105 @@
+"""The LSTM's parameters gate by gate, as students' own cells and layers hold them, beside torch's layout."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+
+import torch
+
+from autograder.checking import Draw, Sizes, Target, compare, fail
+
+GATES = "ifgo"
+NAMES = [f"W_x{gate}" for gate in GATES] + [f"W_h{gate}" for gate in GATES] + [f"b_{gate}" for gate in GATES]
+"""The per-gate parameters, in the order of the contract."""
+
+
+HOLDER = """
+class Holder(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.input_size, self.hidden_size = input_size, hidden_size
+        for gate in "ifgo":
+            self.register_parameter(f"W_x{gate}", nn.Parameter(torch.zeros(input_size, hidden_size)))
+            self.register_parameter(f"W_h{gate}", nn.Parameter(torch.zeros(hidden_size, hidden_size)))
+            self.register_parameter(f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
+"""
+"""A bare module with these parameters, to copy into where the student's own does not have them yet."""
+
+
+def cell_parameters(draw: Draw, dtype: torch.dtype = torch.float64) -> dict[str, torch.Tensor]:
+    """Random per-gate parameters, no bias zero, by name."""
+    shapes = cell_shapes(draw.sizes)
+    return {name: draw.like(shape, dtype=dtype) * 0.5 for name, (_, shape) in shapes.items()}
+
+
+def cell_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """For each per-gate parameter its shape in words and in numbers."""
+    words = {
+        "W_x": ("(input_size, hidden_size)", "D H"),
+        "W_h": ("(hidden_size, hidden_size)", "H H"),
+        "b_": ("(hidden_size,)", "H"),
+    }
+    return {name: (words[name[:-1]][0], sizes.shape(words[name[:-1]][1])) for name in NAMES}
+
+
+def cell_step(parameters: Mapping[str, torch.Tensor], x, h, c):
+    """One step by torch with per-gate parameters, stacked into its layout."""
+    w_ih = torch.cat([parameters[f"W_x{gate}"] for gate in GATES], dim=1).T
+    w_hh = torch.cat([parameters[f"W_h{gate}"] for gate in GATES], dim=1).T
+    bias = torch.cat([parameters[f"b_{gate}"] for gate in GATES])
+    return torch.lstm_cell(x, (h, c), w_ih, w_hh, bias, torch.zeros_like(bias))
+
+
+def by_gate(w_ih, w_hh, b_ih, b_hh) -> dict[str, torch.Tensor]:
+    """What each per-gate parameter holds when it is copied out of torch's stacked ones."""
+    held: dict[str, torch.Tensor] = {}
+    for gate, w_x, w_h, b_x, b_h in zip(
+        GATES, *(part.chunk(4) for part in (w_ih, w_hh, b_ih, b_hh)), strict=True
+    ):
+        held |= {f"W_x{gate}": w_x.T, f"W_h{gate}": w_h.T, f"b_{gate}": b_x + b_h}
+    return held
+
+
+def expect_starting_weights(start: Mapping[str, torch.Tensor]) -> None:
+    """Each gate's matrices are Xavier-uniform by themselves, no two alike, and the biases are zero."""
+    for name, value in start.items():
+        if name.startswith("b_"):
+            if not torch.equal(value, torch.zeros_like(value)):
+                fail(f"The bias `{name}` does not start at zero.")
+            continue
+        bound = math.sqrt(6 / (value.shape[0] + value.shape[1]))
+        largest, spread = value.abs().max().item(), value.double().std().item()
+        if not (
+            0.95 * bound < largest <= bound * 1.0001 and abs(spread - bound / math.sqrt(3)) < 0.08 * bound
+        ):
+            fail(
+                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: its "
+                f"numbers reach {largest:.3f} with a spread of {spread:.3f}. See "
+                "`nn.init.xavier_uniform_`, applied to each gate's matrix and not to a stack of four."
+            )
+    for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
+        if torch.equal(start[one], start[other]):
+            fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights anew.")
+
+
+def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor], what: str) -> list[str]:
+    """The parameters that do not hold their gate's numbers after a copy into `what`; all are still there."""
+    for name, value in wanted.items():
+        if name not in held:
+            fail(f"After the copy {what} has no `{name}` any more. Write into the one that is there.")
+        if held[name].shape != value.shape:
+            shapes = f"{tuple(held[name].shape)}, not {tuple(value.shape)}"
+            fail(f"After the copy `{name}` has shape {shapes}. Write into the parameter that is there.")
+    return [name for name, value in wanted.items() if compare(held[name], value)]
+
+
+def expect_trainable_copies(module: Target, names: Iterable[str]) -> None:
+    """After a copy these are still registered parameters, asking for gradients, and part of no graph."""
+    seen = module.describe()
+    for name in names:
+        if name not in seen.parameters:
+            fail(f"After the copy `{name}` is no registered parameter any more. Write into the one there is.")
+        if name not in seen.trainable:
+            fail(f"After the copy `{name}` no longer asks for gradients. Copy only the numbers.")
+        if not module.attribute(*name.split("."), "is_leaf"):
+            fail(f"After the copy `{name}` is part of a graph. Copy under `torch.no_grad()`.")
