@@ -8,9 +8,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
-    expect_dtype,
     expect_gradients,
-    expect_untouched,
     fail,
     hidden,
     needs,
@@ -36,6 +34,11 @@ from autograder.exercises.stacking.given import (
     see_through,
     stack_parameters,
     zero_state,
+)
+from autograder.exercises.stacking.rules import (
+    expect_inputs_untouched,
+    expect_no_dropout_after_eval,
+    expect_own_dtype,
 )
 
 KIND = "StackedLSTM"
@@ -179,13 +182,7 @@ def test_gradients(submission, sizes, draw):
 @needs(test_shape, test_from_scratch)
 def test_dtype(submission, sizes, draw):
     """A stack and input of one dtype give results of that dtype, also without a state and with dropout."""
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        stack = new_stack(submission, KIND, sizes, dropout=RATE, dtype=dtype)
-        x, state = inputs(draw, dtype)
-        for arguments in ((x,), (x, state)):
-            with case(f"in {dtype}, {'without' if len(arguments) == 1 else 'with'} a state"):
-                call = stack.run(arguments, default_dtype=None)
-                expect_dtype(call.value, dtype, names=STACK["names"])
+    expect_own_dtype(submission, KIND, STACK["names"], draw)
 
 
 @points(0)
@@ -193,10 +190,7 @@ def test_dtype(submission, sizes, draw):
 @needs(test_shape)
 def test_arguments_untouched(submission, sizes, draw):
     """The input and both states are the same after the call as before, with dropout too."""
-    for dropout in (None, RATE):
-        arguments = inputs(draw)
-        stack = new_stack(submission, KIND, sizes, dropout=dropout)
-        expect_untouched(stack.run(arguments), arguments, ("x", "state"))
+    expect_inputs_untouched(submission, KIND, draw)
 
 
 @points(0)
@@ -204,14 +198,9 @@ def test_arguments_untouched(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_evaluation(submission, sizes, draw):
     """After eval() dropout is off: the results are those of a stack without dropout, on every call."""
-    parameters, (x, state) = stack_parameters(draw), inputs(draw)
+    parameters, arguments = stack_parameters(draw), inputs(draw)
     stack = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
-    stack.train()
-    stack(x, state)
-    stack.eval()
-    for context in (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}"):
-        with case(context):
-            expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=sizes)
+    expect_no_dropout_after_eval(stack, arguments, run_stack(parameters, *arguments), **STACK, sizes=sizes)
 
 
 @points(0)

@@ -1,0 +1,39 @@
+"""The rules that `StackedLSTM` and `MultiLayerLSTM` obey alike."""
+
+from typing import Any
+
+import torch
+
+from autograder.checking import Draw, Submission, Target, case, expect, expect_dtype, expect_untouched
+from autograder.exercises.stacking.given import RATE, inputs, new_stack
+
+
+def expect_own_dtype(submission: Submission, kind: str, names: tuple[str, ...], draw: Draw) -> None:
+    """Module and input of one dtype give results of that dtype, with a state and without, with dropout."""
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        module = new_stack(submission, kind, draw.sizes, dropout=RATE, dtype=dtype)
+        x, state = inputs(draw, dtype)
+        for arguments in ((x,), (x, state)):
+            with case(f"in {dtype}, {'without' if len(arguments) == 1 else 'with'} a state"):
+                call = module.run(arguments, default_dtype=None)
+                expect_dtype(call.value, dtype, names=names)
+
+
+def expect_inputs_untouched(submission: Submission, kind: str, draw: Draw) -> None:
+    """x and both states are the same after the call as before, without dropout and with it."""
+    for dropout in (None, RATE):
+        arguments = inputs(draw)
+        module = new_stack(submission, kind, draw.sizes, dropout=dropout)
+        expect_untouched(module.run(arguments), arguments, ("x", "state"))
+
+
+def expect_no_dropout_after_eval(
+    module: Target, arguments: tuple[Any, ...], wanted: Any, **form: Any
+) -> None:
+    """A module with dropout that has been in training gives, after eval(), what is wanted on every call."""
+    module.train()
+    module(*arguments)
+    module.eval()
+    for context in (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}"):
+        with case(context):
+            expect(module(*arguments), wanted, **form)
