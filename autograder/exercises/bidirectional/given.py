@@ -69,6 +69,11 @@ def every_direction(lstm: nn.LSTM, x: torch.Tensor) -> list[list[tuple[torch.Ten
     return layers
 
 
+def of_the_top(lstm: nn.LSTM, x: torch.Tensor) -> torch.Tensor:
+    """Forward, then backward final state of the top layer (B, 2H), each made by a network of its own."""
+    return torch.cat([h_n for _, h_n in every_direction(lstm, x)[-1]], dim=1)
+
+
 def bilstm_state(lstm: nn.LSTM) -> dict[str, torch.Tensor]:
     """The weights of a one-layer bidirectional LSTM under the names that a `BiLSTM` gives them."""
     return {own_name(name): value.detach().clone() for name, value in lstm.named_parameters()}
