@@ -1,13 +1,23 @@
 """What the tasks are given and compared with: a small recurrent network, its training, its forecast."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, compare, expect, expect_registered, fail
+from autograder.checking import (
+    Draw,
+    Sizes,
+    Submission,
+    Target,
+    case,
+    compare,
+    expect,
+    expect_registered,
+    fail,
+)
 
 OUTPUTS = 9
 """Outputs or classes: a size that is none of the drawn ones, nor twice or four times one of them."""
@@ -169,6 +179,22 @@ def expect_answer(
             if slip.shape == reference.shape and compare(slip, reference) and not compare(answer, slip):
                 fail(f"`{name}` has the right shape but not the right values. {hint}")
     expect(answer, reference, names=name, dims=dims, sizes=sizes)
+
+
+def expect_fresh_start(
+    model: Target,
+    reference: Callable[[torch.Tensor], torch.Tensor],
+    fresh: Callable[[], torch.Tensor],
+    **form: Any,
+) -> None:
+    """Every call gives what the reference gives from zero states, in training and, once more, in eval()."""
+    for context in ("at the first call", "at the second call", "at the third call"):
+        batch = fresh()
+        with case(context):
+            expect(model(batch), reference(batch), **form)
+    model.eval()
+    with case("in eval()"):
+        expect(model(batch), reference(batch), **form)
 
 
 def losses_in(answer: Any, steps: int) -> list[float]:

@@ -18,6 +18,7 @@ from autograder.checking import (
 from autograder.exercises.many_to_one.given import (
     OUTPUTS,
     expect_answer,
+    expect_fresh_start,
     expect_parts,
     leaves_of,
     numbers_of,
@@ -119,13 +120,9 @@ def test_fresh_start(submission, sizes, draw):
     """Every call starts from zero states: the batches before have no influence."""
     reference = Reference(draw)
     model = filled_model(submission, draw, reference)
-    for context in ("at the first call", "at the second call", "at the third call"):
-        ids = draw.ints("B T", sizes.V)
-        with case(context):
-            expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=sizes)
-    model.eval()
-    with case("in eval()"):
-        expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=sizes)
+    expect_fresh_start(
+        model, reference, lambda: draw.ints("B T", sizes.V), names="scores", dims=DIMS, sizes=sizes
+    )
 
 
 @points(0.5)

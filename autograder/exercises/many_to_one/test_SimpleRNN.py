@@ -18,6 +18,7 @@ from autograder.checking import (
 from autograder.exercises.many_to_one.given import (
     OUTPUTS,
     expect_answer,
+    expect_fresh_start,
     expect_parts,
     leaves_of,
     numbers_of,
@@ -105,13 +106,7 @@ def test_fresh_start(submission, sizes, draw):
     """Every call starts from a zero state: what it was called with before has no influence."""
     reference = Reference(draw)
     model = filled_model(submission, draw, reference)
-    for context in ("at the first call", "at the second call", "at the third call"):
-        x = draw("B T D")
-        with case(context):
-            expect(model(x), reference(x), names="prediction", dims=DIMS, sizes=sizes)
-    model.eval()
-    with case("in eval()"):
-        expect(model(x), reference(x), names="prediction", dims=DIMS, sizes=sizes)
+    expect_fresh_start(model, reference, lambda: draw("B T D"), names="prediction", dims=DIMS, sizes=sizes)
 
 
 @points(0.5)
