@@ -31,7 +31,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.grading.course import Course
 from tests.helpers import ASSIGNMENT, NOTEBOOK
-from tests.resume_helpers import finished, leftovers, make_class, start_grading, state, wait_for_verdicts
+from tests.resume_helpers import (
+    copy,
+    finished,
+    leftovers,
+    make_class,
+    start_grading,
+    state,
+    wait_for_verdicts,
+)
 
 
 @dataclass(frozen=True)
@@ -71,11 +79,6 @@ def main() -> None:
             found.append(kill_and_go_on(course, undisturbed, verdicts, seconds, options.jobs))
             shutil.rmtree(course.root)
         report(found, takes, options)
-
-
-def copy(course: Course, target: Path) -> Course:
-    shutil.copytree(course.root, target)
-    return Course.at(target)
 
 
 def grade(course: Course, jobs: int) -> None:

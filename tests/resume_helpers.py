@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -58,6 +59,12 @@ def make_class(
             hour = "12:00:00" if name == "ben" else "09:00:00"
             (path.parent / "timestamp.txt").write_text(f"2026-03-01 {hour} UTC")
     return course
+
+
+def copy(course: Course, target: Path) -> Course:
+    """The same course in another place, to be spoilt there."""
+    shutil.copytree(course.root, target)
+    return Course.at(target)
 
 
 def state(course: Course) -> dict[str, Any]:

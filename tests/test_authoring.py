@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers import ROOT, autograder_here
 
-ROOT = Path(__file__).parent.parent
 STEP = re.compile(r"(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.DOTALL)
 
 
@@ -41,11 +41,7 @@ def course(tmp_path_factory) -> Path:
 
 @pytest.mark.slow
 def test_the_page_ends_with_a_graded_submission(course):
-    told = subprocess.run(
-        [sys.executable, "-m", "autograder", "results", "11_gru_cell", "--json", "--course", course],
-        capture_output=True,
-        text=True,
-    )
+    told = autograder_here("results", "11_gru_cell", "--json", "--course", course)
     (verdict,) = json.loads(told.stdout)
     assert (verdict["student"], verdict["status"], verdict["score"]) == ("ada", "graded", 10)
     assert [task["task"] for task in verdict["tasks"]] == ["gru_cell"]
@@ -65,11 +61,7 @@ def test_build_refuses_a_spoilt_solution(course):
     kept = notebook.read_text()
     try:
         notebook.write_text(kept.replace("(1 - z) * n + z * h", "z * n + (1 - z) * h"))
-        told = subprocess.run(
-            [sys.executable, "-m", "autograder", "build", "11_gru_cell", "--course", course],
-            capture_output=True,
-            text=True,
-        )
+        told = autograder_here("build", "11_gru_cell", "--course", course)
     finally:
         notebook.write_text(kept)
     assert told.returncode == 1

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers import ASSIGNMENT, answer, autograder, make_course, released, submission, submit
+from helpers import ASSIGNMENT, answer, autograder, autograder_here, make_course, released, submission, submit
 
 from autograder.grading.batch import grade
 from autograder.grading.clusters import clusters
@@ -119,19 +119,19 @@ def test_an_entry_serves_all_who_answer_alike_and_nobody_else_is_judged_again(co
 def test_the_command_prints_clusters(course, workers):
     catalogue(course, SWAP)
     fresh(course, workers)
-    told = autograder("results", ASSIGNMENT, "--clusters", "--course", course.root)
+    told = autograder_here("results", ASSIGNMENT, "--clusters", "--course", course.root)
     assert told.returncode == 0, told.stderr
     assert "lstm_cell: 1 submission alone" in told.stdout
     assert "o * c_next" in told.stdout
     found = json.loads(
-        autograder("results", ASSIGNMENT, "--clusters", "--json", "--course", course.root).stdout
+        autograder_here("results", ASSIGNMENT, "--clusters", "--json", "--course", course.root).stdout
     )
     assert [cluster["students"] for cluster in found] == [["dana"]]
 
 
 def test_a_broken_catalogue_stops_grading_before_anything_is_run(course):
     catalogue(course, SWAP.replace("i, f, g, o = sums", "i, f, g, o = nothing"))
-    told = autograder("grade", ASSIGNMENT, "--course", course.root)
+    told = autograder_here("grade", ASSIGNMENT, "--course", course.root)
     assert told.returncode == 1
     assert "gates_in_another_order: what it replaces stands nowhere" in told.stderr
     assert not (course.root / "autograded").exists()
@@ -153,7 +153,7 @@ def test_validate_says_what_does_not_hold(tmp_path):
         text = text.replace("gates_in_another_order", f"mistake_{number}")
         entries.append(text.replace("the_same_again", f"again_{number}"))
     catalogue(course, "".join(entries))
-    told = autograder("validate", ASSIGNMENT, "--json", "--course", course.root)
+    told = autograder_here("validate", ASSIGNMENT, "--json", "--course", course.root)
     assert told.returncode == 1, told.stderr
     found = json.loads(told.stdout)
     [one] = found["assignments"]
@@ -162,7 +162,7 @@ def test_validate_says_what_does_not_hold(tmp_path):
     for fault in FAULTS:
         assert any(fault in problem for problem in one["problems"]), (fault, one["problems"])
     assert not any("the solution fails" in problem for problem in one["problems"])
-    printed = autograder("validate", ASSIGNMENT, "--course", course.root)
+    printed = autograder_here("validate", ASSIGNMENT, "--course", course.root)
     assert printed.returncode == 1
     assert "mistake_0" in printed.stdout
     assert "! 03_lstm_cell: the mistake mistake_0 is not caught" in printed.stdout
@@ -176,7 +176,7 @@ def test_validate_fails_a_check_that_fails_a_right_answer(tmp_path):
     (variants / "lstm_cell.py").write_text(
         f"CORRECT = {{'lstm_gates': {{'swapped': {SWAPPED!r}, 'plain': {GATES!r}}}}}\n{right}\n{wrong}\n"
     )
-    told = autograder("validate", ASSIGNMENT, "--json", "--course", course.root)
+    told = autograder_here("validate", ASSIGNMENT, "--json", "--course", course.root)
     [one] = json.loads(told.stdout)["assignments"]
     assert one["counts"]["variants"] == 2
     assert one["variants_failed"] == ["lstm_gates: swapped"]

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from helpers import ASSIGNMENT, ROOT, autograder, autograder_here, make_known
 
 from autograder.checking.marks import RULES
+from autograder.grading.course import Course
 from autograder.grading.verdict import OUTCOMES, STATUSES
-
-ROOT = Path(__file__).parent.parent
-ASSIGNMENT = "03_lstm_cell"
 
 EXPECTED = {
     "ada": ("graded", 10),
@@ -34,15 +31,6 @@ EXPECTED = {
     "kim": ("graded", 8),
     "lea": ("missing", 0),
 }
-
-
-def autograder(
-    *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "autograder", *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=cwd or ROOT.parent, env=env, timeout=300
-    )
 
 
 def scores_in(gradebook: Path) -> dict[str, float]:
@@ -102,7 +90,7 @@ class TestDemo:
 
     def test_every_submission_has_its_status_and_score(self, demo):
         course, _ = demo
-        verdicts = json.loads(autograder("results", ASSIGNMENT, "--json", "--course", course).stdout)
+        verdicts = json.loads(autograder_here("results", ASSIGNMENT, "--json", "--course", course).stdout)
         assert {v["student"]: (v["status"], v["score"]) for v in verdicts} == EXPECTED
 
     def test_gradebook_has_the_same_scores(self, demo):
@@ -124,13 +112,15 @@ class TestDemo:
 
     def test_json_is_the_contract(self, demo):
         course, _ = demo
-        for verdict in json.loads(autograder("results", ASSIGNMENT, "--json", "--course", course).stdout):
+        for verdict in json.loads(
+            autograder_here("results", ASSIGNMENT, "--json", "--course", course).stdout
+        ):
             assert_contract(verdict)
 
     def test_grading_again_changes_nothing(self, demo):
         course, _ = demo
         before = {path: path.stat().st_mtime_ns for path in (course / "autograded").rglob("*.ipynb")}
-        told = autograder("grade", ASSIGNMENT, "--course", course)
+        told = autograder_here("grade", ASSIGNMENT, "--course", course)
         assert told.returncode == 0
         assert {path: path.stat().st_mtime_ns for path in (course / "autograded").rglob("*.ipynb")} == before
 
@@ -178,68 +168,67 @@ class TestRefusals:
             ["results", ASSIGNMENT],
             ["check", ROOT / "release/03_lstm_cell/lstm_cell.ipynb"],
         ):
-            assert "There is no course in" in refused(autograder(*command, "--course", tmp_path))
+            assert "There is no course in" in refused(autograder_here(*command, "--course", tmp_path))
+        # And as a process, with an exit status and two streams of its own.
+        assert "There is no course in" in refused(autograder("results", ASSIGNMENT, "--course", tmp_path))
 
     def test_unknown_assignment(self, course):
         for command in (["build", "99_none"], ["grade", "99_none"], ["results", "99_none"]):
-            line = refused(autograder(*command, "--course", course))
+            line = refused(autograder_here(*command, "--course", course))
             assert "99_none" in line
             assert "02_rnn_cell" in line
 
     def test_no_submissions(self, course):
-        autograder_build_gradebook(course)
-        assert "Nobody has submitted" in refused(autograder("grade", ASSIGNMENT, "--course", course))
-        assert "Nothing has been graded yet" in refused(autograder("results", ASSIGNMENT, "--course", course))
+        make_known(Course.at(course))
+        assert "Nobody has submitted" in refused(autograder_here("grade", ASSIGNMENT, "--course", course))
+        assert "Nothing has been graded yet" in refused(
+            autograder_here("results", ASSIGNMENT, "--course", course)
+        )
 
     def test_unknown_student(self, course):
         submit(course, "ada")
-        autograder_build_gradebook(course)
-        line = refused(autograder("grade", ASSIGNMENT, "--student", "nobody", "--course", course))
+        make_known(Course.at(course))
+        line = refused(autograder_here("grade", ASSIGNMENT, "--student", "nobody", "--course", course))
         assert "'nobody' has not submitted" in line
         assert not (course / "autograded").exists()
         assert not (course / "verdicts").exists()
 
     def test_assignment_that_the_gradebook_does_not_know(self, course):
         submit(course, "ada")
-        assert "autograder build" in refused(autograder("grade", ASSIGNMENT, "--course", course))
+        assert "autograder build" in refused(autograder_here("grade", ASSIGNMENT, "--course", course))
         assert not (course / "autograded").exists()
 
     def test_notebook_that_is_none(self, course, tmp_path):
         broken = tmp_path / "lstm_cell.ipynb"
         broken.write_text('{"cells": [')
-        told = autograder("check", broken, "--course", course)
+        told = autograder_here("check", broken, "--course", course)
         assert told.returncode == 1
         assert "could not be read" in told.stderr
         assert "There is no notebook" in refused(
-            autograder("check", tmp_path / "none.ipynb", "--course", course)
+            autograder_here("check", tmp_path / "none.ipynb", "--course", course)
         )
         broken.rename(tmp_path / "other.ipynb")
-        assert "--assignment" in refused(autograder("check", tmp_path / "other.ipynb", "--course", course))
+        assert "--assignment" in refused(
+            autograder_here("check", tmp_path / "other.ipynb", "--course", course)
+        )
 
     def test_directory_that_is_taken(self, tmp_path):
         (tmp_path / "here").mkdir()
         (tmp_path / "here" / "file").write_text("mine")
-        assert "not an empty directory" in refused(autograder("new", tmp_path / "here"))
-        assert "not an empty directory" in refused(autograder("demo", tmp_path / "here"))
+        assert "not an empty directory" in refused(autograder_here("new", tmp_path / "here"))
+        assert "not an empty directory" in refused(autograder_here("demo", tmp_path / "here"))
 
     def test_locked_gradebook(self, course):
         submit(course, "ada")
-        autograder_build_gradebook(course)
+        make_known(Course.at(course))
         with (course / "nbgrader_config.py").open("a") as file:
             file.write(f"\nc.CourseDirectory.db_url = 'sqlite:///{course}/gradebook.db?timeout=1'\n")
         with sqlite3.connect(course / "gradebook.db", isolation_level=None) as holder:
             holder.execute("BEGIN EXCLUSIVE")
-            assert "locked" in refused(autograder("grade", ASSIGNMENT, "--course", course))
+            assert "locked" in refused(autograder_here("grade", ASSIGNMENT, "--course", course))
             holder.execute("ROLLBACK")
         assert not (course / "autograded").exists()
         assert not (course / "verdicts").exists()
-
-
-def autograder_build_gradebook(course: Path) -> None:
-    """Tell a course's gradebook of its assignments, as `build` does, without running the notebooks again."""
-    command = [sys.executable, "-m", "nbgrader", "generate_assignment", "--force", "--assignment", ASSIGNMENT]
-    told = subprocess.run(command, cwd=course, capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
 
 
 def test_check_prints_json_that_is_the_contract(course):
@@ -265,8 +254,8 @@ def test_doctor_says_what_holds():
 def test_only_the_named_student_is_graded(course):
     for student in ("ada", "ben"):
         submit(course, student)
-    autograder_build_gradebook(course)
-    told = autograder("grade", ASSIGNMENT, "--student", "ben", "--jobs", "1", "--course", course)
+    make_known(Course.at(course))
+    told = autograder_here("grade", ASSIGNMENT, "--student", "ben", "--jobs", "1", "--course", course)
     assert told.returncode == 0, told.stderr
     assert [path.name for path in (course / "autograded").iterdir()] == ["ben"]
 
@@ -285,10 +274,8 @@ def test_environment_of_the_caller_does_not_reach_the_student(course):
         }
     )
     submit(course, "spy", json.dumps(cells).encode())
-    autograder_build_gradebook(course)
-    told = autograder(
-        "grade", ASSIGNMENT, "--course", course, env={**os.environ, "SECRET_TOKEN": "hunter2-in-the-clear"}
-    )
+    make_known(Course.at(course))
+    told = autograder("grade", ASSIGNMENT, "--course", course, SECRET_TOKEN="hunter2-in-the-clear")
     assert told.returncode == 0, told.stderr
     graded = (course / "autograded/spy" / ASSIGNMENT / "lstm_cell.ipynb").read_text()
     assert "OMP_NUM_THREADS" in graded

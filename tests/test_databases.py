@@ -26,7 +26,7 @@ from autograder.grading.judge import Graded
 from autograder.grading.record import check_gradebook, record
 from autograder.grading.store import Key
 from autograder.grading.verdict import Verdict
-from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, solved, submission, submit
+from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder_here, solved, submission, submit
 from tests.resume_helpers import (
     finished,
     leftovers,
@@ -118,7 +118,7 @@ def course(request, tmp_path) -> Course:
 def undisturbed(tmp_path_factory) -> Course:
     """The same class graded by one grader in SQLite; whatever the database, the rest must be the same."""
     made = make_class(tmp_path_factory.mktemp("undisturbed"), assignments=(ASSIGNMENT, OTHER))
-    assert autograder("grade", ASSIGNMENT, "--course", made.root).returncode == 0
+    assert autograder_here("grade", ASSIGNMENT, "--course", made.root).returncode == 0
     return made
 
 
@@ -171,7 +171,7 @@ def test_several_graders_wait_for_each_other_and_lose_nothing(course, undisturbe
     assert without_other(state(course)) == without_other(state(undisturbed))
     assert leftovers(course) == []
     before = finished(course)
-    assert autograder("grade", ASSIGNMENT, "--course", course.root).returncode == 0
+    assert autograder_here("grade", ASSIGNMENT, "--course", course.root).returncode == 0
     assert finished(course) == before, "something was not on record"
 
 
@@ -191,7 +191,7 @@ def test_a_killed_batch_goes_on_and_nbgrader_grades_the_same(course, undisturbed
     os.killpg(batch.pid, signal.SIGKILL)
     batch.communicate()
     before = finished(course)
-    assert autograder("grade", ASSIGNMENT, "--course", course.root).returncode == 0
+    assert autograder_here("grade", ASSIGNMENT, "--course", course.root).returncode == 0
     assert {student: finished(course)[student] for student in before} == before, "run again"
     assert rows(course) == rows(undisturbed)
     assert without_other(state(course)) == without_other(state(undisturbed))
