@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,10 @@ ROOT = Path(__file__).parent.parent
 SCRIPTS = Path(sys.executable).parent
 LSTM = "03_lstm_cell"
 NOTEBOOK = "lstm_cell.ipynb"
+ASSIGNMENTS = ("02_rnn_cell", LSTM)
+TASKS = ("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch")
+COMMANDS = ("nbgrader", "autograder")
+CORRUPT = b'{"cells": [{"cell_type": "code", "source": "x'
 
 
 def run(where: Path, *command: object, seconds: float = 240) -> subprocess.CompletedProcess[str]:
@@ -122,3 +128,26 @@ def files(folder: Path, *parts: str) -> dict[str, bytes]:
     """Every file below some parts of a folder, with its bytes."""
     below = [path for part in parts for path in (folder / part).rglob("*")]
     return {str(path.relative_to(folder)): path.read_bytes() for path in below if path.is_file()}
+
+
+def everything(course: Path) -> tuple[dict[str, bytes], list[str]]:
+    """All that grading may write: the files, and every row of the gradebook that can be read."""
+    rows: list[str] = []
+    try:
+        with sqlite3.connect(f"file:{course / 'gradebook.db'}?mode=ro", uri=True) as book:
+            rows = list(book.iterdump())
+    except sqlite3.Error:
+        pass
+    return files(course, "autograded", "verdicts", "feedback", "release"), rows
+
+
+def one_sentence(result: subprocess.CompletedProcess[str]) -> str:
+    """The one thing a failed command said, apart from its progress."""
+    lines = [line for line in result.stderr.splitlines() if not re.search(r"INFO\]|WARNING\]|ETA ", line)]
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+def set_db_url(course: Path, url: str) -> None:
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(f"\nc.CourseDirectory.db_url = {url!r}\n")

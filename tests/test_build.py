@@ -1,0 +1,112 @@
+"""`autograder build`: the same bytes each time, and nothing unfair is released."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from helpers import autograder_here
+from nbgrader_helpers import (
+    LSTM,
+    NOTEBOOK,
+    ROOT,
+    copy_course,
+    done,
+    everything,
+    files,
+    named,
+    run,
+    source,
+)
+
+from autograder.grading.build import build
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+
+DEMONSTRATION = nbformat.v4.new_code_cell("print(1)\nprint(2)", metadata={"tags": ["demonstration"]})
+
+
+def short_source(course: Path, **edits: tuple[str, str]) -> None:
+    """The source notebook without its demonstrations, which take most of a build's time, but for one."""
+    notebook = source()
+    notebook.cells = [
+        cell for cell in notebook.cells if "demonstration" not in cell["metadata"].get("tags", [])
+    ]
+    notebook.cells.append(deepcopy(DEMONSTRATION))
+    for name, (find, replace) in edits.items():
+        cell = notebook.cells[-1] if name == "demonstration" else named(notebook, name)
+        assert find in cell["source"]
+        cell["source"] = cell["source"].replace(find, replace)
+    nbformat.write(notebook, course / "source" / LSTM / NOTEBOOK)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """A short course, built once."""
+    course = tmp_path_factory.mktemp("built")
+    (course / "source" / LSTM).mkdir(parents=True)
+    shutil.copyfile(ROOT / "nbgrader_config.py", course / "nbgrader_config.py")
+    short_source(course)
+    told = run(course, "autograder", "build", LSTM)
+    assert done(told).splitlines()[-1] == f"{LSTM}: built, 4 tasks, 10 points"
+    assert told.stderr == ""
+    return course
+
+
+@pytest.mark.slow
+def test_building_twice_gives_the_same_bytes(built):
+    before = files(built, "release", "solutions")
+    assert len(before) == 2
+    build(Course.at(built), [LSTM], say=lambda line: None)
+    assert files(built, "release", "solutions") == before
+
+
+REFUSED = {
+    "solution": ({"lstm_cell": ("f * c", "c")}, "gives its solution 0.0 of 2.0 points"),
+    "stub": (
+        {
+            "lstm_gates": (
+                "### BEGIN SOLUTION",
+                "i, f, g, o = (x @ w_ih.T + b_ih + h @ w_hh.T + b_hh).chunk(4, dim=1)\n"
+                "    return torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)\n"
+                "    ### BEGIN SOLUTION",
+            )
+        },
+        "the unsolved notebook gets points (2 for `lstm_gates`)",
+    ),
+    "demonstration": (
+        {"demonstration": ("print(2)", "lstm_cell = None")},
+        "its demonstrations, which grading leaves out, change a score",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", REFUSED)
+def test_build_refuses_what_would_be_unfair(built, tmp_path, what):
+    course = copy_course(built, tmp_path / "course")
+    edits, sentence = REFUSED[what]
+    short_source(course, **edits)
+    before = everything(course), files(course, "solutions")
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        build(Course.at(course), [LSTM], say=lambda line: None)
+    assert (everything(course), files(course, "solutions")) == before
+
+
+def test_build_refuses_points_that_differ_from_the_checks(built, tmp_path):
+    course = copy_course(built, tmp_path / "course")
+    path = course / "source" / LSTM / NOTEBOOK
+    notebook = nbformat.read(path, as_version=4)
+    named(notebook, "check_lstm_cell")["metadata"]["nbgrader"]["points"] = 3
+    nbformat.write(notebook, path)
+    before = everything(course), files(course, "solutions")
+    result = autograder_here("build", LSTM, "--course", course)
+    assert result.returncode == 1
+    assert result.stderr.splitlines() == [
+        f"{LSTM} cannot be released: the cell of `lstm_cell` gives 3 points, its checks give 2."
+    ]
+    assert (everything(course), files(course, "solutions")) == before
