@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 import nbformat
@@ -27,7 +28,7 @@ from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.errors import UserError
-from autograder.grading.gradebook import open_gradebook
+from autograder.grading.gradebook import Opener
 from autograder.grading.mistakes import Mistake, read_catalogue
 from autograder.grading.rebuild import MAX_BYTES
 
@@ -164,8 +165,12 @@ class Course:
     @contextmanager
     def gradebook(self) -> Iterator[Gradebook]:
         """The gradebook, opened; `UserError` if it is locked, read-only or broken."""
-        with open_gradebook(str(self.directory.db_url), self.directory.course_id) as gradebook:
+        with self._gradebook.open() as gradebook:
             yield gradebook
+
+    @cached_property
+    def _gradebook(self) -> Opener:
+        return Opener(str(self.directory.db_url), self.directory.course_id)
 
 
 def _load_config(folder: Path) -> Config:

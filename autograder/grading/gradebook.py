@@ -45,22 +45,38 @@ def patient_url(db_url: str) -> URL:
     return url
 
 
-@contextmanager
-def open_gradebook(db_url: str, course_id: str) -> Iterator[Gradebook]:
-    """The gradebook, opened; `UserError` if it is locked, read-only or broken.
-
-    What the block does not commit is undone.
+class Opener:
+    """Opens one gradebook time and again. No connection is kept, but the statements that SQLAlchemy compiled:
+    compiling them would be most of what it costs to record a submission.
     """
-    url = patient_url(db_url)
+
+    def __init__(self, db_url: str, course_id: str) -> None:
+        self._db_url, self._course_id = db_url, course_id
+        self._gradebook: Gradebook | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[Gradebook]:
+        """The gradebook, opened; `UserError` if it is locked, read-only or broken.
+
+        What the block does not commit is undone.
+        """
+        url = patient_url(self._db_url)
+        with _told(url):
+            if self._gradebook is None:
+                self._gradebook = Gradebook(url, self._course_id)
+            try:
+                yield self._gradebook
+            finally:
+                self._gradebook.close()  # rolls back; another session and connection are made when needed
+
+
+@contextmanager
+def _told(url: URL) -> Iterator[None]:
+    """A sentence for whatever the database refuses while the block runs."""
     # Another kind of address than SQLite's may hold a password.
     name = f"The gradebook {url.database}" if url.get_backend_name() == "sqlite" else "The gradebook"
     try:
-        with Gradebook(url, course_id) as gradebook:
-            try:
-                yield gradebook
-            except BaseException:
-                gradebook.db.rollback()
-                raise
+        yield
     except sqlalchemy.exc.NoSuchModuleError as error:
         raise UserError(f"{name} is in a database that SQLAlchemy does not know: {error}.") from error
     except ModuleNotFoundError as error:

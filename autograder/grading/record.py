@@ -134,10 +134,13 @@ def _transaction(course: Course) -> Iterator[Gradebook]:
     """The gradebook, locked: nbgrader's calls commit one by one, and here they stand or fall together."""
     with course.gradebook() as gradebook:
         commit, gradebook.db.commit = gradebook.db.commit, gradebook.db.flush
-        take_lock(gradebook)
-        yield gradebook
-        gradebook.db.flush()
-        commit()
+        try:
+            take_lock(gradebook)
+            yield gradebook
+            gradebook.db.flush()
+            commit()
+        finally:
+            gradebook.db.commit = commit
 
 
 def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: Graded) -> None:
