@@ -11,6 +11,8 @@ import ast
 import re
 import symtable
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TORCH_ROOTS = {"torch", "nn", "F"}
@@ -23,51 +25,76 @@ def forbidden_uses(cells: Mapping[str, str], task: str, pattern: str) -> list[tu
     statements, in whichever cell, that define what it uses; a comparison with torch that a student left
     below it is no part of the answer. A cell that does not parse uses nothing: it does not run either.
     """
-    statements = [(name, node) for name, source in cells.items() for node in _parsed(source)]
+    statements = [(name, statement) for name, source in cells.items() for statement in _parsed(source)]
     reader = _Reader(re.compile(pattern))
     for _, statement in statements:
-        for node in ast.walk(statement):
-            if isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
-                reader.learn_names(node)
-    if any(isinstance(node, _DEFINITIONS) and node.name == task for _, node in statements):
+        for node in statement.naming:
+            reader.learn_names(node)
+    if any(statement.is_definition and task in statement.bound for _, statement in statements):
         reader.forbidden_names.pop(task, None)  # the student's own definition took the imported name's place
     found = set[tuple[str, int, str]]()
-    for name, node in _reachable(statements, task):
+    for name, statement in _reachable(statements, task):
         reader.found.clear()
         try:
-            reader.visit(node)
+            reader.visit(statement.node)
         except RecursionError:
             continue
         found |= {(name, line, used) for line, used in reader.found}
     return sorted(found, key=lambda use: (use[0] != task, use))
 
 
-def _parsed(source: str) -> list[ast.stmt]:
+@dataclass(frozen=True, eq=False)
+class _Statement:
+    """A top-level statement, and what is found out about it once for all checks."""
+
+    node: ast.stmt
+
+    @property
+    def is_definition(self) -> bool:
+        return isinstance(self.node, _DEFINITIONS)
+
+    @cached_property
+    def naming(self) -> list[ast.Import | ast.ImportFrom | ast.Assign]:
+        """What in it may give torch and its parts other names."""
+        kinds = (ast.Import, ast.ImportFrom, ast.Assign)
+        return [node for node in ast.walk(self.node) if isinstance(node, kinds)]
+
+    @cached_property
+    def bound(self) -> set[str]:
+        return _bound(self.node)
+
+    @cached_property
+    def global_names(self) -> set[str]:
+        return _global_names(self.node)
+
+
+@lru_cache(maxsize=64)  # the same cells are read for every check
+def _parsed(source: str) -> tuple[_Statement, ...]:
     try:
-        return ast.parse(_without_magics(source)).body
+        return tuple(map(_Statement, ast.parse(_without_magics(source)).body))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+        return ()
 
 
-def _reachable(statements: list[tuple[str, ast.stmt]], task: str) -> list[tuple[str, ast.stmt]]:
+def _reachable(statements: list[tuple[str, _Statement]], task: str) -> list[tuple[str, _Statement]]:
     """The top-level statements that make up the task: its own and those whose names it comes to use."""
-    by_name: dict[str, list[tuple[str, ast.stmt]]] = {}
-    for cell, node in statements:
-        for name in _bound(node):
-            if isinstance(node, _DEFINITIONS):
-                by_name[name] = [(cell, node)]  # an earlier definition of that name is out of use
+    by_name: dict[str, list[tuple[str, _Statement]]] = {}
+    for cell, statement in statements:
+        for name in statement.bound:
+            if statement.is_definition:
+                by_name[name] = [(cell, statement)]  # an earlier definition of that name is out of use
             else:
-                by_name.setdefault(name, []).append((cell, node))
-    todo, seen, reached = [task], set[str](), list[tuple[str, ast.stmt]]()
+                by_name.setdefault(name, []).append((cell, statement))
+    todo, seen, reached = [task], set[str](), list[tuple[str, _Statement]]()
     while todo:
         name = todo.pop()
         if name in seen:
             continue
         seen.add(name)
-        for cell, node in by_name.get(name, []):
-            if all(node is not other for _, other in reached):
-                reached.append((cell, node))
-                todo += _global_names(node)
+        for cell, statement in by_name.get(name, []):
+            if all(statement is not other for _, other in reached):
+                reached.append((cell, statement))
+                todo += statement.global_names
     return reached
 
 
