@@ -51,7 +51,7 @@ def fingerprint(exchanges: Sequence[Exchange], rule: str, message: str) -> str |
 
 def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterator[str]:
     operation = request["op"]
-    if operation in ("begin", "build"):
+    if operation in ("build", "nothing"):
         return  # nothing in the answer is the student's
     yield f"{operation} {'.'.join(request.get('path', []))}"
     if "raised" in answer:

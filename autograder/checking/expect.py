@@ -159,7 +159,7 @@ def expect_module(made: Any, kind: str) -> Target:
     """What a class made is an `nn.Module`; returned so that it can be called."""
     if not isinstance(made, Target):
         fail(f"{kind} must make an `nn.Module`; calling it gave {_seen(made)}.")
-    if not made.is_module():
+    if not made.is_module:
         fail(f"{kind} must make an `nn.Module`; it makes {made.type} objects. Is `nn.Module` its base class?")
     return made
 

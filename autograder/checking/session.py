@@ -25,7 +25,7 @@ from autograder.checking.draw import Draw, Sizes
 from autograder.checking.expect import CheckFailed, WrongValues
 from autograder.checking.failures import read_failure, was_judged
 from autograder.checking.smallest import LADDER, smallest
-from autograder.checking.submission import Submission, WorkerLost
+from autograder.checking.submission import NotDefined, Submission, WorkerLost
 
 Result = TypeVar("Result")
 PUBLIC_SEED = 2013
@@ -175,11 +175,13 @@ class Checks:
         label = f"{check.task}/{item.name}"
         sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"))
         self._plugin.given = {"submission": submission, "sizes": sizes, "draw": Draw(seed, label, sizes)}
+        submission.begin(check.task, _student_seed(seed, label))
+        raised = self._plugin.run(item)
         try:
-            submission.begin(check.task, _student_seed(seed, label))
-        except Exception as error:
+            submission.finish()
+        except (NotDefined, WorkerLost) as error:
             return error
-        return self._plugin.run(item)
+        return raised
 
 
 class _Plugin:

@@ -93,8 +93,12 @@ class Module:
 class Target:
     """One of the student's objects: a function, a class, a module, or an attribute of one."""
 
-    def __init__(self, submission: Submission, where: dict[str, Any], type_name: str = "") -> None:
+    def __init__(
+        self, submission: Submission, where: dict[str, Any], type_name: str = "", is_module: bool = False
+    ) -> None:
         self._submission, self._where, self.type = submission, where, type_name
+        self.is_module = is_module
+        """Whether it is an `nn.Module`; known of objects that an answer held."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it and return the value."""
@@ -115,15 +119,13 @@ class Target:
         `default_dtype` is torch's default while it runs: float64, so that a state created without
         a dtype is judged by the dtype check alone; `None` leaves it as it is.
         """
-        request = {
-            "op": "call",
-            **self._where,
-            "args": _outgoing(args),
-            "kwargs": _outgoing(kwargs or {}),
-            "grad": grad,
-            "kernels": kernels,
-            "default_dtype": default_dtype,
-            "arguments": arguments,
+        request = {"op": "call", **self._where, "args": _outgoing(args), "default_dtype": default_dtype}
+        if kwargs:
+            request["kwargs"] = _outgoing(kwargs)
+        request |= {
+            name: True
+            for name, wanted in (("grad", grad), ("kernels", kernels), ("arguments", arguments))
+            if wanted
         }
         told = self._submission.ask(request)
         return Call(
@@ -139,10 +141,6 @@ class Target:
         """An attribute's value, or a `Target` if it is an object."""
         where = {**self._where, "path": [*self._where.get("path", []), *path]}
         return self._submission.incoming(self._submission.ask({"op": "attribute", **where})["value"])
-
-    def is_module(self) -> bool:
-        """Whether it is an `nn.Module`; its type is known already."""
-        return bool(self._submission.ask({"op": "describe", **self._where, "kind_only": True})["module"])
 
     def describe(self) -> Module:
         """What it registers, if it is a module."""
@@ -200,6 +198,8 @@ class Submission:
         """What stopped a solution cell, by task, where it did not run to its end."""
         self.exchanges: list[Exchange] = []
         """What was asked and answered since the check began."""
+        self._begin: dict[str, Any] | None = None
+        """What the next request is to begin with."""
 
     def __getattr__(self, name: str) -> Target:
         if name.startswith("__"):
@@ -209,11 +209,16 @@ class Submission:
     def begin(self, name: str, seed: int) -> None:
         """Begin a check: let go of what earlier calls left behind, and seed the student's generator.
 
-        Raises `NotDefined` unless the submission defines the name that the check is about.
+        That goes with the check's first request, which raises `NotDefined` unless the submission defines
+        the name that the check is about.
         """
-        if not self.ask({"op": "begin", "name": name, "seed": seed})["found"]:
-            raise NotDefined(name)
         self.exchanges.clear()
+        self._begin = {"name": name, "seed": seed}
+
+    def finish(self) -> None:
+        """End a check; one that has asked for nothing raises `NotDefined` here."""
+        if self._begin is not None:
+            self.ask({"op": "nothing"})
 
     def given(
         self,
@@ -241,17 +246,28 @@ class Submission:
         return target
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        answer = self._perform(request)
+        """Have one request performed; what the student's code raises there is a `StudentError` here."""
+        if self._begin is None:
+            answer = self._perform(request)
+        else:
+            begin, self._begin = self._begin, None
+            answer = self._perform({**request, "begin": begin})
+            if "missing" in answer:
+                raise NotDefined(begin["name"])
         self.exchanges.append((request, answer))
         if "raised" in answer:
             raise StudentError(answer["raised"])
         return answer
 
     def incoming(self, value: Any) -> Any:
-        return map_tree(
-            value,
-            lambda leaf: Target(self, {"object": leaf.id}, leaf.type) if isinstance(leaf, Ref) else leaf,
-        )
+        def leaf(item: Any) -> Any:
+            return (
+                Target(self, {"object": item.id}, item.type, item.is_module)
+                if isinstance(item, Ref)
+                else item
+            )
+
+        return map_tree(value, leaf)
 
 
 def _outgoing(value: Any) -> Any:

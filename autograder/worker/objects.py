@@ -58,10 +58,16 @@ class Objects:
         self._next = 1
 
     def perform(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what the request says. What the student's code raises comes back as `{"raised": …}`."""
+        """Do what the request says. What the student's code raises comes back as `{"raised": …}`.
+
+        A request with `begin` is the first of a check: it starts with nothing that was handed out before.
+        Where the name that the check is about is not there, all that comes back is `{"missing": name}`.
+        """
         operation = _OPERATIONS.get(str(request.get("op")))
         if operation is None:
             raise ValueError(f"unknown operation {request.get('op')!r}")
+        if "begin" in request and not self._begin(**request["begin"]):
+            return {"missing": request["begin"]["name"]}
         previous = torch.get_default_dtype()
         try:
             torch.set_default_dtype(request.get("default_dtype") or previous)
@@ -147,8 +153,8 @@ class Objects:
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a module registers: parameters, buffers and submodules, by name."""
         module = self._target(request)
-        if not isinstance(module, nn.Module) or request.get("kind_only"):
-            return {"module": isinstance(module, nn.Module), "type": type(module).__name__}
+        if not isinstance(module, nn.Module):
+            return {"module": False, "type": type(module).__name__}
         return {
             "module": True,
             "type": type(module).__name__,
@@ -164,17 +170,17 @@ class Objects:
     def _attribute(self, request: dict[str, Any]) -> dict[str, Any]:
         return {"value": self._plain(self._target(request))}
 
-    def _begin(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Let go of everything handed out so far: the next check starts with none of it. Says whether the
-        name that the check is about is there.
-        """
-        self._objects.clear()
-        self._calls.clear()
-        if request.get("seed") is not None:
-            _seed(request["seed"])
-        return {"found": request.get("name") in self.namespace}
+    def _nothing(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {}
 
     # Helpers.
+
+    def _begin(self, name: str, seed: int) -> bool:
+        """Let go of everything handed out so far, and seed; whether the name is there."""
+        self._objects.clear()
+        self._calls.clear()
+        _seed(seed)
+        return name in self.namespace
 
     def _target(self, request: dict[str, Any]) -> Any:
         target = self._objects[request["object"]] if "object" in request else self.namespace[request["name"]]
@@ -191,12 +197,11 @@ class Objects:
         return map_tree((tuple(request.get("args", ())), dict(request.get("kwargs", {}))), leaf)
 
     def _keep(self, value: Any) -> Ref:
-        for number, known in self._objects.items():
-            if known is value:
-                return Ref(number, type(value).__name__)
-        number, self._next = self._next, self._next + 1
-        self._objects[number] = value
-        return Ref(number, type(value).__name__)
+        number = next((number for number, known in self._objects.items() if known is value), self._next)
+        if number == self._next:
+            self._next += 1
+            self._objects[number] = value
+        return Ref(number, type(value).__name__, isinstance(value, nn.Module))
 
     def _plain(self, value: Any, depth: int = 0) -> Any:
         if depth >= MAX_NESTING - 2:
@@ -230,7 +235,7 @@ _OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
     "backward": Objects._backward,
     "describe": Objects._describe,
     "attribute": Objects._attribute,
-    "begin": Objects._begin,
+    "nothing": Objects._nothing,
 }
 
 

@@ -30,6 +30,7 @@ MAX_ITEMS = 20_000
 """Parts of one message, containers included."""
 
 _PREFIX = struct.Struct("!II")
+_AT_ONCE = 1 << 18
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (
@@ -57,6 +58,8 @@ class Ref:
 
     id: int
     type: str
+    is_module: bool = False
+    """Whether it is an `nn.Module`."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class Stream:
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
+        self._arrived = bytearray()
+        """What has been read beyond the last frame."""
 
     def send(self, message: dict[str, Any], timeout: float | None = None) -> None:
         """Send one message, a dict of plain data with tensors, `Ref` and `Opaque` anywhere in it."""
@@ -93,27 +98,28 @@ class Stream:
         header_size, body_size = _PREFIX.unpack(self._read(_PREFIX.size, deadline))
         if header_size > MAX_HEADER or body_size > MAX_BODY:
             raise WireError("a frame larger than the limit was announced")
-        header, body = self._read(header_size, deadline), self._read(body_size, deadline)
-        return decode_frame(header, body)
+        frame = self._read(header_size + body_size, deadline)
+        return decode_frame(frame[:header_size], frame[header_size:])
 
     def _read(self, size: int, deadline: float | None) -> bytes:
-        buffer = bytearray()
-        while len(buffer) < size:
+        while len(self._arrived) < size:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 raise WireTimeout
             if left is not None or self.sock.gettimeout() is not None:
                 self.sock.settimeout(left)
             try:
-                part = self.sock.recv(min(size - len(buffer), 1 << 20))
+                part = self.sock.recv(_AT_ONCE)
             except TimeoutError as error:
                 raise WireTimeout from error
             except OSError as error:
                 raise WireClosed from error
             if not part:
                 raise WireClosed
-            buffer += part
-        return bytes(buffer)
+            self._arrived += part
+        taken = bytes(self._arrived[:size])
+        del self._arrived[:size]
+        return taken
 
 
 def decode_frame(header: bytes, body: bytes) -> dict[str, Any]:
@@ -192,6 +198,8 @@ def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int, count: lis
     if isinstance(value, tuple):
         return {"tuple": [_encode(item, tensors, depth + 1, count) for item in value]}
     if isinstance(value, dict):
+        if all(type(key) is str for key in value):
+            return {"map": {key: _encode(item, tensors, depth + 1, count) for key, item in value.items()}}
         count[0] += len(value)  # the reader counts the pairs, too
         return {
             "dict": [[_encode(part, tensors, depth + 1, count) for part in pair] for pair in value.items()]
@@ -199,7 +207,7 @@ def _encode(value: Any, tensors: dict[str, torch.Tensor], depth: int, count: lis
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
     if isinstance(value, Ref):
-        return {"ref": value.id, "type": value.type}
+        return {"ref": value.id, "type": value.type, "module": value.is_module}
     if isinstance(value, Opaque):
         return {"opaque": value.what}
     raise WireError(f"{type(value).__name__} does not travel")
@@ -225,39 +233,46 @@ def _decode(tree: Any, tensors: dict[str, torch.Tensor], depth: int, count: list
     count[0] += 1
     if depth > MAX_NESTING or count[0] > MAX_ITEMS:
         raise WireError("the value is nested too deeply or has too many parts")
-    if isinstance(tree, str):
+    kind = type(tree)
+    if kind is str:
         return _text(tree)
-    if tree is None or isinstance(tree, (bool, float)):
+    if tree is None or kind is bool or kind is float:
         return tree
-    if isinstance(tree, int):
+    if kind is int:
         return _int(tree)
-    if isinstance(tree, list):
+    if kind is list:
         return [_decode(item, tensors, depth + 1, count) for item in tree]
-    if not isinstance(tree, dict):
+    if kind is not dict:
         raise WireError("not a value of this protocol")
-    match tree:
-        case {"tensor": str(name), "order": list(order), **rest} if not rest:
-            tensor = tensors[name]
-            # Compared whole: looking each dimension up in a list of a million would take the judge hours.
-            if len(order) != tensor.dim() or sorted(order) != list(range(len(order))):
-                raise WireError("not an order of the tensor's dimensions")
-            return tensor.permute([order.index(dim) for dim in range(len(order))])
-        case {"tensor": str(name), **rest} if not rest:
-            return tensors[name]
-        case {"tuple": list(items), **rest} if not rest:
+    # Asked for by all of the names at once, in the order that `_encode` gives them: a further one is refused.
+    match tuple(tree):
+        case ("tensor",):
+            return tensors[tree["tensor"]]
+        case ("map",) if type(items := tree["map"]) is dict:
+            return {_text(key): _decode(item, tensors, depth + 1, count) for key, item in items.items()}
+        case ("tuple",) if type(items := tree["tuple"]) is list:
             return tuple(_decode(item, tensors, depth + 1, count) for item in items)
-        case {"dict": list(pairs), **rest} if not rest:
+        case ("tensor", "order"):
+            return _transposed(tensors[tree["tensor"]], tree["order"])
+        case ("dict",) if type(pairs := tree["dict"]) is list:
             items = [_decode(pair, tensors, depth, count) for pair in pairs]
             return {_key(key): item for key, item in map(_pair, items)}
-        case {"float": str(name), **rest} if not rest:
-            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[name]
-        case {"dtype": str(name), **rest} if not rest:
-            return DTYPES[name]
-        case {"ref": int(number), "type": str(name), **rest} if not rest:
-            return Ref(_int(number), _text(name)[:200])
-        case {"opaque": str(what), **rest} if not rest:
-            return Opaque(_text(what)[:200])
+        case ("float",):
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[tree["float"]]
+        case ("dtype",):
+            return DTYPES[tree["dtype"]]
+        case ("ref", "type", "module") if type(tree["ref"]) is int and type(tree["module"]) is bool:
+            return Ref(_int(tree["ref"]), _text(tree["type"])[:200], tree["module"])
+        case ("opaque",):
+            return Opaque(_text(tree["opaque"])[:200])
     raise WireError("unknown fields in a value")
+
+
+def _transposed(packed: torch.Tensor, order: Any) -> torch.Tensor:
+    # Compared whole: looking each dimension up in a list of a million would take the judge hours.
+    if len(order) != packed.dim() or sorted(order) != list(range(len(order))):
+        raise WireError("not an order of the tensor's dimensions")
+    return packed.permute([order.index(dim) for dim in range(len(order))])
 
 
 def _int(number: int) -> int:
@@ -266,8 +281,10 @@ def _int(number: int) -> int:
     return number
 
 
-def _text(text: str) -> str:
+def _text(text: Any) -> str:
     """JSON can say half a surrogate pair, which no file can be written with afterwards."""
+    if type(text) is not str:
+        raise WireError("not a text")
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
