@@ -1,90 +1,96 @@
-"""Seconds and CPU-seconds a submission: `autograder grade` beside stock `nbgrader autograde`.
+"""Seconds and CPU-seconds a submission: `autograder grade` beside stock `nbgrader autograde` and `otter run`.
 
-Both grade copies of the same solved notebooks in the same run, alternating. Stock nbgrader runs every
-cell in a kernel, the demonstrations and `check(...)` with its visible checks among them; ours leaves
-demonstrations out and adds the hidden checks. "cells alone" is stock on notebooks without the
-demonstrations, so that the same cells run on both sides. Medians over the rounds; CPU-seconds count
-all processes, through a cgroup of their own where one can be made, and are left out elsewhere.
+All grade copies of the same solved notebooks in the same run, taking turns. Ours leaves demonstrations out
+and adds the hidden checks; stock nbgrader runs every cell in a kernel, `check(...)` with its visible checks
+among them. "same cells" is stock on notebooks without the demonstrations; "as handed in" and otter, if it is
+installed, are on whole notebooks, in the first round and for the first few submissions only. Medians over the
+rounds, start-up included; CPU-seconds count all processes, through a cgroup where one can be made.
 
-    python benchmarks/throughput.py [--assignment 03_lstm_cell] [--submissions 8] [--rounds 3]
+    python benchmarks/throughput.py [--assignments 03_lstm_cell 05_stacking] [--submissions 40] [--rounds 3]
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from _shared import AUTOGRADER, CpuMeter, make_course, run
+import otter_side
+from _shared import AUTOGRADER, CpuMeter, Rounds, alternate, make_course, run
 from rich.console import Console
 from rich.table import Table
+
+FEW = 5
+"""Submissions for the ways that take ten seconds each."""
+SAME_CELLS = "nbgrader autograde, same cells"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--assignment", default="03_lstm_cell")
-    parser.add_argument("--submissions", type=int, default=8)
+    parser.add_argument("--assignments", nargs="+", default=["03_lstm_cell", "05_stacking"])
+    parser.add_argument("--submissions", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     meter = CpuMeter()
     meter.enter()
     try:
-        with tempfile.TemporaryDirectory(prefix="autograder-bench-") as made:
-            report(measure(Path(made), options, meter), options)
+        for assignment in options.assignments:
+            with tempfile.TemporaryDirectory(prefix="autograder-bench-") as made:
+                found = measure(Path(made), assignment, options.submissions, options.rounds, meter)
+            report(found, f"{assignment}, {options.submissions} solved submissions, {options.rounds} rounds")
     finally:
         meter.close()
 
 
-def measure(
-    home: Path, options: argparse.Namespace, meter: CpuMeter
-) -> dict[str, list[tuple[float, float | None]]]:
+def measure(home: Path, name: str, count: int, rounds: int, meter: CpuMeter) -> dict[str, Rounds]:
     """(seconds, CPU-seconds) a submission, for each way of grading and round."""
-    name, count = options.assignment, options.submissions
     solved: list[dict[str, str]] = [{}] * count
+    few = min(FEW, count)
     ours = make_course(home / "ours", name, solved)
-    stock = make_course(home / "stock", name, solved, stock=True)
     cells = make_course(home / "cells", name, solved, stock=True, demonstrations=False)
+    stock = make_course(home / "stock", name, solved[:few], stock=True)
     grade = [*AUTOGRADER, "grade", name, "--force", "--jobs"]
     autograde = [sys.executable, "-m", "nbgrader", "autograde", name, "--force"]
-    ways: dict[str, Callable[[], None]] = {
-        "autograder grade --jobs 1": lambda: run([*grade, "1"], ours),
-        "autograder grade --jobs 2": lambda: run([*grade, "2"], ours),
-        "nbgrader autograde, cells alone": lambda: run(autograde, cells),
-        "nbgrader autograde, as handed in": lambda: run(autograde, stock),
-    }
-    found: dict[str, list[tuple[float, float | None]]] = {way: [] for way in ways}
-    for _ in range(options.rounds):
-        for way, go in ways.items():
-            before, started = meter.seconds(), time.perf_counter()
-            go()
-            after = meter.seconds()
-            cpu = None if before is None or after is None else (after - before) / count
-            found[way].append(((time.perf_counter() - started) / count, cpu))
-    return found
-
-
-def report(found: dict[str, list[tuple[float, float | None]]], options: argparse.Namespace) -> None:
-    title = (
-        f"{options.assignment}, {options.submissions} solved submissions, medians of {options.rounds} rounds"
+    found = alternate(
+        {
+            "autograder grade --jobs 1": lambda: run([*grade, "1"], ours),
+            "autograder grade --jobs 2": lambda: run([*grade, "2"], ours),
+            SAME_CELLS: lambda: run(autograde, cells),
+        },
+        rounds,
+        meter,
     )
+    whole: dict[str, Callable[[], None]] = {
+        f"nbgrader autograde, as handed in ({few})": lambda: run(autograde, stock)
+    }
+    if shutil.which("otter"):
+        tests = otter_side.autograder(home / "otter", name)
+        notebooks = sorted(stock.glob("submitted/*/*/*.ipynb"))
+        whole[f"otter run, as handed in ({few})"] = lambda: otter_side.grade(tests, notebooks)
+    each = {way: [_each(*times, count) for times in all_rounds] for way, all_rounds in found.items()}
+    once = alternate(whole, 1, meter)
+    return each | {way: [_each(*times, few) for times in all_rounds] for way, all_rounds in once.items()}
+
+
+def _each(seconds: float, cpu: float | None, count: int) -> tuple[float, float | None]:
+    return seconds / count, None if cpu is None else cpu / count
+
+
+def report(found: dict[str, Rounds], title: str) -> None:
     table = Table(title=title)
-    for column in (
-        "way of grading",
-        "seconds each",
-        "CPU-seconds each",
-        "times as fast as stock, cells alone",
-    ):
-        table.add_column(column, justify="left" if column.startswith("way") else "right")
-    stock = statistics.median(seconds for seconds, _ in found["nbgrader autograde, cells alone"])
+    table.add_column("way of grading")
+    for column in ("seconds each", "CPU-seconds each", "times as fast as stock, same cells"):
+        table.add_column(column, justify="right")
+    stock = statistics.median(seconds for seconds, _ in found[SAME_CELLS])
     for way, rounds in found.items():
         seconds = statistics.median(each for each, _ in rounds)
         cpus = [cpu for _, cpu in rounds if cpu is not None]
         table.add_row(
-            way, f"{seconds:.2f}", f"{statistics.median(cpus):.2f}" if cpus else "–", f"{stock / seconds:.1f}"
+            way, f"{seconds:.3f}", f"{statistics.median(cpus):.3f}" if cpus else "–", f"{stock / seconds:.1f}"
         )
     Console(width=110).print(table)
 
