@@ -18,6 +18,8 @@ import autograder.checking
 import autograder.exercises
 from autograder.grading.mistakes import Mistake
 
+DEMONSTRATION = "demonstration"
+"""The tag of released cells that are not run when grading."""
 OPTIMIZERS = ("torch._dynamo",)
 """What the first optimizer of a process imports: a second of work."""
 
@@ -81,7 +83,8 @@ class Bundle:
     @property
     def preload(self) -> tuple[str, ...]:
         """Modules to import before workers are forked: where no optimizer is used, they make forks dearer."""
-        code = [cell["source"] for cell in self._skeleton.cells if cell["cell_type"] == "code"]
+        cells = [cell for cell in self._skeleton.cells if cell["cell_type"] == "code"]
+        code = [cell["source"] for cell in cells if DEMONSTRATION not in tags(cell)]  # those are not run
         code += [*self.solution.values(), *self.own_checks.values()]
         if not self.own_checks:
             code += [file.read_text("utf-8") for file in _packaged_checks(self.notebook).glob("*.py")]

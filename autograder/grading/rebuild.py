@@ -18,7 +18,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution, tags
+from autograder.grading.bundle import DEMONSTRATION, Bundle, check_task, grade_id, is_grade, is_solution, tags
 from autograder.grading.verdict import Finding
 
 MAX_BYTES = 64 << 20
@@ -29,7 +29,6 @@ _CELL_TYPES = ("code", "markdown", "raw", "heading", "html")
 MAX_CELL_CODE = 200_000
 MAX_CODE = 1_000_000
 """Characters of code in one cell, and in all of them: parsing takes a thousand times that in memory."""
-DEMONSTRATION = "demonstration"
 
 
 class CorruptNotebook(Exception):
