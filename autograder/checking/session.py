@@ -25,7 +25,7 @@ from autograder.checking.draw import Draw, Sizes
 from autograder.checking.expect import CheckFailed, WrongValues
 from autograder.checking.failures import read_failure, was_judged
 from autograder.checking.smallest import LADDER, smallest
-from autograder.checking.submission import NotDefined, Submission, WorkerLost
+from autograder.checking.submission import NotDefined, StudentError, Submission, WorkerLost
 
 Result = TypeVar("Result")
 PUBLIC_SEED = 2013
@@ -179,8 +179,8 @@ class Checks:
         raised = self._plugin.run(item)
         try:
             submission.finish()
-        except (NotDefined, WorkerLost) as error:
-            return error
+        except (NotDefined, StudentError, WorkerLost) as error:
+            return error  # it came before whatever the check found
         return raised
 
 

@@ -84,6 +84,8 @@ class Module:
     type: str
     parameters: dict[str, torch.Tensor]
     trainable: tuple[str, ...]
+    leaves: tuple[str, ...]
+    """The parameters that are part of no graph."""
     modules: dict[str, str]
     kinds: tuple[str, ...]
     saved: tuple[str, ...]
@@ -119,15 +121,9 @@ class Target:
         `default_dtype` is torch's default while it runs: float64, so that a state created without
         a dtype is judged by the dtype check alone; `None` leaves it as it is.
         """
-        request = {"op": "call", **self._where, "args": _outgoing(args), "default_dtype": default_dtype}
-        if kwargs:
-            request["kwargs"] = _outgoing(kwargs)
-        request |= {
-            name: True
-            for name, wanted in (("grad", grad), ("kernels", kernels), ("arguments", arguments))
-            if wanted
-        }
-        told = self._submission.ask(request)
+        wanted = {"grad": grad, "kernels": kernels, "arguments": arguments}
+        options = {name: True for name, value in wanted.items() if value}
+        told = self._submission.ask(self._call(args, kwargs, default_dtype) | options)
         return Call(
             value=self._submission.incoming(told["value"]),
             arguments=told.get("arguments", ()),
@@ -150,6 +146,7 @@ class Target:
             type=told["type"],
             parameters=told.get("parameters", {}),
             trainable=tuple(told.get("trainable", ())),
+            leaves=tuple(told.get("leaves", ())),
             modules=told.get("modules", {}),
             kinds=tuple(told.get("kinds", ())),
             saved=tuple(told.get("saved", ())),
@@ -160,26 +157,37 @@ class Target:
         return Target(self._submission, {**self._where, "path": [*self._where.get("path", []), name]})
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Give a module its parameters."""
-        self.method("load_state_dict")(dict(state))
+        """Give a module its parameters, before the next request."""
+        self.method("load_state_dict")._call_later(dict(state))
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """A module's parameters and buffers, by name."""
         return dict(self.method("state_dict")())
 
     def train(self, mode: bool = True) -> None:
-        self.method("train")(mode)
+        """Put a module into training mode, before the next request."""
+        self.method("train")._call_later(mode)
 
     def eval(self) -> None:
-        self.method("eval")()
+        """Put a module into evaluation mode, before the next request."""
+        self.method("eval")._call_later()
 
     def to(self, dtype: torch.dtype) -> None:
-        """Convert a module in place."""
-        self.method("to")(dtype)
+        """Convert a module in place, before the next request."""
+        self.method("to")._call_later(dtype)
 
     def outgoing(self) -> Ref:
         """How it is named when it is itself an argument."""
         return Ref(int(self._where["object"]), self.type)
+
+    def _call(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, default_dtype: torch.dtype | None
+    ) -> dict[str, Any]:
+        request = {"op": "call", **self._where, "args": _outgoing(args), "default_dtype": default_dtype}
+        return request | ({"kwargs": _outgoing(kwargs)} if kwargs else {})
+
+    def _call_later(self, *args: Any) -> None:
+        self._submission.later(self._call(args, None, torch.float64))
 
 
 class Submission:
@@ -200,6 +208,8 @@ class Submission:
         """What was asked and answered since the check began."""
         self._begin: dict[str, Any] | None = None
         """What the next request is to begin with."""
+        self._later: list[dict[str, Any]] = []
+        """What is to be done before the next request."""
 
     def __getattr__(self, name: str) -> Target:
         if name.startswith("__"):
@@ -213,11 +223,12 @@ class Submission:
         the name that the check is about.
         """
         self.exchanges.clear()
+        self._later.clear()
         self._begin = {"name": name, "seed": seed}
 
     def finish(self) -> None:
-        """End a check; one that has asked for nothing raises `NotDefined` here."""
-        if self._begin is not None:
+        """End a check: have done what was left for later, and raise what that or the beginning raises."""
+        if self._begin is not None or self._later:
             self.ask({"op": "nothing"})
 
     def given(
@@ -247,17 +258,25 @@ class Submission:
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Have one request performed; what the student's code raises there is a `StudentError` here."""
-        if self._begin is None:
-            answer = self._perform(request)
-        else:
-            begin, self._begin = self._begin, None
-            answer = self._perform({**request, "begin": begin})
-            if "missing" in answer:
-                raise NotDefined(begin["name"])
+        begin, self._begin = self._begin, None
+        first, self._later = self._later, []
+        answer = self._perform(
+            request | ({"begin": begin} if begin else {}) | ({"first": first} if first else {})
+        )
+        if begin and "missing" in answer:
+            raise NotDefined(begin["name"])
+        done = first
+        if "raised" in answer and "at" in answer:
+            done, (request, *_) = first[: answer["at"]], first[answer["at"] :]
+        self.exchanges += [(each, {"done": True}) for each in done]
         self.exchanges.append((request, answer))
         if "raised" in answer:
             raise StudentError(answer["raised"])
         return answer
+
+    def later(self, request: dict[str, Any]) -> None:
+        """Have a request performed before the next one, in one go; what it raises is raised then."""
+        self._later.append(request)
 
     def incoming(self, value: Any) -> Any:
         def leaf(item: Any) -> Any:

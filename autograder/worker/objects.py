@@ -62,6 +62,7 @@ class Objects:
 
         A request with `begin` is the first of a check: it starts with nothing that was handed out before.
         Where the name that the check is about is not there, all that comes back is `{"missing": name}`.
+        Requests under `first` are done before it; one that raises is the last, and `at` says which it was.
         """
         operation = _OPERATIONS.get(str(request.get("op")))
         if operation is None:
@@ -72,6 +73,10 @@ class Objects:
         try:
             torch.set_default_dtype(request.get("default_dtype") or previous)
             with torch.enable_grad():  # a cell may have switched gradients off for all that follows
+                for at, earlier in enumerate(request.get("first", ())):
+                    told = self.perform(earlier)
+                    if "raised" in told:
+                        return {**told, "at": at}
                 return operation(self, request)
         except (Exception, SystemExit) as error:
             return {"raised": describe_exception(error)}
@@ -160,6 +165,7 @@ class Objects:
             "type": type(module).__name__,
             "parameters": self._plain({n: p.detach() for n, p in module.named_parameters()}),
             "trainable": [n for n, p in module.named_parameters() if p.requires_grad],
+            "leaves": [n for n, p in module.named_parameters() if p.is_leaf],
             "buffers": self._plain(dict(module.named_buffers())),
             "saved": [str(name) for name in module.state_dict()],
             "modules": {n: type(m).__qualname__ for n, m in module.named_modules() if n},
