@@ -6,11 +6,10 @@ fingerprints are equal answers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import nbformat
-
-from autograder.grading.bundle import grade_id
+from autograder.grading.answers import graded_answers
 from autograder.grading.course import Course
 from autograder.grading.results import results
 
@@ -21,20 +20,28 @@ def clusters(course: Course, assignment: str) -> list[dict[str, Any]]:
     A task that is not written, and one that a known mistake explains in full, is in none. Raises
     `UserError` as `results` does.
     """
+    bundle = course.bundle(assignment)
+    found = cluster(results(course, assignment))
+    for each in found:
+        cells = graded_answers(course, each["example"]["student"], bundle)
+        each["example"]["cell"] = cells.get(each["task"], "")
+    return found
+
+
+def cluster(verdicts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The clusters among verdicts; the student of each example is named, the cell is left empty."""
     found: dict[tuple[str, tuple[tuple[str, str], ...]], list[tuple[str, list[dict[str, Any]]]]] = {}
-    for verdict in results(course, assignment):
+    for verdict in verdicts:
         for task in verdict["tasks"]:
             checks = [check for check in task["checks"] if check.get("answers") and not check["diagnosis"]]
             if checks:
                 key = (task["task"], tuple((check["check"], check["answers"]) for check in checks))
                 found.setdefault(key, []).append((verdict["student"], checks))
     largest_first = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
-    return [_cluster(course, assignment, task, members) for (task, _), members in largest_first]
+    return [_cluster(task, members) for (task, _), members in largest_first]
 
 
-def _cluster(
-    course: Course, assignment: str, task: str, members: list[tuple[str, list[dict[str, Any]]]]
-) -> dict[str, Any]:
+def _cluster(task: str, members: list[tuple[str, list[dict[str, Any]]]]) -> dict[str, Any]:
     (student, checks), students = members[0], [student for student, _ in members]
     return {
         "task": task,
@@ -44,18 +51,5 @@ def _cluster(
             {name: check[name] for name in ("check", "rule", "title", "message", "answers")}
             for check in checks
         ],
-        "example": {"student": student, "cell": _cell(course, assignment, student, task)},
+        "example": {"student": student, "cell": ""},
     }
-
-
-def _cell(course: Course, assignment: str, student: str, task: str) -> str:
-    """The student's answer to a task as it was graded; `""` if the graded notebook cannot be read."""
-    for path in sorted(course.folder("autograded", student, assignment).glob("*.ipynb")):
-        try:
-            cells = nbformat.read(path, as_version=4).cells
-        except (OSError, ValueError):
-            continue
-        for cell in cells:
-            if grade_id(cell) == task:
-                return str(cell["source"])
-    return ""

@@ -14,6 +14,8 @@ from autograder.checking.session import CheckResult
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
 OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped")
+NOT_WRITTEN = "still raises NotImplementedError"
+"""What the message of a check says where the student has left a task as it was released."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What people look at: the card under a check, in the notebook and in the feedback."""
+"""What people look at: the card under a check, tables on the command line, the report of a class, exports."""

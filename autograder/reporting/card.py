@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.grading.verdict import CheckVerdict, TaskVerdict
+from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
 
 _SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "crashed": "✗", "skipped": "–"}
 _WORDS = {
@@ -53,7 +53,7 @@ def card_html(task: TaskVerdict, note: str = "") -> str:
     checks = [as_student_sees(check) for check in task.checks]
     first = _first_to_fix(checks)
     rest = [check for check in checks if check not in first]
-    parts = [f'<p style="margin:0 0 .4em 0"><strong>{_marked(_headline(task, checks))}</strong></p>']
+    parts = [f'<p style="margin:0 0 .4em 0"><strong>{marked(_headline(task, checks))}</strong></p>']
     parts += [_row(check, open_message=True) for check in first]
     if rest:
         folded = "".join(_row(check, open_message=False) for check in rest)
@@ -64,7 +64,7 @@ def card_html(task: TaskVerdict, note: str = "") -> str:
             f"{folded}</details>"
         )
     if note:
-        parts.append(f'<p style="margin:.4em 0 0 0;opacity:.8">{_marked(note)}</p>')
+        parts.append(f'<p style="margin:.4em 0 0 0;opacity:.8">{marked(note)}</p>')
     colour = _WRONG if first else _COLOURS["passed"] if task.checks else _COLOURS["skipped"]
     return (
         f'<div role="group" aria-label="Checks of {html.escape(task.task)}" '
@@ -88,6 +88,11 @@ def points(value: float) -> str:
     return f"{value:g}"
 
 
+def marked(text: str) -> str:
+    """Text escaped for a page, with its `code` set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+
+
 def _headline(task: TaskVerdict, checks: Sequence[CheckVerdict]) -> str:
     of = f"{points(task.score)} of {points(task.max_score)} points"
     if not checks:
@@ -95,7 +100,7 @@ def _headline(task: TaskVerdict, checks: Sequence[CheckVerdict]) -> str:
     wrong = len(_first_to_fix(checks))
     if not wrong:
         return f"{task.task}: {of}, everything holds" if task.max_score else f"{task.task}: everything holds"
-    if any("still raises NotImplementedError" in check.message for check in checks):
+    if any(NOT_WRITTEN in check.message for check in checks):
         return f"{task.task}: {of}, still to do"
     return f"{task.task}: {of}"
 
@@ -108,10 +113,10 @@ def _first_to_fix(checks: Sequence[CheckVerdict]) -> list[CheckVerdict]:
 def _row(check: CheckVerdict, *, open_message: bool) -> str:
     colour = _COLOURS.get(check.outcome, _WRONG)
     sign = f'<span style="color:{colour}" aria-hidden="true">{_SIGNS[check.outcome]}</span>'
-    title = f"{sign} {_marked(check.title)}"
+    title = f"{sign} {marked(check.title)}"
     word = f' <span style="opacity:.8">({_WORDS[check.outcome]}{_worth(check)})</span>'
     message = (
-        f'<div style="margin:.2em 0 .4em 1.4em">{_marked(check.message)}</div>'
+        f'<div style="margin:.2em 0 .4em 1.4em">{marked(check.message)}</div>'
         if check.message and check.outcome != "skipped"
         else ""
     )
@@ -129,7 +134,7 @@ def _hint(check: CheckVerdict) -> list[str]:
 def _hint_row(hint: str) -> str:
     return (
         '<div style="margin:.2em 0 .4em 1.4em;padding-left:.6em;border-left:2px solid currentColor">'
-        f"<em>{_KNOWN}</em> {_marked(hint)}</div>"
+        f"<em>{_KNOWN}</em> {marked(hint)}</div>"
     )
 
 
@@ -139,8 +144,3 @@ def _worth(check: CheckVerdict) -> str:
 
 def _dots(check: CheckVerdict) -> str:
     return f": {check.message}" if check.message and check.outcome not in ("passed", "skipped") else ""
-
-
-def _marked(text: str) -> str:
-    """Escaped text with its `code` set as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))

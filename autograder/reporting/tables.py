@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.reporting.card import points
+from autograder.reporting.mistakes import first_failure
 
 _STYLES = {"graded": "", "infra_error": "bold red"}
 
@@ -116,11 +117,4 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
 
 
 def _first_thing(verdict: dict[str, Any]) -> str:
-    for finding in verdict["findings"]:
-        return str(finding["message"])
-    for task in verdict["tasks"]:
-        for check in task["checks"]:
-            if check["outcome"] not in ("passed", "skipped"):
-                known = check["diagnosis"]
-                return f"{task['task']}: {known['mistake'] if known else check['message']}"
-    return ""
+    return str(verdict["findings"][0]["message"]) if verdict["findings"] else first_failure(verdict)

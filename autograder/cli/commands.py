@@ -1,47 +1,26 @@
-"""The command line: each command parses, calls one function, prints. Errors are printed once, here."""
+"""The commands that make a course, grade it, and examine the grading."""
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # judges are forked: torch must not have started threads
-# jsonschema, with which notebooks are validated, would make a parser of IRIs when it is imported: a second of
-# work for a kind of text that no notebook has. None is how Python is told that there is no such module.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # typeshed knows modules only
-
-app = typer.Typer(
-    help="Build an nbgrader course on recurrent networks, and grade it outside the students' process.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+from autograder.cli.console import (
+    CourseOption,
+    JobsOption,
+    JsonOption,
+    OriginOption,
+    UnsafeOption,
+    app,
+    err,
+    out,
+    print_json,
+    tell,
+    told,
 )
-# A pipe or a log has no width of its own; a table cut to 80 columns would say nothing there.
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
-
-CourseOption = Annotated[Path, typer.Option("--course", help="The course directory.")]
-OriginOption = Annotated[
-    Path | None, typer.Option("--course", help="Copy this course instead of the packaged one.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-JobsOption = Annotated[
-    int | None, typer.Option("--jobs", min=1, help="Submissions at a time; default: the cores.")
-]
-UnsafeOption = Annotated[
-    bool,
-    typer.Option(
-        "--unsafe", help="Run students' code without confinement where none holds. At your own risk."
-    ),
-]
 
 
 @app.command()
@@ -52,30 +31,24 @@ def demo(
     course: OriginOption = None,
 ) -> None:
     """Make a course with an invented class of twelve, grade it, and show what was found."""
+    from autograder.grading.course import Course
     from autograder.grading.demo import demo_assignment, make_demo
+    from autograder.reporting.page import write_page
+    from autograder.reporting.report import gather
     from autograder.reporting.tables import results_table
 
-    with _told():
+    with told():
         for line in make_demo(directory, course):
-            out.print(line, markup=False, soft_wrap=True)
+            tell(line)
         assignment = demo_assignment(course)
         verdicts = _grade_with_progress(directory, assignment, None, _cores(), False, False)
         out.print(results_table(verdicts))
-        out.print(
-            f"What each student reads: {directory}/autograded/STUDENT/{assignment}/",
-            markup=False,
-            soft_wrap=True,
-        )
-        out.print(
-            f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}",
-            markup=False,
-            soft_wrap=True,
-        )
-        out.print(
-            f"The gradebook:           {directory}/gradebook.db (open it with `nbgrader formgrader`)",
-            markup=False,
-            soft_wrap=True,
-        )
+        tell(f"What each student reads: {directory}/autograded/STUDENT/{assignment}/")
+        tell(f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}")
+        tell(f"The gradebook:           {directory}/gradebook.db (open it with `nbgrader formgrader`)")
+        page = directory / "reports" / f"{assignment}.html"
+        write_page(gather(Course.at(directory), assignment), page)
+        tell(f"The class at a glance:   {page} (open it in a browser)")
 
 
 @app.command()
@@ -86,13 +59,9 @@ def new(
     """Make a fresh course directory from the packaged course."""
     from autograder.grading.course_files import new_course
 
-    with _told():
+    with told():
         new_course(directory, course)
-        out.print(
-            f"A new course lies in {directory}. Next: autograder build --course {directory}",
-            markup=False,
-            soft_wrap=True,
-        )
+        tell(f"A new course lies in {directory}. Next: autograder build --course {directory}")
 
 
 @app.command()
@@ -104,15 +73,11 @@ def build(
     from autograder.grading.build import build as build_course
     from autograder.grading.course import Course
 
-    with _told():
+    with told():
         for built in build_course(
             Course.at(course), assignments or [], say=lambda line: out.print(line, markup=False)
         ):
-            out.print(
-                f"{built.assignment}: built, {built.tasks} tasks, {built.max_score:g} points",
-                markup=False,
-                soft_wrap=True,
-            )
+            tell(f"{built.assignment}: built, {built.tasks} tasks, {built.max_score:g} points")
 
 
 @app.command()
@@ -131,10 +96,10 @@ def check(
     from autograder.grading.single import check_notebook
     from autograder.reporting.tables import print_verdict
 
-    with _told():
+    with told():
         verdict = check_notebook(Course.at(course), notebook, assignment, unsafe=unsafe)
         if as_json:
-            _print_json(verdict.as_json())
+            print_json(verdict.as_json())
         else:
             print_verdict(out, verdict.as_json())
         if verdict.status == "corrupt":
@@ -155,41 +120,12 @@ def grade(
     """Grade all submissions of an assignment. Exit status 3 if some could not be graded by our fault."""
     from autograder.reporting.tables import results_table, summary
 
-    with _told():
+    with told():
         verdicts = _grade_with_progress(course, assignment, student, jobs or _cores(), force, unsafe)
         out.print(results_table(verdicts))
-        out.print(summary(verdicts), markup=False, soft_wrap=True)
+        tell(summary(verdicts))
         if any(verdict["status"] == "infra_error" for verdict in verdicts):
             raise typer.Exit(3)
-
-
-@app.command()
-def results(
-    assignment: Annotated[str, typer.Argument(help="The assignment.")],
-    as_json: JsonOption = False,
-    clusters: Annotated[
-        bool,
-        typer.Option("--clusters", help="Wrong answers alike that no known mistake explains."),
-    ] = False,
-    course: CourseOption = Path("."),
-) -> None:
-    """Show what was found in a graded assignment."""
-    from autograder.grading.clusters import clusters as find_clusters
-    from autograder.grading.course import Course
-    from autograder.grading.results import results as read_results
-    from autograder.reporting.tables import print_clusters, results_table, summary
-
-    with _told():
-        if clusters:
-            found = find_clusters(Course.at(course), assignment)
-            _print_json(found) if as_json else print_clusters(out, found)
-            return
-        verdicts = read_results(Course.at(course), assignment)
-        if as_json:
-            _print_json(verdicts)
-        else:
-            out.print(results_table(verdicts))
-            out.print(summary(verdicts), markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -204,7 +140,7 @@ def validate(
     from autograder.grading.validate import validate as validate_course
     from autograder.reporting.matrix import print_validation
 
-    with _told():
+    with told():
         found = [
             each.as_json()
             for each in validate_course(
@@ -216,7 +152,7 @@ def validate(
         ]
         ok = all(each["ok"] for each in found)
         if as_json:
-            _print_json({"ok": ok, "assignments": found})
+            print_json({"ok": ok, "assignments": found})
         else:
             for each in found:
                 print_validation(out, each)
@@ -230,19 +166,14 @@ def doctor(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
     from autograder.grading.doctor import examine
     from autograder.reporting.tables import print_examination
 
-    with _told():
+    with told():
         found = examine(course)
         if as_json:
-            _print_json(found)
+            print_json(found)
         else:
             print_examination(out, found)
         if not found["can_grade"]:
             raise typer.Exit(1)
-
-
-def main() -> None:
-    """The console script."""
-    app()
 
 
 def _grade_with_progress(
@@ -299,43 +230,3 @@ def _grade_with_progress(
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """One sentence and exit status 1 for every condition that can be foreseen."""
-    if sys.platform != "linux":
-        err.print(
-            "Grading runs on Linux; in a notebook, `check` works everywhere.", markup=False, soft_wrap=True
-        )
-        raise typer.Exit(1)
-    from autograder.grading.course_files import CourseFilesMissing, CourseTargetTaken
-    from autograder.grading.errors import UserError
-
-    try:
-        yield
-    except (UserError, CourseFilesMissing, CourseTargetTaken) as error:
-        err.print(str(error), markup=False, soft_wrap=True)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        err.print(
-            "Stopped. What was graded is on record; the same command goes on from there.",
-            markup=False,
-            soft_wrap=True,
-        )
-        raise typer.Exit(130) from None
-    except PermissionError as error:
-        err.print(f"You may not read or write {error.filename}.", markup=False, soft_wrap=True)
-        raise typer.Exit(1) from None
-    except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        err.print(
-            f"The machine refused: {error.strerror or error}{where}.",
-            markup=False,
-            soft_wrap=True,
-        )
-        raise typer.Exit(1) from None

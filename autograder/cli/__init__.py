@@ -1,0 +1,14 @@
+"""The command line: each command parses, calls one function, prints. Errors are printed once, here.
+
+`console` has what the commands share; `commands` make and grade a course, `publish` shows what was found.
+"""
+
+from autograder.cli import commands, publish
+from autograder.cli.console import app
+
+__all__ = ["app", "commands", "main", "publish"]
+
+
+def main() -> None:
+    """The console script."""
+    app()

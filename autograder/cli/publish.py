@@ -1,0 +1,76 @@
+"""The commands that show a graded class: as a table, as a report, as a file for another system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.cli.console import CourseOption, JsonOption, app, out, print_json, tell, told
+
+
+@app.command()
+def results(
+    assignment: Annotated[str, typer.Argument(help="The assignment.")],
+    as_json: JsonOption = False,
+    clusters: Annotated[
+        bool,
+        typer.Option("--clusters", help="Wrong answers alike that no known mistake explains."),
+    ] = False,
+    course: CourseOption = Path("."),
+) -> None:
+    """Show what was found in a graded assignment."""
+    from autograder.grading.clusters import clusters as find_clusters
+    from autograder.grading.course import Course
+    from autograder.grading.results import results as read_results
+    from autograder.reporting.tables import print_clusters, results_table, summary
+
+    with told():
+        if clusters:
+            found = find_clusters(Course.at(course), assignment)
+            print_json(found) if as_json else print_clusters(out, found)
+            return
+        verdicts = read_results(Course.at(course), assignment)
+        if as_json:
+            print_json(verdicts)
+        else:
+            out.print(results_table(verdicts))
+            tell(summary(verdicts))
+
+
+@app.command()
+def report(
+    assignment: Annotated[str, typer.Argument(help="The assignment.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The page; default: reports/ASSIGNMENT.html in the course."),
+    ] = None,
+    as_json: JsonOption = False,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Write the tables as CSV files into this folder instead.")
+    ] = None,
+    formgrader: Annotated[
+        str, typer.Option(help="Where formgrader runs; the report links to it.")
+    ] = "http://localhost:8888/formgrader",
+    course: CourseOption = Path("."),
+) -> None:
+    """Write the instructor's report of a graded assignment: one HTML file."""
+    from autograder.grading.course import Course
+    from autograder.reporting.page import write_page
+    from autograder.reporting.report import gather
+    from autograder.reporting.report_tables import write_tables
+
+    with told():
+        at = Course.at(course)
+        found = gather(at, assignment)
+        if as_json:
+            print_json(found.as_json())
+        if csv is not None:
+            for path in write_tables(found, csv):
+                tell(str(path))
+        if as_json or csv is not None:
+            return
+        path = output or at.root / "reports" / f"{assignment}.html"
+        write_page(found, path, formgrader)
+        tell(f"The report: {path}")

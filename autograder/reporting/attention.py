@@ -1,0 +1,82 @@
+"""Which submissions a person should look at, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.grading.marks import Mark
+
+REASONS = {
+    "infra_error": "not graded: the machine failed",
+    "corrupt": "file cannot be read",
+    "missing": "no file of the notebook's name",
+    "not_graded": "not graded yet",
+    "needs_manual_grade": "waits for points from a person",
+    "look_again": "judged again after points from a person",
+    "unusual_code": "code that no task needs",
+    "from_scratch": "the library did the work",
+    "timeout": "did not end in time",
+    "out_of_memory": "asked for too much memory",
+    "crashed": "ended its process",
+    "unprotected_cell": "graded by a cell beside the student's code",
+    "missing_cell": "a solution cell is gone",
+    "duplicate_cell": "a solution cell is there twice",
+    "edited_check": "a check cell was changed",
+}
+"""Why a person should look, in the order of urgency. Other findings (`cell_error`, say) need nobody."""
+
+_MARKED = {
+    "not_graded": "Handed in and not graded yet: run `autograder grade` again.",
+    "needs_manual_grade": "A cell has no points yet: give them in formgrader.",
+    "look_again": "The submission was judged again after a person had given points: do they still fit?",
+}
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One reason to look at one submission."""
+
+    student: str
+    kind: str
+    """One of `REASONS`."""
+    message: str
+
+
+def attention(
+    verdicts: Iterable[Mapping[str, Any]], marks: Mapping[str, Mark], submitted: Iterable[str]
+) -> list[Attention]:
+    """The reasons, the most urgent first; none for who handed in nothing at all."""
+    handed_in = set(submitted)
+    found = [
+        Attention(student, mark.state, _MARKED[mark.state])
+        for student, mark in marks.items()
+        if mark.state in _MARKED
+    ]
+    for verdict in verdicts:
+        student = verdict["student"]
+        if student in handed_in or verdict["status"] != "missing":
+            found += [Attention(student, kind, _said(told)) for kind, told in _reasons(verdict).items()]
+    order = list(REASONS)
+    return sorted(found, key=lambda each: (order.index(each.kind), each.student))
+
+
+def _reasons(verdict: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The messages of each kind of reason."""
+    told: dict[str, list[str]] = {}
+    for each in verdict["findings"]:
+        if each["kind"] in REASONS:
+            told.setdefault(each["kind"], []).append(each["message"])
+    if verdict["status"] in REASONS:
+        told.setdefault(verdict["status"], [f"The notebook as a whole: {REASONS[verdict['status']]}."])
+    for task in verdict["tasks"]:
+        for check in task["checks"]:
+            if check["rule"] == "from-scratch" and check["outcome"] == "failed":
+                told.setdefault("from_scratch", []).append(f"`{task['task']}`: {check['message']}")
+    return told
+
+
+def _said(messages: list[str]) -> str:
+    more = len(messages) - 1
+    return f"{messages[0]} (And {more} more like this.)" if more else messages[0]

@@ -1,0 +1,113 @@
+"""What the class got wrong: the known mistakes by how many made them, each with one student's cell."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+EXCERPT_LINES, EXCERPT_WIDTH = 40, 160
+"""What is shown of a cell; students may write as much as they like."""
+
+Answers = Mapping[str, Mapping[str, str]]
+"""Each student's solution cells, by `grade_id`."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One student's answer to a task, as much of it as is shown."""
+
+    student: str
+    cell: str
+
+
+@dataclass(frozen=True)
+class CommonMistake:
+    """A known mistake that somebody made."""
+
+    task: str
+    mistake: str
+    hint: str
+    """What its students were told."""
+    checks: tuple[str, ...]
+    """The titles of the checks it failed, of all its students."""
+    students: tuple[str, ...]
+    example: Example
+
+
+def common_mistakes(verdicts: Iterable[Mapping[str, Any]], answers: Answers) -> list[CommonMistake]:
+    """The known mistakes in a class, the most frequent first; a student counts once for each."""
+    titles: dict[tuple[str, str], dict[str, None]] = {}
+    hints: dict[tuple[str, str], str] = {}
+    students: dict[tuple[str, str], dict[str, None]] = {}
+    for verdict in verdicts:
+        for task in verdict["tasks"]:
+            for check in task["checks"]:
+                if check["diagnosis"]:
+                    key = (task["task"], check["diagnosis"]["mistake"])
+                    hints[key] = check["diagnosis"]["hint"]
+                    titles.setdefault(key, {})[check["title"]] = None
+                    students.setdefault(key, {})[verdict["student"]] = None
+    most_first = sorted(students, key=lambda key: (-len(students[key]), key))
+    return [
+        CommonMistake(
+            task=task,
+            mistake=mistake,
+            hint=hints[task, mistake],
+            checks=tuple(titles[task, mistake]),
+            students=tuple(students[task, mistake]),
+            example=shortest(task, students[task, mistake], answers),
+        )
+        for task, mistake in most_first
+    ]
+
+
+def shortest(task: str, students: Iterable[str], answers: Answers) -> Example:
+    """The shortest answer of some students to a task: the one that is read fastest."""
+    cells = {student: answers.get(student, {}).get(task, "") for student in students}
+    student = min(cells, key=lambda student: (not cells[student], len(cells[student]), student))
+    return Example(student, excerpt(cells[student]))
+
+
+def own_words(cell: str, released: str) -> str:
+    """A cell without the docstrings it was released with: everybody has read them."""
+    for docstring in _docstrings(released):
+        cell = cell.replace(f"{docstring}\n", "")
+    return cell
+
+
+def excerpt(cell: str) -> str:
+    """The beginning of a cell, and how much of it was left out."""
+    lines = cell.rstrip("\n").split("\n")
+    shown = [_narrow(line) for line in lines[:EXCERPT_LINES]]
+    left = len(lines) - len(shown)
+    return "\n".join([*shown, *([f"… {left} more lines"] if left else [])])
+
+
+def first_failure(verdict: Mapping[str, Any]) -> str:
+    """The first check that did not pass: the known mistake, or what the check says; `""` if all passed."""
+    for task in verdict["tasks"]:
+        for check in task["checks"]:
+            if check["outcome"] not in ("passed", "skipped"):
+                known = check["diagnosis"]
+                return f"{task['task']}: {known['mistake'] if known else check['message']}"
+    return ""
+
+
+def _narrow(line: str) -> str:
+    return line if len(line) <= EXCERPT_WIDTH else f"{line[:EXCERPT_WIDTH]}…"
+
+
+@functools.cache
+def _docstrings(source: str) -> tuple[str, ...]:
+    """The docstrings of several lines, each as the lines it stands on."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    strings = [node.value for node in nodes if isinstance(node, ast.Expr)]
+    long = [node for node in strings if isinstance(node, ast.Constant) and "\n" in str(node.value)]
+    found = [ast.get_source_segment(source, node, padded=True) for node in long]
+    return tuple(filter(None, found))

@@ -1,0 +1,86 @@
+"""The report as one HTML page that needs nothing else: no network, no server, no other file.
+
+What students wrote (names, messages, code) is escaped wherever it stands; the page's style and its
+script are the only things put in as they are, and they are ours.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from autograder.grading.marks import STATES
+from autograder.grading.store import write_whole
+from autograder.reporting.attention import REASONS
+from autograder.reporting.card import marked
+from autograder.reporting.report import Report, Submission
+from autograder.reporting.statistics import FEW, FEWEST
+
+FORMGRADER = "http://localhost:8888/formgrader"
+"""Where nbgrader's formgrader is, unless another address is named."""
+
+WEAK = 0.1
+"""A discrimination below this, from enough submissions, is a reason to look at the check."""
+
+
+def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
+    """The page, to lie in `folder`: its links to the graded notebooks are relative to it."""
+    environment = Environment(
+        loader=PackageLoader("autograder.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        points=lambda value: "–" if value is None else f"{round(value, 2):g}",
+        percent=lambda value: "–" if value is None else f"{100 * value:.0f} %",
+        seconds=lambda value: "–" if value is None else f"{value:.1f} s",
+        signed=lambda value: "–" if value is None else f"{value:+.2f}".replace("-", "−"),
+        marked=lambda text: Markup(marked(text)),
+        code_lines=code_lines,
+        when=lambda moment: f"{moment:%A}, {moment.day} {moment:%B %Y, %H:%M}",
+        plural=lambda count, one, many="": f"{count} {one if count == 1 else many or one + 's'}",
+    )
+    base = formgrader.rstrip("/")
+
+    def notebook(line: Submission) -> str:
+        return quote(os.path.relpath(line.notebook, folder)) if line.notebook else ""
+
+    def submission(line: Submission) -> str:
+        return f"{base}/submissions/{quote(line.notebook_id, safe='')}" if line.notebook_id else ""
+
+    worst = [check for check in report.checks if check.pass_rate is not None and check.pass_rate < 1]
+    worst.sort(key=lambda check: (check.pass_rate, -check.failed))
+    return environment.get_template("report.html.j2").render(
+        report=report,
+        tasks=[task.task for task in report.tasks],
+        worst=worst[:5],
+        reasons=REASONS,
+        states=STATES,
+        notebook=notebook,
+        submission=submission,
+        formgrader=f"{base}/gradebook/{quote(report.assignment)}/{quote(report.notebook)}",
+        lines={line.student: line for line in report.submissions},
+        weak=WEAK,
+        few=FEW,
+        fewest=FEWEST,
+    )
+
+
+def code_lines(cell: str, alike: tuple[int, ...] = ()) -> Markup:
+    """A cell's lines, those that are `alike` (from 0) marked."""
+    lines = [Markup("{}").format(line) for line in cell.split("\n")]
+    return Markup("\n").join(
+        Markup("<mark>{}</mark>").format(line) if number in set(alike) and line else line
+        for number, line in enumerate(lines)
+    )
+
+
+def write_page(report: Report, path: Path, formgrader: str = FORMGRADER) -> None:
+    """Write the page whole or not at all."""
+    write_whole(path, page(report, path.absolute().parent, formgrader))

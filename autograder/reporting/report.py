@@ -1,0 +1,240 @@
+"""The instructor's report of one assignment: everything that is shown, gathered once.
+
+`gather` reads the course; what it returns is plain data, from which the page, the JSON and the CSV
+tables are made. No number is computed twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.grading.answers import graded_answers
+from autograder.grading.bundle import Bundle
+from autograder.grading.clusters import cluster
+from autograder.grading.course import Course
+from autograder.grading.marks import STATES, Mark, Marks, read_marks
+from autograder.grading.results import results
+from autograder.reporting.attention import Attention, attention
+from autograder.reporting.mistakes import (
+    Answers,
+    CommonMistake,
+    Example,
+    common_mistakes,
+    excerpt,
+    first_failure,
+    own_words,
+    shortest,
+)
+from autograder.reporting.similarity import AlikeTask, Pair, Side, similar_pairs
+from autograder.reporting.statistics import (
+    CheckStatistics,
+    Spread,
+    TaskStatistics,
+    check_statistics,
+    judged,
+    spread,
+    task_statistics,
+)
+
+MOST_SHOWN = {"mistakes": 60, "clusters": 30, "pairs": 25}
+"""What is kept of the long tails; the report says how many there were."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Wrong answers that are alike and that no known mistake explains."""
+
+    task: str
+    students: tuple[str, ...]
+    title: str
+    message: str
+    """The first check they fail, and what it says of one of them."""
+    checks: tuple[str, ...]
+    example: Example
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's line."""
+
+    student: str
+    name: str
+    state: str
+    """One of `STATES` of the gradebook."""
+    status: str
+    """The verdict's status; `""` where there is no verdict."""
+    score: float | None
+    penalty: float
+    tasks: Mapping[str, float | None]
+    """The checks' points by task; `None` where the code was not judged."""
+    seconds: float | None
+    reasons: tuple[str, ...]
+    """The kinds of `attention`."""
+    first: str
+    """The first thing to see."""
+    notebook: Path | None
+    """The graded notebook; `None` if there is none."""
+    notebook_id: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that one report says."""
+
+    course: str
+    assignment: str
+    notebook: str
+    max_score: float
+    graded: datetime
+    """When the last verdict was formed."""
+    students: int
+    handed_in: int
+    judged: int
+    full_marks: int
+    need_a_person: int
+    states: Mapping[str, int]
+    scores: Spread
+    seconds: Spread
+    tasks: tuple[TaskStatistics, ...]
+    checks: tuple[CheckStatistics, ...]
+    mistakes: tuple[CommonMistake, ...]
+    explained: int
+    """Students of whom at least one wrong answer is explained by a known mistake."""
+    clusters: tuple[Cluster, ...]
+    attention: tuple[Attention, ...]
+    everybody: Mapping[str, str]
+    """Reasons that hold for most of the class, each with its message; they are in no other list."""
+    pairs: tuple[Pair, ...]
+    found: Mapping[str, int]
+    """How many mistakes, clusters and pairs there are in all."""
+    submissions: tuple[Submission, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON data; docs/reporting.md describes it."""
+        told = asdict(self)
+        told["graded"] = self.graded.isoformat(timespec="seconds")
+        for line in told["submissions"]:
+            line["notebook"] = str(line["notebook"]) if line["notebook"] else None
+        return told
+
+
+def gather(course: Course, assignment: str) -> Report:
+    """The report of a graded assignment. Raises `UserError` if it is unknown or nothing was graded."""
+    bundle = course.bundle(assignment)
+    verdicts = {str(verdict["student"]): verdict for verdict in results(course, assignment)}
+    marks = read_marks(course, assignment)
+    submitted = course.students(assignment)
+    told = list(verdicts.values())
+    counted = judged(told)
+    answers = {str(verdict["student"]): _answers(course, bundle, verdict) for verdict in counted}
+    everybody, reasons = _aside(attention(told, marks.marks, submitted), len(counted))
+    mistakes = common_mistakes(counted, answers)
+    clusters = cluster(counted)
+    pairs = similar_pairs(answers, bundle.stubs, bundle.solution)
+    scored = [mark.score for mark in marks.marks.values() if mark.score is not None]
+    return Report(
+        course=str(course.directory.course_id),
+        assignment=assignment,
+        notebook=bundle.notebook,
+        max_score=marks.max_score,
+        graded=_last_graded(course, assignment, verdicts),
+        students=len(marks.marks),
+        handed_in=len(submitted),
+        judged=len(counted),
+        full_marks=sum(score >= marks.max_score for score in scored),
+        need_a_person=len({reason.student for reason in reasons}),
+        states={state: n for state, n in _states(marks).items() if n},
+        scores=spread(scored, marks.max_score),
+        seconds=spread([float(verdict["seconds"]) for verdict in counted]),
+        tasks=tuple(task_statistics(told)),
+        checks=tuple(check_statistics(told)),
+        mistakes=tuple(mistakes[: MOST_SHOWN["mistakes"]]),
+        explained=len({student for mistake in mistakes for student in mistake.students}),
+        clusters=tuple(_cluster(each, answers) for each in clusters[: MOST_SHOWN["clusters"]]),
+        attention=tuple(reasons),
+        everybody=everybody,
+        pairs=tuple(_readable(pair) for pair in pairs[: MOST_SHOWN["pairs"]]),
+        found={"mistakes": len(mistakes), "clusters": len(clusters), "pairs": len(pairs)},
+        submissions=tuple(
+            _submission(course, marks, student, mark, verdicts.get(student), reasons)
+            for student, mark in marks.marks.items()
+        ),
+    )
+
+
+def _answers(course: Course, bundle: Bundle, verdict: Mapping[str, Any]) -> dict[str, str]:
+    cells = graded_answers(course, str(verdict["student"]), bundle)
+    return {task: own_words(cell, bundle.stubs[task]) for task, cell in cells.items()}
+
+
+def _aside(found: list[Attention], counted: int) -> tuple[dict[str, str], list[Attention]]:
+    """What is said of most of the class alike says nothing about one student: it is told once."""
+    often = Counter((each.kind, each.message) for each in found)
+    common = {kind: message for (kind, message), number in often.items() if number > max(3, counted / 2)}
+    return common, [each for each in found if common.get(each.kind) != each.message]
+
+
+def _states(marks: Marks) -> dict[str, int]:
+    count = Counter(mark.state for mark in marks.marks.values())
+    return {state: count[state] for state in STATES}
+
+
+def _cluster(found: Mapping[str, Any], answers: Answers) -> Cluster:
+    first = found["checks"][0]
+    return Cluster(
+        task=found["task"],
+        students=tuple(found["students"]),
+        title=first["title"],
+        message=first["message"],
+        checks=tuple(check["title"] for check in found["checks"]),
+        example=shortest(found["task"], found["students"], answers),
+    )
+
+
+def _readable(pair: Pair) -> Pair:
+    """A pair with no more code than a person reads."""
+    return replace(pair, tasks=tuple(_narrowed(task) for task in pair.tasks))
+
+
+def _narrowed(task: AlikeTask) -> AlikeTask:
+    left, right = (Side(excerpt(side.cell), side.alike) for side in (task.left, task.right))
+    return replace(task, left=left, right=right)
+
+
+def _submission(
+    course: Course,
+    marks: Marks,
+    student: str,
+    mark: Mark,
+    verdict: Mapping[str, Any] | None,
+    reasons: list[Attention],
+) -> Submission:
+    told = verdict or {"status": "", "tasks": [], "seconds": None}
+    mine = [each for each in reasons if each.student == student]
+    counts = bool(judged([told]))
+    folder = course.folder("autograded", student, marks.assignment)
+    enrolled = marks.students[student]
+    return Submission(
+        student=student,
+        name=" ".join(filter(None, (enrolled.first_name, enrolled.last_name))),
+        state=mark.state,
+        status=told["status"],
+        score=mark.score,
+        penalty=mark.penalty,
+        tasks={task["task"]: task["score"] if counts else None for task in told["tasks"]},
+        seconds=told["seconds"] if counts else None,
+        reasons=tuple(dict.fromkeys(each.kind for each in mine)),
+        first=mine[0].message if mine else first_failure(told),
+        notebook=next(iter(sorted(folder.glob("*.ipynb"))), None),
+        notebook_id=mark.notebook_id,
+    )
+
+
+def _last_graded(course: Course, assignment: str, verdicts: Mapping[str, Any]) -> datetime:
+    paths = [course.verdict_path(student, assignment) for student in verdicts]
+    return datetime.fromtimestamp(max(path.stat().st_mtime for path in paths if path.is_file()))

@@ -1,0 +1,210 @@
+"""A class in numbers: its scores, its tasks, and what each check tells about the class and about itself.
+
+Submissions count where the student's code was judged; one that is missing, unreadable or not graded is
+not a 0. A check counts where it was judged: one that waits for another check, or whose task is not
+written yet, says nothing about what it asks for.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.grading.verdict import NOT_WRITTEN
+
+JUDGED = ("graded", "timeout", "out_of_memory", "crashed")
+"""The statuses of submissions whose code was judged."""
+
+FEWEST, FEW = 10, 30
+"""A discrimination from fewer submissions than the first is not told, from fewer than the second flagged."""
+
+Verdict = Mapping[str, Any]
+"""A verdict's JSON."""
+
+
+@dataclass(frozen=True)
+class Bin:
+    """A bar of a distribution: how many values lie from `low` to `high`; only the last holds its `high`."""
+
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A distribution in a few numbers; all `None` where there is no value."""
+
+    count: int
+    mean: float | None
+    median: float | None
+    lower_quartile: float | None
+    upper_quartile: float | None
+    lowest: float | None
+    highest: float | None
+    bins: tuple[Bin, ...]
+
+
+@dataclass(frozen=True)
+class Discrimination:
+    """How well success here goes with the points in the other tasks: a correlation over `count` submissions.
+
+    `value` is `None` with fewer than `FEWEST` of them, and where all did equally well. `why` says so.
+    """
+
+    value: float | None
+    count: int
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class TaskStatistics:
+    """How the class did in one task."""
+
+    task: str
+    max_score: float
+    judged: int
+    unwritten: int
+    full: int
+    """With all its points."""
+    mean: float | None
+    earned: float | None
+    """The share of its points that the class earned: the difficulty."""
+    discrimination: Discrimination
+
+
+@dataclass(frozen=True)
+class CheckStatistics:
+    """How the class did in one check."""
+
+    task: str
+    check: str
+    rule: str
+    title: str
+    hidden: bool
+    max_points: float
+    passed: int
+    failed: int
+    """Judged and not passed, whatever the reason."""
+    skipped: int
+    """Not judged, because another check did not pass."""
+    unwritten: int
+    pass_rate: float | None
+    """Of those in which it was judged."""
+    earned: float | None
+    """The share of its points that the class earned, skipped and unwritten too; `None` without points."""
+    discrimination: Discrimination
+
+
+def spread(values: Sequence[float], high: float | None = None, bars: int = 10) -> Spread:
+    """The distribution of values from 0 to `high` (default: the largest value)."""
+    if not values:
+        return Spread(0, None, None, None, None, None, None, ())
+    quartiles = statistics.quantiles(values, method="inclusive") if len(values) > 1 else [values[0]] * 3
+    top = max([high or 0.0, *values]) or 1.0
+    counts = Counter(min(bars - 1, int(value / top * bars + 1e-9)) for value in values)
+    return Spread(
+        count=len(values),
+        mean=statistics.fmean(values),
+        median=statistics.median(values),
+        lower_quartile=quartiles[0],
+        upper_quartile=quartiles[2],
+        lowest=min(values),
+        highest=max(values),
+        bins=tuple(Bin(top * i / bars, top * (i + 1) / bars, counts[i]) for i in range(bars)),
+    )
+
+
+def judged(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts that say something about the student's code."""
+    return [verdict for verdict in verdicts if verdict["status"] in JUDGED]
+
+
+def not_written(task: Verdict) -> bool:
+    """Whether the student has left a task as it was released."""
+    return any(NOT_WRITTEN in check["message"] for check in task["checks"])
+
+
+def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
+    """Each task in the notebook's order."""
+    counted = judged(verdicts)
+    found = []
+    for name in dict.fromkeys(task["task"] for verdict in counted for task in verdict["tasks"]):
+        mine = [(verdict, task) for verdict in counted for task in verdict["tasks"] if task["task"] == name]
+        most = float(mine[0][1]["max_score"])
+        scores = [float(task["score"]) for _, task in mine]
+        written = [(verdict, task) for verdict, task in mine if not not_written(task)]
+        found.append(
+            TaskStatistics(
+                task=name,
+                max_score=most,
+                judged=len(mine),
+                unwritten=len(mine) - len(written),
+                full=sum(score >= most for score in scores),
+                mean=statistics.fmean(scores),
+                earned=statistics.fmean(scores) / most if most else None,
+                discrimination=discrimination(
+                    [float(task["score"]) for _, task in written],
+                    [_elsewhere(verdict, name) for verdict, _ in written],
+                ),
+            )
+        )
+    return found
+
+
+def check_statistics(verdicts: Iterable[Verdict]) -> list[CheckStatistics]:
+    """Each check in the notebook's order."""
+    found: dict[tuple[str, str], list[tuple[Verdict, Verdict, bool]]] = {}
+    for verdict in judged(verdicts):
+        for task in verdict["tasks"]:
+            unwritten = not_written(task)
+            for check in task["checks"]:
+                found.setdefault((task["task"], check["check"]), []).append((verdict, check, unwritten))
+    return [_check(task, rows) for (task, _), rows in found.items()]
+
+
+def discrimination(items: Sequence[float], rests: Sequence[float]) -> Discrimination:
+    """The correlation of an item with the rest; for a passed/failed item the point-biserial one."""
+    count = len(items)
+    if count < FEWEST:
+        return Discrimination(None, count, f"fewer than {FEWEST} submissions")
+    if len(set(items)) == 1:
+        return Discrimination(None, count, "all did equally well here")
+    if len(set(rests)) == 1:
+        return Discrimination(None, count, "all did equally well in the other tasks")
+    few = f"only {count} submissions: uncertain by about ±{1 / math.sqrt(count - 3):.1f}"
+    return Discrimination(statistics.correlation(items, rests), count, few if count < FEW else "")
+
+
+def _check(task: str, rows: Sequence[tuple[Verdict, Verdict, bool]]) -> CheckStatistics:
+    check = rows[0][1]
+    unwritten = sum(unwritten for _, _, unwritten in rows)
+    counting = [
+        (verdict, one) for verdict, one, unwritten in rows if not unwritten and one["outcome"] != "skipped"
+    ]
+    passed = [float(one["outcome"] == "passed") for _, one in counting]
+    most = float(check["max_points"])
+    return CheckStatistics(
+        task=task,
+        check=check["check"],
+        rule=check["rule"],
+        title=check["title"],
+        hidden=bool(check["hidden"]),
+        max_points=most,
+        passed=round(sum(passed)),
+        failed=len(passed) - round(sum(passed)),
+        skipped=len(rows) - unwritten - len(counting),
+        unwritten=unwritten,
+        pass_rate=statistics.fmean(passed) if passed else None,
+        earned=statistics.fmean(float(one["points"]) for _, one, _ in rows) / most if most else None,
+        discrimination=discrimination(passed, [_elsewhere(verdict, task) for verdict, _ in counting]),
+    )
+
+
+def _elsewhere(verdict: Verdict, task: str) -> float:
+    """The points in the other tasks: those in the same one hang together with each of its checks."""
+    return sum(float(other["score"]) for other in verdict["tasks"] if other["task"] != task)
