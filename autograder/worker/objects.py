@@ -8,8 +8,6 @@ with the student's, `Ref` for what stays here and `Opaque` for what does not tra
 
 from __future__ import annotations
 
-import linecache
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from types import ModuleType
@@ -19,10 +17,11 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograder.worker.origins import describe_exception
+from autograder.worker.places import place
 from autograder.worker.wire import DTYPES, MAX_BODY, MAX_NESTING, Opaque, Ref, map_tree, tree_leaves
 
 _PLAIN_TYPES = (torch.Tensor, nn.Parameter)
-_STUDENT_FILES = ("<cell ", "<ipython-input", "ipykernel_")
 
 
 class KernelLog(TorchDispatchMode):
@@ -87,7 +86,7 @@ class Objects:
 
     def _build(self, request: dict[str, Any]) -> dict[str, Any]:
         """Make one of torch's modules, or an object from source text that a check ships."""
-        args, kwargs = self._arguments(request)
+        args, kwargs = self.arguments(request)
         if "source" in request:
             home: dict[str, Any] = {"torch": torch, "nn": nn, "F": nn.functional, "__name__": "given"}
             exec(compile(request["source"], "<given by the check>", "exec"), home)
@@ -102,8 +101,8 @@ class Objects:
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         """Call a target; `grad` makes every floating tensor among the arguments ask for a gradient."""
-        target = self._target(request)
-        args, kwargs = self._arguments(request)
+        target = self.target(request)
+        args, kwargs = self.arguments(request)
         leaves: list[torch.Tensor] = []
         if request.get("grad"):
             # The student gets a copy one step into the graph: writing into it stays an error of
@@ -120,12 +119,12 @@ class Objects:
         modules += [m for m in tree_leaves((args, kwargs)) if isinstance(m, nn.Module)]
         self._calls[call] = ([t for t in _tensors(value) if _floating(t)], leaves, modules)
         answer = {
-            "value": self._plain(value),
+            "value": self.plain(value),
             "call": call,
             "attached": [tensor.requires_grad for tensor in _tensors(value)],
         }
         if request.get("arguments"):
-            answer["arguments"] = self._plain(args)
+            answer["arguments"] = self.plain(args)
         if log is not None:
             answer["kernels"] = sorted(log.names)
         return answer
@@ -150,23 +149,23 @@ class Objects:
         rest = iter(grads[len(leaves) :])
         parameters = {name: next(rest) if p.requires_grad else None for name, p in named}
         return {
-            "inputs": self._plain(list(grads[: len(leaves)])),
-            "parameters": self._plain(parameters),
+            "inputs": self.plain(list(grads[: len(leaves)])),
+            "parameters": self.plain(parameters),
             "attached": True,
         }
 
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a module registers: parameters, buffers and submodules, by name."""
-        module = self._target(request)
+        module = self.target(request)
         if not isinstance(module, nn.Module):
             return {"module": False, "type": type(module).__name__}
         return {
             "module": True,
             "type": type(module).__name__,
-            "parameters": self._plain({n: p.detach() for n, p in module.named_parameters()}),
+            "parameters": self.plain({n: p.detach() for n, p in module.named_parameters()}),
             "trainable": [n for n, p in module.named_parameters() if p.requires_grad],
             "leaves": [n for n, p in module.named_parameters() if p.is_leaf],
-            "buffers": self._plain(dict(module.named_buffers())),
+            "buffers": self.plain(dict(module.named_buffers())),
             "saved": [str(name) for name in module.state_dict()],
             "modules": {n: type(m).__qualname__ for n, m in module.named_modules() if n},
             "kinds": sorted({base.__qualname__ for m in module.modules() for base in type(m).__mro__
@@ -174,12 +173,12 @@ class Objects:
         }  # fmt: skip
 
     def _attribute(self, request: dict[str, Any]) -> dict[str, Any]:
-        return {"value": self._plain(self._target(request))}
+        return {"value": self.plain(self.target(request))}
 
     def _nothing(self, request: dict[str, Any]) -> dict[str, Any]:
         return {}
 
-    # Helpers.
+    # What operations share; `place` is written elsewhere.
 
     def _begin(self, name: str, seed: int) -> bool:
         """Let go of everything handed out so far, and seed; whether the name is there."""
@@ -188,13 +187,13 @@ class Objects:
         _seed(seed)
         return name in self.namespace
 
-    def _target(self, request: dict[str, Any]) -> Any:
+    def target(self, request: dict[str, Any]) -> Any:
         target = self._objects[request["object"]] if "object" in request else self.namespace[request["name"]]
         for attribute in request.get("path", []):
             target = getattr(target, attribute)
         return target
 
-    def _arguments(self, request: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def arguments(self, request: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         def leaf(value: Any) -> Any:
             if isinstance(value, Ref):
                 return self._objects[value.id]
@@ -209,7 +208,7 @@ class Objects:
             self._objects[number] = value
         return Ref(number, type(value).__name__, isinstance(value, nn.Module))
 
-    def _plain(self, value: Any, depth: int = 0) -> Any:
+    def plain(self, value: Any, depth: int = 0) -> Any:
         if depth >= MAX_NESTING - 2:
             return Opaque("a value nested too deeply")
         if (
@@ -221,10 +220,10 @@ class Objects:
         if isinstance(value, torch.Tensor):
             return _plain_tensor(value)
         if isinstance(value, (list, torch.Size, tuple)):
-            items = [self._plain(item, depth + 1) for item in value]
+            items = [self.plain(item, depth + 1) for item in value]
             return items if isinstance(value, list) else tuple(items)
         if isinstance(value, dict):
-            return {self._plain_key(key): self._plain(item, depth + 1) for key, item in value.items()}
+            return {self._plain_key(key): self.plain(item, depth + 1) for key, item in value.items()}
         if isinstance(value, torch.device):
             return str(value)
         if isinstance(value, (nn.Module, type, ModuleType)) or callable(value):
@@ -242,24 +241,8 @@ _OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
     "describe": Objects._describe,
     "attribute": Objects._attribute,
     "nothing": Objects._nothing,
+    "place": place,
 }
-
-
-def describe_exception(error: BaseException) -> dict[str, Any]:
-    """An exception as data: its type, its message, and the student's own lines that led to it."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_student_file(f.filename)]
-    lines = [
-        f"line {f.lineno}: {(f.line or linecache.getline(f.filename, f.lineno or 0)).strip()}" for f in frames
-    ]
-    try:
-        message = str(error)
-    except Exception:
-        message = "(its message could not be read)"
-    return {
-        "type": type(error).__name__[:100],
-        "message": message[:2000],
-        "lines": [line[:300] for line in lines[-5:]],
-    }
 
 
 def _seed(seed: int) -> None:
@@ -267,10 +250,6 @@ def _seed(seed: int) -> None:
     torch.default_generator.manual_seed(seed)
     if torch.cuda.is_initialized():
         torch.cuda.manual_seed_all(seed)
-
-
-def _is_student_file(filename: str) -> bool:
-    return any(part in filename for part in _STUDENT_FILES)
 
 
 def _attach(value: Any, leaves: list[torch.Tensor]) -> Any:

@@ -17,7 +17,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Any as AnyTrait
 from traitlets import Type
 
-from autograder.worker.objects import Objects, describe_exception
+from autograder.worker.objects import Objects
+from autograder.worker.origins import describe_exception
 from autograder.worker.wire import Stream, WireClosed, WireError
 
 MAX_TEXT = 100_000

@@ -1,0 +1,71 @@
+"""A real GPU for one call, and what it tells of waiting: torch's own warnings of synchronisation.
+
+CUDA is first touched here, in the process that makes the call and after every fork.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+
+from autograder.worker.origins import Origins, line_of, student_frame
+
+_MOST_EVENTS = 40
+
+
+class Cuda:
+    """One GPU, with values that can be compared: no TF32, and cuDNN on or off.
+
+    Raises RuntimeError where the device is not there.
+    """
+
+    def __init__(self, device: torch.device, origins: Origins, *, cudnn: bool = True) -> None:
+        if device.type != "cuda" or not torch.cuda.is_available():
+            raise RuntimeError(f"there is no device {device} here")
+        self.device = torch.device("cuda", device.index or 0)
+        self.events: list[dict[str, str]] = []
+        self.quiet = False
+        self._cudnn, self._stack = cudnn, ExitStack()
+
+    def __enter__(self) -> Cuda:
+        enter = self._stack.enter_context
+        enter(torch.backends.cudnn.flags(enabled=self._cudnn, allow_tf32=False))
+        precision = torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = False
+        self._stack.callback(setattr, torch.backends.cuda.matmul, "allow_tf32", precision)
+        # Index 0 stays current: what is made on `cuda` without a number is then on another device,
+        # where there are several.
+        enter(warnings.catch_warnings())
+        warnings.simplefilter("always")
+        warnings.showwarning = self._warned
+        self._stack.callback(torch.cuda.set_sync_debug_mode, torch.cuda.get_sync_debug_mode())
+        torch.cuda.set_sync_debug_mode("warn")
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.close()
+
+    def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.to(self.device)
+
+    def memory(self, call: Callable[[], Any], times: int) -> list[int]:
+        """Bytes in use on the device after each of several more calls: the same each time, if all is well."""
+        seen = []
+        for _ in range(times):
+            with torch.no_grad():
+                call()
+            torch.cuda.synchronize(self.device)
+            seen.append(int(torch.cuda.memory_allocated(self.device)))
+        return seen
+
+    def _warned(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        frame = student_frame()
+        if self.quiet or frame is None or "synchronizing" not in str(message):
+            return
+        told = {"kind": "waited", "operation": "", "line": line_of(frame), "made": "", "name": ""}
+        if told not in self.events and len(self.events) < _MOST_EVENTS:
+            self.events.append(told)

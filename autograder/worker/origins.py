@@ -1,0 +1,152 @@
+"""Says which of the student's lines made a tensor, and which line is running.
+
+A student's frames are known by the names that notebooks give to their cells. Lines are told as text,
+`line 7: h = torch.zeros(2, 3)`, so that they can be shown where the source is not at hand.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import traceback
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+_STUDENT_FILES = ("<cell ", "<ipython-input", "ipykernel_")
+# Between a student's line and the tensor it works on there are only these of torch's own files.
+_GLUE = (
+    "/torch/_tensor.py",
+    "/torch/_ops.py",
+    "/torch/overrides.py",
+    "/torch/nn/modules/module.py",
+    "/torch/utils/_python_dispatch.py",
+    "/torch/utils/_contextlib.py",
+    "/autograder/worker/pretend.py",
+    "/autograder/worker/pretend_calls.py",
+    "/autograder/worker/pretend_kernels.py",
+    "/autograder/worker/origins.py",
+)
+_LONGEST = 200
+
+
+def is_student_file(filename: str) -> bool:
+    """Whether a notebook's cell has this file name."""
+    return any(part in filename for part in _STUDENT_FILES)
+
+
+def describe_exception(error: BaseException) -> dict[str, Any]:
+    """An exception as data: its type, its message, and the student's own lines that led to it."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_student_file(f.filename)]
+    try:
+        message = str(error)
+    except Exception:
+        message = "(its message could not be read)"
+    return {
+        "type": type(error).__name__[:100],
+        "message": message[:2000],
+        "lines": [_told(f.filename, f.lineno or 0)[:300] for f in frames[-5:]],
+    }
+
+
+def student_frame() -> FrameType | None:
+    """The innermost running frame of the student's code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_student_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def called_by_student() -> bool:
+    """Whether the work under way was asked for by the student's own line, not by torch's Python code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.replace("\\", "/").endswith(_GLUE):
+        frame = frame.f_back
+    return frame is not None and is_student_file(frame.f_code.co_filename)
+
+
+def line_of(frame: FrameType | None) -> str:
+    """The line that a frame is at, or `""` without one."""
+    return _told(frame.f_code.co_filename, frame.f_lineno) if frame is not None else ""
+
+
+def _told(filename: str, number: int) -> str:
+    return f"line {number}: {linecache.getline(filename, number).strip()[:_LONGEST]}"
+
+
+class Origins:
+    """The lines that made tensors, by the memory that the tensors lie in; views are of one origin."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, tuple[str, int]] = {}
+        self._kept: list[torch.Tensor] = []  # memory that is let go would be handed out a second time
+
+    def note(self, made: Iterable[torch.Tensor], sources: Iterable[torch.Tensor] = ()) -> None:
+        """Remember the running line as the one that made these, unless they come from known tensors."""
+        where = next((line for line in map(self._find, sources) if line), None)
+        if where is None:
+            frame = student_frame()
+            if frame is None:
+                return
+            where = (frame.f_code.co_filename, frame.f_lineno)
+        for tensor in made:
+            if self._find(tensor) is None:
+                self._lines[_memory(tensor)] = where
+                self._kept.append(tensor.detach())
+
+    def line(self, tensor: torch.Tensor) -> str:
+        """The student's line that made a tensor, or `""` where it was not seen being made."""
+        found = self._find(tensor)
+        return _told(*found) if found is not None else ""
+
+    def _find(self, tensor: torch.Tensor) -> tuple[str, int] | None:
+        return self._lines.get(_memory(tensor)) if _memory(tensor) else None
+
+
+def name_of(tensor: torch.Tensor, frame: FrameType | None) -> str:
+    """What the student's running code calls a tensor, as `self.mask`, or `""`."""
+    if frame is None:
+        return ""
+    memory = _memory(tensor)
+    holder = frame.f_locals.get("self")
+    if isinstance(holder, nn.Module):
+        for name, value in list(vars(holder).items()):
+            if any(_memory(item) == memory for item in _held(value)):
+                return f"self.{name}"
+    for names in (frame.f_locals, frame.f_globals):
+        for name, value in list(names.items()):
+            if isinstance(value, torch.Tensor) and not name.startswith("_") and _memory(value) == memory:
+                return name
+    return ""
+
+
+def line_that_names(name: str, frame: FrameType | None) -> str:
+    """The first line of the running cell that assigns a name, or `""`."""
+    if not name or frame is None:
+        return ""
+    assigned = re.compile(rf"^\s*{re.escape(name)}\b\s*(:[^=]+)?=[^=]")
+    lines = linecache.getlines(frame.f_code.co_filename)
+    found = next((number for number, text in enumerate(lines, 1) if assigned.match(text)), None)
+    return _told(frame.f_code.co_filename, found) if found is not None else ""
+
+
+def _held(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [item for item in value if isinstance(item, torch.Tensor)]
+    return []
+
+
+def _memory(tensor: torch.Tensor) -> int:
+    """The address of a tensor's memory: 0 for one without any."""
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0

@@ -1,0 +1,234 @@
+"""One call on another device or in another dtype: the operation `place`, the same for every kind of device.
+
+    {"op": "place", "name": "Layer", "make": {"args": [3, 5]}, "args": [x], "device": "pretend"}
+
+`device` is `cpu`, `pretend` or a real one, `cuda:1`. What is moved is moved for good: the modules among the
+arguments and the target are to be made for the one call (`make` builds the target), because putting a module
+back is what no module can do by itself: a copy of one may still call the original, and tensors that
+it holds outside its parameters do not come back.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+from torch import nn
+
+from autograder.worker.cuda import Cuda
+from autograder.worker.dtypes import DtypeLog
+from autograder.worker.origins import Origins, describe_exception
+from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
+from autograder.worker.wire import map_tree, tree_leaves
+
+if TYPE_CHECKING:
+    from autograder.worker.objects import Objects
+
+
+class Machine(Protocol):
+    """Where a call is made: the CPU, the pretend device, a real GPU."""
+
+    device: torch.device
+    events: list[dict[str, str]]
+    quiet: bool
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(self, *raised: Any) -> None: ...
+
+    def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A CPU tensor as one that lies there."""
+
+
+class Cpu:
+    """Where everything is anyway; with a dtype, what leaves it is written down."""
+
+    device = torch.device("cpu")
+
+    def __init__(self, origins: Origins, dtype: torch.dtype | None) -> None:
+        self._log = DtypeLog(origins, dtype) if dtype is not None else None
+        self.events = self._log.events if self._log is not None else []
+        self.quiet = False
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Cpu:
+        if self._log is not None:
+            self._stack.enter_context(self._log)
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.close()
+
+    def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor
+
+
+def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
+    """Make one call there. What stops it is in `error`, beside all that was seen until then."""
+    origins = Origins()
+    machine = _machine(request, origins)
+    answer: dict[str, Any] = {"places": [], "stayed": [], "error": None}
+    with warnings.catch_warnings(), _moving_keeps_ties():
+        warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
+        try:
+            with machine:
+                _made_and_called(objects, request, machine, answer)
+        except (Exception, SystemExit) as error:
+            answer["error"] = describe_exception(error)
+    answer["events"] = machine.events
+    return answer
+
+
+def _machine(request: dict[str, Any], origins: Origins) -> Machine:
+    name = request.get("device", "cpu")
+    if name == "cpu":
+        return Cpu(origins, request.get("dtype"))
+    if name == "pretend":
+        return PretendDevice(origins)
+    return Cuda(torch.device(name), origins, cudnn=request.get("cudnn", True))
+
+
+def _made_and_called(
+    objects: Objects, request: dict[str, Any], machine: Machine, answer: dict[str, Any]
+) -> None:
+    seed = int(request.get("seed", 0))
+    target = objects.target(request)
+    make = request.get("make")
+    if make is not None:
+        torch.default_generator.manual_seed(seed)
+        made_with, named = objects.arguments(make)
+        target = target(*made_with, **named)
+        if make.get("state") is not None:
+            machine.quiet = True
+            target.load_state_dict(make["state"])
+            machine.quiet = False
+    args, kwargs = objects.arguments(request)
+    modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]
+    modules += [m for m in tree_leaves((args, kwargs)) if isinstance(m, nn.Module)]
+    machine.quiet = True
+    for module in modules:
+        _move(module, request.get("dtype"), machine)
+    answer["stayed"] = _stayed(modules, machine)
+    leaves: list[torch.Tensor] = []
+    backward = request.get("backward")
+    keep = set(request.get("on_cpu", ()))
+    args = tuple(
+        arg if position in keep else map_tree(arg, lambda leaf: _given(leaf, machine, leaves, backward))
+        for position, arg in enumerate(args)
+    )
+    kwargs = map_tree(kwargs, lambda leaf: _given(leaf, machine, leaves, backward))
+    machine.quiet = False
+    for attribute in request.get("method", []):
+        target = getattr(target, attribute)
+    torch.default_generator.manual_seed(seed)
+    with ExitStack() as stack:
+        if request.get("autocast"):
+            stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
+        value = target(*args, **kwargs)
+    tensors = _tensors(value)
+    answer["value"] = objects.plain(_plainly(value))
+    answer["places"] = [_place_of(tensor) for tensor in tensors]
+    if backward is not None:
+        answer["gradients"] = _gradients(objects, modules, leaves, tensors, machine, int(backward))
+    if isinstance(machine, Cuda) and request.get("repeat"):
+        answer["memory"] = machine.memory(lambda: target(*args, **kwargs), int(request["repeat"]))
+
+
+def _move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None:
+    if dtype is not None:
+        module.to(dtype)
+    if machine.device.type != "cpu":
+        # A scripted module keeps its tensors where Python cannot swap them: they are set anew.
+        scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
+        torch.__future__.set_swap_module_params_on_conversion(not scripted)
+        module.to(machine.device)
+        torch.__future__.set_swap_module_params_on_conversion(True)
+
+
+@contextmanager
+def _moving_keeps_ties() -> Iterator[None]:
+    """A parameter with two names stays one when it is moved, as it does on a real GPU."""
+    before = torch.__future__.get_swap_module_params_on_conversion()
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        yield
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(before)
+
+
+def _stayed(modules: Sequence[nn.Module], machine: Machine) -> list[str]:
+    """The registered tensors that `.to()` did not move."""
+    named = [pair for m in modules for pair in (*m.named_parameters(), *m.named_buffers())]
+    return [name for name, tensor in named if _place_of(tensor) != str(machine.device)]
+
+
+def _given(value: Any, machine: Machine, leaves: list[torch.Tensor], backward: int | None) -> Any:
+    """An argument as the student gets it: there, and one step into the graph if gradients are wanted."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    there = machine.wrap(value)
+    if backward is None or not value.is_floating_point():
+        return there
+    leaves.append(there.requires_grad_())
+    return there.clone()
+
+
+def _gradients(
+    objects: Objects,
+    modules: Sequence[nn.Module],
+    leaves: Sequence[torch.Tensor],
+    tensors: Sequence[torch.Tensor],
+    machine: Machine,
+    seed: int,
+) -> dict[str, Any]:
+    """Gradients under weights drawn from the seed, by input in order and by parameter, and where they are."""
+    generator = torch.Generator().manual_seed(seed)
+    outputs = [tensor for tensor in tensors if tensor.is_floating_point()]
+    weights = [torch.randn(o.shape, generator=generator, dtype=torch.float64).to(o.dtype) for o in outputs]
+    named = [(name, p) for m in modules for name, p in m.named_parameters() if p.requires_grad]
+    wanted = [*leaves, *(p for _, p in named)]
+    live = [
+        (output, machine.wrap(weight) if _place_of(output) != "cpu" else weight)
+        for output, weight in zip(outputs, weights, strict=True)
+        if output.requires_grad
+    ]
+    if not live or not wanted:
+        return {"inputs": [], "parameters": {}, "places": []}
+    grads = torch.autograd.grad(
+        [output for output, _ in live], wanted, [weight for _, weight in live], allow_unused=True
+    )
+    names = [name for name, _ in named]
+    return {
+        "inputs": objects.plain(_plainly(list(grads[: len(leaves)]))),
+        "parameters": objects.plain(dict(zip(names, _plainly(list(grads[len(leaves) :])), strict=True))),
+        "places": [_place_of(grad) for grad in grads if grad is not None],
+    }
+
+
+def _place_of(tensor: torch.Tensor) -> str:
+    return str(DEVICE) if isinstance(tensor, Pretend) else str(tensor.device)
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in _tensors(item)]
+    return []
+
+
+def _plainly(value: Any) -> Any:
+    """The same nested value with the CPU tensors that tensors of the pretend device carry."""
+    if isinstance(value, Pretend):
+        return value.numbers
+    if isinstance(value, dict):
+        return {key: _plainly(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [_plainly(item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    return value

@@ -1,0 +1,141 @@
+"""A GPU that is not there: tensors that say they lie on `cuda:7` and carry a CPU tensor that does the work.
+
+    with PretendDevice() as gpu:
+        module.to(DEVICE)
+        answer = gpu.back(module(gpu.wrap(x)))
+    gpu.events
+
+What would stop on a GPU stops here, with torch's own words; what a GPU would do slowly or in the wrong
+place is written down as an event. Values are those of the CPU, since the CPU computes them.
+
+Two modes do it. Below autograd, `Kernels` (pretend_kernels.py) sees every kernel: it opens the wrappers, runs
+the kernel on the CPU and wraps the results. Above it, `Calls` (pretend_calls.py) sees every call that Python
+makes: it answers for the name of the device, which torch itself must not try to reach.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from autograder.worker.origins import (
+    Origins,
+    called_by_student,
+    line_of,
+    line_that_names,
+    name_of,
+    student_frame,
+)
+
+DEVICE = torch.device("cuda", 7)
+"""How students see it. A number that nobody has: `cuda` and `cuda:0` are other devices."""
+LABEL = torch.device("lazy", 0)
+"""What torch's C++ code takes it for: a kind without kernels that autograd serves on the calling thread."""
+_MOST_EVENTS = 40
+
+
+class MixedDevices(RuntimeError):
+    """What torch raises as a RuntimeError when a call's tensors lie on several devices."""
+
+
+class Root:
+    """What all views of one piece of memory share: whether it holds data, or what only depends on lengths."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bool) -> None:
+        self.data = data
+
+
+class Pretend(torch.Tensor):
+    """A tensor on the pretend device; `numbers` is the CPU tensor that holds its numbers."""
+
+    numbers: torch.Tensor
+    root: Root
+
+    @staticmethod
+    def __new__(cls, numbers: torch.Tensor, root: Root) -> Pretend:
+        made: Pretend = torch.Tensor._make_wrapper_subclass(
+            cls,
+            numbers.size(),
+            strides=numbers.stride(),
+            storage_offset=numbers.storage_offset(),
+            dtype=numbers.dtype,
+            layout=numbers.layout,
+            device=LABEL,
+        )
+        made.numbers, made.root = numbers, root
+        return made
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # as torch's own do
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]  # torch declares it as a function, and calls it on the class
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        raise RuntimeError("a tensor of the pretend device was used after the call that it was made for")
+
+
+class PretendDevice:
+    """The pretend device while one call is looked at. `events` are plain data, at most 40 of them."""
+
+    def __init__(self, origins: Origins | None = None) -> None:
+        from autograder.worker.pretend_calls import Calls
+        from autograder.worker.pretend_kernels import Kernels
+
+        self.events: list[dict[str, str]] = []
+        self.origins = origins or Origins()
+        self.device = DEVICE
+        self.quiet = False
+        """While it is set nothing is written down: what goes on is not the student's doing."""
+        self._modes = (Kernels(self), Calls(self))
+        self._stack = ExitStack()
+
+    def __enter__(self) -> PretendDevice:
+        for mode in self._modes:
+            self._stack.enter_context(mode)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def wrap(self, tensor: torch.Tensor, root: Root | None = None) -> Pretend:
+        """A CPU tensor as one of the pretend device, sharing its memory."""
+        data = tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool
+        return Pretend(tensor, root or Root(data))
+
+    def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> None:
+        """Write down what happened, with the student's line that made the stray tensor, if there is one."""
+        frame = student_frame()
+        if self.quiet or frame is None or len(self.events) >= _MOST_EVENTS:
+            return
+        name = name_of(stray, frame) if stray is not None else ""
+        made = self.origins.line(stray) if stray is not None else ""
+        told = {
+            "kind": kind,
+            "operation": operation,
+            "line": line_of(frame),
+            "made": made or line_that_names(name, frame),
+            "name": name,
+        }
+        if told not in self.events:
+            self.events.append(told)
+
+    def read(self, tensor: Pretend, operation: str, kind: str = "sync") -> torch.Tensor:
+        """The numbers of a tensor for Python's use: a GPU must be waited for. Lengths may be read so."""
+        if tensor.root.data and called_by_student():
+            self.event(kind, operation)
+        return tensor.numbers
+
+    def mixed(self, operation: str, stray: torch.Tensor, onto: str = "") -> MixedDevices:
+        """The exception for a call whose tensors lie on several devices; `stray` does not fit."""
+        self.event("mixed", operation, stray)
+        return MixedDevices(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"{DEVICE} and cpu!{onto}"
+        )

@@ -1,0 +1,202 @@
+"""What Python asks of tensors on the pretend device: where they are, to go elsewhere, for their numbers."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from autograder.worker.origins import called_by_student
+from autograder.worker.pretend import DEVICE, LABEL, Pretend
+
+if TYPE_CHECKING:
+    from autograder.worker.pretend import PretendDevice
+
+_T = torch.Tensor
+_Handler = Callable[["PretendDevice", Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+class HardCoded(RuntimeError):
+    """What torch raises when a device is asked for that the machine does not have."""
+
+
+class Calls(TorchFunctionMode):
+    """Translates the device's name, and notes the calls that read numbers or name another device."""
+
+    def __init__(self, gpu: PretendDevice) -> None:
+        super().__init__()
+        self.gpu = weakref.proxy(gpu)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        handler = _HANDLERS.get(func)
+        if handler is not None:
+            return handler(self.gpu, func, args, kwargs)
+        args, kwargs = _translated(self.gpu, func, args, kwargs)
+        return func(*args, **kwargs)
+
+
+def _translated(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    if kwargs.get("device") is not None:
+        kwargs = {**kwargs, "device": _place(gpu, kwargs["device"])}
+    if any(type(arg) is torch.device for arg in args):
+        args = tuple(_place(gpu, arg) if type(arg) is torch.device else arg for arg in args)
+    return args, kwargs
+
+
+def _place(gpu: PretendDevice, device: Any) -> torch.device:
+    """The device as torch's C++ code is to take it; any other than this one and the CPU is hard-coded."""
+    if type(device) is int:
+        device = torch.device("cuda", device)
+    device = torch.device(device)
+    if device == DEVICE:
+        return LABEL
+    if device.type in ("cpu", "meta", LABEL.type):
+        return device
+    gpu.event("hard-coded", str(device))
+    raise HardCoded(f"the device '{device}' is named here, but the input lies on '{DEVICE}'")
+
+
+def _to(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    if len(args) > 1 and isinstance(args[1], (str, int)):
+        args = (args[0], _place(gpu, args[1]), *args[2:])
+    args, kwargs = _translated(gpu, func, args, kwargs)
+    return func(*args, **kwargs)
+
+
+def _cuda(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    asked = args[1] if len(args) > 1 else kwargs.get("device")
+    return args[0].to(_place(gpu, "cuda" if asked is None else asked))
+
+
+def _made_from_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    """`torch.tensor` and its like fill CPU memory first; they would look for the device themselves."""
+    kwargs = dict(kwargs)
+    device = kwargs.pop("device", None)
+    place = None if device is None else _place(gpu, device)
+    if args and isinstance(args[0], _T):
+        return args[0].detach().clone().to(device=place, dtype=kwargs.get("dtype"))
+    made = func(*args, **kwargs)
+    return made if place is None else made.to(place)
+
+
+def _as_tensor(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    if args and isinstance(args[0], _T):
+        place = kwargs.get("device")
+        place = args[0].device if place is None else _place(gpu, place)
+        return args[0].to(device=place, dtype=kwargs.get("dtype"))
+    return _made_from_data(gpu, func, args, kwargs)
+
+
+def _new_tensor(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(args[0], Pretend):
+        return _made_from_data(gpu, lambda data, **named: func(args[0], data, **named), args[1:], kwargs)
+    return _made_from_data(gpu, torch.tensor, args[1:], {"dtype": args[0].dtype, "device": DEVICE, **kwargs})
+
+
+def _new(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    """`x.new(2, 3)`, as it was written before `new_zeros`."""
+    if not isinstance(args[0], Pretend):
+        return func(*args, **kwargs)
+    if args[1:] and isinstance(args[1], (list, tuple)) and not isinstance(args[1], torch.Size):
+        return torch.tensor(args[1], dtype=args[0].dtype).to(LABEL)
+    return torch.empty(*args[1:], dtype=args[0].dtype, device=LABEL)
+
+
+def _device(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    return DEVICE if isinstance(args[0], Pretend) else func(*args, **kwargs)
+
+
+def _is_cuda(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    """For students it is a GPU; torch's own code would go for kernels that are not there."""
+    if isinstance(args[0], Pretend) and called_by_student():
+        return True
+    return func(*args, **kwargs)
+
+
+def _get_device(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    if isinstance(args[0], Pretend) and called_by_student():
+        return DEVICE.index
+    return func(*args, **kwargs)
+
+
+def _listed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(args[0], Pretend):
+        return func(*args, **kwargs)
+    return gpu.read(args[0], "tolist").tolist()
+
+
+def _printed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(args[0], Pretend):
+        return func(*args, **kwargs)
+    return func(gpu.read(args[0], "printing"), *args[1:], **kwargs)
+
+
+def _to_numpy(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(args[0], Pretend):
+        return func(*args, **kwargs)
+    gpu.event("readback", "numpy")
+    raise TypeError(
+        f"can't convert {DEVICE} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+        "memory first."
+    )
+
+
+def _type(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    """`x.type(torch.FloatTensor)` names a device with the dtype."""
+    if not isinstance(args[0], Pretend):
+        return func(*args, **kwargs)
+    wanted = args[1] if len(args) > 1 else kwargs.get("dtype")
+    plain = args[0].numbers.type()
+    if wanted is None:
+        return plain.replace("torch.", "torch.cuda.")
+    if isinstance(wanted, torch.dtype):
+        return args[0].to(wanted)
+    name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
+    if ".cuda." in name:
+        return args[0].to(torch.empty(0).type(name.replace(".cuda", "")).dtype)
+    gpu.read(args[0], name, "readback")
+    return args[0].numbers.type(name)
+
+
+def _set_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    into, value = args
+    if isinstance(into, Pretend) != isinstance(value, Pretend):
+        gpu.event("mixed", "data", into if isinstance(value, Pretend) else value)
+    if isinstance(into, Pretend) and isinstance(value, Pretend):
+        into.numbers, into.root = value.numbers, value.root
+    return func(*args, **kwargs)
+
+
+def _one_hot(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    """Given the number of classes, CUDA reads nothing back; for other devices torch looks at the ids."""
+    classes = args[1] if len(args) > 1 else kwargs.get("num_classes", -1)
+    ids = args[0] if args else kwargs.get("tensor", kwargs.get("self"))
+    if not isinstance(ids, Pretend) or classes == -1:
+        return func(*args, **kwargs)
+    return gpu.wrap(func(ids.numbers, classes), ids.root)
+
+
+_HANDLERS: dict[Any, _Handler] = {
+    _T.to: _to,
+    _T.cuda: _cuda,
+    _T.device.__get__: _device,
+    _T.is_cuda.__get__: _is_cuda,  # type: ignore[attr-defined]  # a descriptor, declared as what it gives
+    _T.get_device: _get_device,
+    _T.data.__set__: _set_data,  # type: ignore[attr-defined]  # the same
+    _T.tolist: _listed,
+    _T.numpy: _to_numpy,
+    _T.__array__: _to_numpy,
+    _T.__repr__: _printed,
+    _T.__format__: _printed,
+    _T.type: _type,
+    _T.new: _new,
+    _T.new_tensor: _new_tensor,
+    torch.tensor: _made_from_data,
+    torch.as_tensor: _as_tensor,
+    torch.asarray: _as_tensor,
+    torch.nn.functional.one_hot: _one_hot,
+}

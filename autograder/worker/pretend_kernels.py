@@ -1,0 +1,223 @@
+"""Runs each kernel of a call on the pretend device: on the CPU, refusing what lies elsewhere."""
+
+from __future__ import annotations
+
+import weakref
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from autograder.worker.pretend import LABEL, MixedDevices, Pretend, Root
+
+if TYPE_CHECKING:
+    from autograder.worker.pretend import PretendDevice
+
+aten = torch.ops.aten
+# CUDA takes a single number from the CPU in arithmetic, but not in these.
+_STRICT = frozenset(
+    op.default if hasattr(op, "default") else op
+    for op in (aten.cat, aten.stack, aten.mm, aten.bmm, aten.addmm, aten.baddbmm, aten.mv, aten.dot,
+               aten.embedding, aten.index_select, aten.gather, aten.index_add, aten.index_copy,
+               aten.native_layer_norm, aten.convolution)
+)  # fmt: skip
+# Their indices may lie on the CPU while the data does not.
+_INDEXING = frozenset(
+    (
+        aten.index.Tensor,
+        aten.index_put.default,
+        aten.index_put_.default,
+        aten._index_put_impl_.default,
+        aten._unsafe_index.Tensor,
+        aten._unsafe_index_put.default,
+    )
+)
+_PACKING = frozenset((aten._pack_padded_sequence.default, aten._pad_packed_sequence.default))
+_PACKED_BACK = aten._pack_padded_sequence_backward.default
+# Their results have an argument's shape and nothing of its numbers.
+_SHAPE_ONLY = ("new_", "zeros_like", "ones_like", "full_like", "empty_like", "rand", "bernoulli")
+# They change what a tensor's shape is where it lies, so the wrapper has to follow.
+_RESHAPED = ("unsqueeze_", "squeeze_", "transpose_", "t_", "swapaxes_", "swapdims_", "as_strided_", "resize_")
+
+
+class Kernels(TorchDispatchMode):
+    def __init__(self, gpu: PretendDevice) -> None:
+        super().__init__()
+        self.gpu = weakref.proxy(gpu)
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Torch asks; else the first kernel that is seen imports torch._dynamo, a second of work."""
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = dict(kwargs) if kwargs else {}
+        ours: list[Pretend] = []
+        plain: list[torch.Tensor] = []
+
+        def opened(value: Any) -> Any:
+            if isinstance(value, Pretend):
+                ours.append(value)
+                return value.numbers
+            if isinstance(value, torch.Tensor):
+                plain.append(value)
+            elif type(value) in (list, tuple):
+                return type(value)([opened(item) for item in value])
+            return value
+
+        inner = [opened(arg) for arg in args]
+        named = {key: opened(value) for key, value in kwargs.items()}
+        asked = kwargs.get("device")
+        there = bool(ours) if asked is None else asked.type == LABEL.type
+        if asked is not None and there:
+            named["device"] = torch.device("cpu")
+        if not there and not ours:
+            made = func(*inner, **named)
+            if isinstance(made, torch.Tensor):
+                self.gpu.origins.note([made], plain)
+            return made
+        form = _form(func)
+        if ours:
+            self._refuse_mixed(func, form, args, ours, plain)
+            special = _SPECIAL.get(func)
+            if special is not None:
+                return special(self.gpu, args, inner, named)
+        if func in (aten._to_copy.default,) and bool(ours) != there:
+            if ours:
+                made = func(*inner, **named)
+                self.gpu.read(ours[0], "copy to the CPU", "readback")
+                self.gpu.origins.note([made])
+                return made
+            self.gpu.event("copied", "to", plain[0])
+        made = func(*inner, **named)
+        if not there:
+            return made
+        if form.views and ours:
+            root = ours[0].root
+        else:
+            root = Root(not form.shape_only and any(value.root.data for value in ours))
+        for position, name in form.written:
+            into = args[position] if position < len(args) else kwargs.get(name)
+            if isinstance(into, Pretend):
+                into.root.data = into.root.data or root.data
+                if form.reshaped:
+                    _follow(into)
+        if form.returned is not None:
+            position, name = form.returned
+            return args[position] if position < len(args) else kwargs[name]
+        return self._wrapped(made, root, keep_last=func in _PACKING)
+
+    def _wrapped(self, made: Any, root: Root, *, keep_last: bool = False) -> Any:
+        if isinstance(made, torch.Tensor):
+            return Pretend(made, root)
+        if isinstance(made, (list, tuple)):
+            wrapped = [self._wrapped(item, root) for item in made]
+            if keep_last:  # the sizes of the steps and the lengths of sequences stay on the CPU
+                wrapped[-1] = made[-1]
+            return type(made)(wrapped)
+        return made
+
+    def _refuse_mixed(
+        self, func: Any, form: _Form, args: tuple[Any, ...], ours: list[Pretend], plain: list[torch.Tensor]
+    ) -> None:
+        """Stop where CUDA would stop, because tensors lie on several devices."""
+        operation = func._schema.name.removeprefix("aten::")
+        if func in _PACKING:
+            if isinstance(args[1], Pretend):
+                self.gpu.event("mixed", operation)
+                raise MixedDevices(
+                    "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:7 Long tensor"
+                )
+            if not isinstance(args[0], Pretend):
+                raise self.gpu.mixed(operation, args[0])
+            return
+        if not plain or func in (aten.copy_.default, aten._to_copy.default, _PACKED_BACK):
+            return
+        if func in _INDEXING:
+            if not isinstance(args[0], Pretend):
+                raise self.gpu.mixed(operation, args[0], " (indices should be where the indexed tensor is)")
+            strays = [value for value in args[2:3] if any(value is other for other in plain)]
+        else:
+            strays = plain
+        strays = [value for value in strays if value.dim() > 0 or func in _STRICT]
+        into = args[0] if form.written and args else None
+        if isinstance(into, torch.Tensor) and not isinstance(into, Pretend):
+            strays = [into]
+        if strays:
+            raise self.gpu.mixed(operation, strays[0])
+
+
+class _Form:
+    """What a kernel's schema says of its results, read once."""
+
+    def __init__(self, func: Any) -> None:
+        schema = func._schema
+        name = schema.name.removeprefix("aten::")
+        self.shape_only = name.startswith(_SHAPE_ONLY)
+        self.reshaped = name in _RESHAPED
+        arguments = list(enumerate(schema.arguments))
+        written = [(n, a) for n, a in arguments if a.alias_info is not None and a.alias_info.is_write]
+        self.written = [(n, a.name) for n, a in written]
+        aliases = [result.alias_info for result in schema.returns if result.alias_info is not None]
+        self.views = any(not alias.is_write for alias in aliases)
+        same = [
+            (n, a.name)
+            for n, a in written
+            if any(alias.is_write and alias.before_set == a.alias_info.before_set for alias in aliases)
+        ]
+        self.returned = same[0] if same and len(schema.returns) == 1 else None
+
+
+@cache
+def _form(func: Any) -> _Form:
+    return _Form(func)
+
+
+def _follow(into: Pretend) -> None:
+    """Give a wrapper the shape that the tensor it carries has got in place."""
+    inner = into.numbers
+    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+    aten.as_strided_.default.redispatch(keys, into, inner.size(), inner.stride(), inner.storage_offset())
+
+
+def _copy(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+    """`copy_` goes across devices without a word: `output[:, t] = h` into a buffer on the CPU."""
+    into, source = args[0], args[1]
+    aten.copy_.default(*inner, **named)
+    if not isinstance(into, Pretend):
+        if source.root.data:
+            gpu.event("written", "copy_", into)
+    elif isinstance(source, Pretend):
+        into.root.data = into.root.data or source.root.data
+    elif source.dim() > 0:
+        gpu.event("copied", "copy_", source)
+    return into
+
+
+def _number(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+    return gpu.read(args[0], "a Python number").item()
+
+
+def _equal(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+    first = next(value for value in args if isinstance(value, Pretend))
+    gpu.read(first, "torch.equal")
+    return torch.equal(*inner[:2])
+
+
+def _dropout(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+    """Torch has another kernel for other devices, which draws otherwise: this is the CPU's way."""
+    x, p = inner[0], inner[1]
+    noise = torch.empty_like(x).bernoulli_(1 - p)
+    kept = noise.bool()
+    return Pretend(x * noise.div_(1 - p), Root(args[0].root.data)), Pretend(kept, Root(False))
+
+
+_SPECIAL: dict[Any, Any] = {
+    aten.copy_.default: _copy,
+    aten._local_scalar_dense.default: _number,
+    aten.equal.default: _equal,
+    aten.native_dropout.default: _dropout,
+}
