@@ -5,6 +5,7 @@ live), `sizes` (distinct sizes for every dimension) and `draw` (seeded inputs), 
 and a `rule`, and states what it wants through `expect…`. See docs/checks.md.
 """
 
+from autograder.checking.devices import expect_device_neutral, expect_dtypes
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.expect import (
     CheckFailed,
@@ -36,7 +37,9 @@ __all__ = [
     "case",
     "compare",
     "expect",
+    "expect_device_neutral",
     "expect_dtype",
+    "expect_dtypes",
     "expect_gradients",
     "expect_module",
     "expect_no_kernel",

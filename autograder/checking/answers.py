@@ -45,7 +45,8 @@ def fingerprint(exchanges: Sequence[Exchange], rule: str, message: str) -> str |
         return None
     if rule == "from-scratch":
         told.update(re.sub(r"Line \d+ of", "", message).encode(errors="replace"))
-    ended = bool(exchanges) and "raised" in exchanges[-1][1]
+    last = exchanges[-1][1] if exchanges else {}
+    ended = "raised" in last or last.get("error") is not None
     return f"{RAISED if ended else ''}{told.hexdigest()}"
 
 
@@ -58,6 +59,9 @@ def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterat
         raised = answer["raised"]
         yield f"{raised.get('type')}: {raised.get('message')}"
         return
+    if operation == "place":
+        yield from _placed(answer)
+        return
     if operation == "describe":
         yield from _registered(answer)
         return
@@ -67,6 +71,17 @@ def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterat
         if name in answer:
             yield f"{name}:"
             yield from _value(answer[name])
+
+
+def _placed(answer: dict[str, Any]) -> Iterator[str]:
+    """What came where, and which kinds of things were seen: in which lines is a matter of style."""
+    error = answer.get("error")
+    yield f"{error.get('type')}: {error.get('message')}" if error else "no error"
+    yield f"{answer.get('places')} {sorted(answer.get('stayed', ()))}"
+    # What was copied from the CPU on purpose is no fault, and which dtypes met shows in the answer.
+    faults = {str(event.get("kind")) for event in answer.get("events", ())} - {"copied", "dtype"}
+    yield " ".join(sorted(faults))
+    yield from _value(answer.get("value"))
 
 
 def _registered(answer: dict[str, Any]) -> Iterator[str]:

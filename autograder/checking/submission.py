@@ -77,6 +77,26 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """One call made on a device: what it answered, where things ended up, and what was seen on the way.
+
+    All but the values is the student's word. `error` is what stopped the call, if anything did.
+    """
+
+    value: Any
+    places: tuple[str, ...]
+    """The device of each tensor of the value, in order."""
+    stayed: tuple[str, ...]
+    """The parameters and buffers that `.to()` did not move, by name."""
+    inputs: list[torch.Tensor | None]
+    parameters: dict[str, torch.Tensor | None]
+    gradient_places: tuple[str, ...]
+    events: tuple[Mapping[str, str], ...]
+    memory: tuple[int, ...]
+    error: StudentError | None
+
+
+@dataclass(frozen=True)
 class Module:
     """What a module registers, by name."""
 
@@ -131,6 +151,58 @@ class Target:
             kernels=tuple(told.get("kernels", ())),
             _number=told["call"],
             _submission=self._submission,
+        )
+
+    def placed(
+        self,
+        args: tuple[Any, ...],
+        *,
+        device: str,
+        made_with: tuple[Any, ...] | None = None,
+        state: Mapping[str, torch.Tensor] | None = None,
+        dtype: torch.dtype | None = None,
+        default_dtype: torch.dtype | None = torch.float64,
+        method: str | None = None,
+        on_cpu: tuple[int, ...] = (),
+        gradients: bool = False,
+        **more: Any,
+    ) -> Placed:
+        """Call it on `cpu`, on the `pretend` device or on a real one (`cuda:1`), and return what was seen.
+
+        `made_with` are the arguments that make the module to be called, which then gets `state`; without
+        them it is called as it is. Modules among the arguments move, too, and stay moved. `on_cpu` are the
+        positions of arguments that are left on the CPU. `more` are fields of the operation `place`.
+        """
+        request: dict[str, Any] = {
+            "op": "place",
+            **self._where,
+            "args": _outgoing(args),
+            "device": device,
+            "default_dtype": default_dtype,
+            "seed": 0,
+            "on_cpu": list(on_cpu),
+            **more,
+        }
+        if made_with is not None:
+            request["make"] = {"args": _outgoing(made_with), "state": dict(state) if state else None}
+        if dtype is not None:
+            request["dtype"] = dtype
+        if method is not None:
+            request["method"] = [method]
+        if gradients:
+            request["backward"] = 1
+        told = self._submission.ask(request)
+        slopes = told.get("gradients", {})
+        return Placed(
+            value=self._submission.incoming(told.get("value")),
+            places=tuple(map(str, told.get("places", ()))),
+            stayed=tuple(map(str, told.get("stayed", ()))),
+            inputs=slopes.get("inputs", []),
+            parameters=slopes.get("parameters", {}),
+            gradient_places=tuple(map(str, slopes.get("places", ()))),
+            events=tuple(_event(event) for event in told.get("events", ())),
+            memory=tuple(told.get("memory", ())),
+            error=StudentError(told["error"]) if told.get("error") else None,
         )
 
     def attribute(self, *path: str) -> Any:
@@ -296,3 +368,12 @@ def _outgoing(value: Any) -> Any:
         return item.detach().clone() if isinstance(item, torch.Tensor) else item
 
     return map_tree(value, leaf)
+
+
+def _event(told: Any) -> Mapping[str, str]:
+    """An event of a call as the worker tells it, in lengths that a person reads."""
+    fields = told if isinstance(told, dict) else {}
+    return {
+        name: "".join(c for c in str(fields.get(name, ""))[:300] if c.isprintable())
+        for name in ("kind", "operation", "line", "made", "name", "dtype")
+    }

@@ -26,6 +26,7 @@ _GLUE = (
     "/torch/nn/modules/module.py",
     "/torch/utils/_python_dispatch.py",
     "/torch/utils/_contextlib.py",
+    "/autograder/worker/dtypes.py",
     "/autograder/worker/pretend.py",
     "/autograder/worker/pretend_calls.py",
     "/autograder/worker/pretend_kernels.py",
@@ -92,11 +93,13 @@ class Origins:
             frame = student_frame()
             if frame is None:
                 return
-            where = (frame.f_code.co_filename, frame.f_lineno)
+            named = (name_of(source, frame) for source in sources if source.dim() > 0)
+            lines = (_assignment(name, frame) for name in named if name)
+            where = next((line for line in lines if line), (frame.f_code.co_filename, frame.f_lineno))
         for tensor in made:
             if self._find(tensor) is None:
                 self._lines[_memory(tensor)] = where
-                self._kept.append(tensor.detach())
+                self._kept.append(tensor)
 
     def line(self, tensor: torch.Tensor) -> str:
         """The student's line that made a tensor, or `""` where it was not seen being made."""
@@ -104,7 +107,7 @@ class Origins:
         return _told(*found) if found is not None else ""
 
     def _find(self, tensor: torch.Tensor) -> tuple[str, int] | None:
-        return self._lines.get(_memory(tensor)) if _memory(tensor) else None
+        return self._lines.get(_memory(tensor))
 
 
 def name_of(tensor: torch.Tensor, frame: FrameType | None) -> str:
@@ -115,7 +118,7 @@ def name_of(tensor: torch.Tensor, frame: FrameType | None) -> str:
     holder = frame.f_locals.get("self")
     if isinstance(holder, nn.Module):
         for name, value in list(vars(holder).items()):
-            if any(_memory(item) == memory for item in _held(value)):
+            if not name.startswith("_") and any(_memory(item) == memory for item in _held(value)):
                 return f"self.{name}"
     for names in (frame.f_locals, frame.f_globals):
         for name, value in list(names.items()):
@@ -126,12 +129,15 @@ def name_of(tensor: torch.Tensor, frame: FrameType | None) -> str:
 
 def line_that_names(name: str, frame: FrameType | None) -> str:
     """The first line of the running cell that assigns a name, or `""`."""
-    if not name or frame is None:
-        return ""
+    found = _assignment(name, frame) if name and frame is not None else None
+    return _told(*found) if found is not None else ""
+
+
+def _assignment(name: str, frame: FrameType) -> tuple[str, int] | None:
     assigned = re.compile(rf"^\s*{re.escape(name)}\b\s*(:[^=]+)?=[^=]")
-    lines = linecache.getlines(frame.f_code.co_filename)
-    found = next((number for number, text in enumerate(lines, 1) if assigned.match(text)), None)
-    return _told(frame.f_code.co_filename, found) if found is not None else ""
+    filename = frame.f_code.co_filename
+    numbered = enumerate(linecache.getlines(filename), 1)
+    return next(((filename, number) for number, text in numbered if assigned.match(text)), None)
 
 
 def _held(value: Any) -> list[torch.Tensor]:
@@ -145,8 +151,9 @@ def _held(value: Any) -> list[torch.Tensor]:
 
 
 def _memory(tensor: torch.Tensor) -> int:
-    """The address of a tensor's memory: 0 for one without any."""
+    """What all views of a tensor's memory have in common; of a tensor without any, itself."""
     try:
-        return tensor.untyped_storage().data_ptr()
+        address = tensor.untyped_storage().data_ptr()
     except (RuntimeError, NotImplementedError):
-        return 0
+        address = 0
+    return address or -id(tensor)

@@ -67,13 +67,16 @@ def _import_and_warm(preload: Sequence[str]) -> None:
     objects = Objects({"f": lambda x: torch.tanh(x @ x)})
     objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "kernels": True})
     objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "grad": True})
+    there = {"op": "place", "name": "layer", "args": [torch.zeros(1, 2)]}
+    for more in ({"device": "pretend"}, {"device": "cpu", "dtype": torch.float64, "trace": True}):
+        Objects({"layer": nn.Linear(2, 2)}).perform({**there, **more})
     with torch.inference_mode(), KernelLog():
         nn.Linear(2, 2)(torch.zeros(1, 2))
-    here, there = socket.socketpair()
-    wire.Stream(here).send({"x": torch.zeros(2, 2)})
-    wire.Stream(there).receive()
-    here.close()
-    there.close()
+    one, other = socket.socketpair()
+    wire.Stream(one).send({"x": torch.zeros(2, 2)})
+    wire.Stream(other).receive()
+    one.close()
+    other.close()
     for module in preload:
         importlib.import_module(module)
     # What is here now is never garbage: a collection in a worker would only write into pages that it shares.

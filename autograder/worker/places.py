@@ -11,8 +11,8 @@ it holds outside its parameters do not come back.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
@@ -44,7 +44,7 @@ class Machine(Protocol):
 
 
 class Cpu:
-    """Where everything is anyway; with a dtype, what leaves it is written down."""
+    """Where everything is anyway; told to trace a dtype, it writes down what leaves it."""
 
     device = torch.device("cpu")
 
@@ -71,7 +71,7 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     origins = Origins()
     machine = _machine(request, origins)
     answer: dict[str, Any] = {"places": [], "stayed": [], "error": None}
-    with warnings.catch_warnings(), _moving_keeps_ties():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
         try:
             with machine:
@@ -85,7 +85,7 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
 def _machine(request: dict[str, Any], origins: Origins) -> Machine:
     name = request.get("device", "cpu")
     if name == "cpu":
-        return Cpu(origins, request.get("dtype"))
+        return Cpu(origins, request.get("dtype") if request.get("trace") else None)
     if name == "pretend":
         return PretendDevice(origins)
     return Cuda(torch.device(name), origins, cudnn=request.get("cudnn", True))
@@ -140,23 +140,16 @@ def _made_and_called(
 def _move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None:
     if dtype is not None:
         module.to(dtype)
+    # A parameter with two names stays one when it goes to a real GPU. Here its tensor becomes one of another
+    # class, which only swapping does in place; a scripted module keeps its tensors where Python cannot swap.
+    scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
     if machine.device.type != "cpu":
-        # A scripted module keeps its tensors where Python cannot swap them: they are set anew.
-        scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
+        before = torch.__future__.get_swap_module_params_on_conversion()
         torch.__future__.set_swap_module_params_on_conversion(not scripted)
-        module.to(machine.device)
-        torch.__future__.set_swap_module_params_on_conversion(True)
-
-
-@contextmanager
-def _moving_keeps_ties() -> Iterator[None]:
-    """A parameter with two names stays one when it is moved, as it does on a real GPU."""
-    before = torch.__future__.get_swap_module_params_on_conversion()
-    torch.__future__.set_swap_module_params_on_conversion(True)
-    try:
-        yield
-    finally:
-        torch.__future__.set_swap_module_params_on_conversion(before)
+        try:
+            module.to(machine.device)
+        finally:
+            torch.__future__.set_swap_module_params_on_conversion(before)
 
 
 def _stayed(modules: Sequence[nn.Module], machine: Machine) -> list[str]:
@@ -197,9 +190,15 @@ def _gradients(
     ]
     if not live or not wanted:
         return {"inputs": [], "parameters": {}, "places": []}
-    grads = torch.autograd.grad(
-        [output for output, _ in live], wanted, [weight for _, weight in live], allow_unused=True
-    )
+    for leaf in wanted:
+        leaf.grad = None
+    # Not `autograd.grad`, which checkpoints of the older kind refuse; and from one number, because
+    # torch imports sympy, a second of work, to look at gradients that it is handed.
+    total = torch.zeros((), dtype=torch.float64)
+    for output, weight in live:
+        total = total + (output * weight).sum()
+    total.backward()
+    grads = [leaf.grad for leaf in wanted]
     names = [name for name, _ in named]
     return {
         "inputs": objects.plain(_plainly(list(grads[: len(leaves)]))),

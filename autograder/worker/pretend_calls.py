@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from autograder.worker.origins import called_by_student
-from autograder.worker.pretend import DEVICE, LABEL, Pretend
+from autograder.worker.pretend import DEVICE, LABEL, MixedDevices, Pretend
 
 if TYPE_CHECKING:
     from autograder.worker.pretend import PretendDevice
@@ -36,7 +36,24 @@ class Calls(TorchFunctionMode):
         if handler is not None:
             return handler(self.gpu, func, args, kwargs)
         args, kwargs = _translated(self.gpu, func, args, kwargs)
-        return func(*args, **kwargs)
+        try:
+            return func(*args, **kwargs)
+        except RuntimeError as error:
+            if isinstance(error, MixedDevices) or str(LABEL) not in str(error):
+                raise
+            # Some of torch's functions look at the devices themselves, before any kernel.
+            strays = [value for value in _plain((args, kwargs)) if value.dim() > 0]
+            if strays:
+                self.gpu.event("mixed", getattr(func, "__name__", ""), strays[0])
+            raise MixedDevices(str(error).replace(str(LABEL), str(DEVICE))) from None
+
+
+def _plain(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in _plain(item)]
+    return [value] if isinstance(value, _T) and not isinstance(value, Pretend) else []
 
 
 def _translated(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -1,0 +1,270 @@
+"""What a check may expect of a call on another device or in another dtype, and the words when it is not so.
+
+On machines without a GPU the worker pretends one (worker/pretend.py). Values, shapes and dtypes are judged
+here; where things ended up and what was seen on the way is the student's process's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import torch
+
+from autograder.checking.expect import case, compare, fail
+from autograder.checking.submission import Placed, Target
+from autograder.worker.wire import map_tree, tree_leaves
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16)
+"""What the course means by any floating dtype."""
+
+Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
+"""A call's arguments, or what makes them anew for each call where a call uses them up."""
+
+_WHERE = (
+    "Make new tensors where the input is: torch's functions that make tensors take a `device`, and a "
+    "tensor's own `new_…` methods and the `…_like` functions follow it."
+)
+_DEFAULT = " Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
+_REGISTER = (
+    "A module's `.to()` moves what it has registered: parameters, buffers and submodules. A plain tensor "
+    "in an attribute, a list or a dict is none of them."
+)
+
+
+def expect_device_neutral(
+    target: Target,
+    arguments: Arguments,
+    *,
+    names: str | Sequence[str],
+    made_with: tuple[Any, ...] | None = None,
+    state: Mapping[str, torch.Tensor] | None = None,
+    method: str | None = None,
+    device: str = "pretend",
+    reads: bool = False,
+    on_cpu: Sequence[int] = (),
+    stays: Sequence[str] = (),
+    gradients: bool = True,
+) -> None:
+    """A call on another device answers as on the CPU, there, and takes no way through the CPU.
+
+    `names` are the results' names in order, nested ones flattened. `made_with` are the arguments that make
+    the module to be called. `reads` allows numbers to be read from tensors (a loss as a float); lengths may
+    always be. `on_cpu` are the positions of arguments that stay on the CPU, `stays` the results that may.
+    """
+    names = (names,) if isinstance(names, str) else tuple(names)
+
+    def called(where: str, dtype: torch.dtype) -> Placed:
+        made = arguments() if callable(arguments) else arguments
+        return target.placed(
+            _cast(made, dtype),
+            device=where,
+            dtype=dtype,
+            default_dtype=dtype,
+            made_with=made_with,
+            state=_cast(dict(state), dtype) if state else None,
+            method=method,
+            on_cpu=tuple(on_cpu),
+            gradients=gradients,
+        )
+
+    # A fault of another rule is not told again here: one of the two suits code that knows one dtype only.
+    dtype = torch.float32
+    here = called("cpu", dtype)
+    if here.error is not None:
+        dtype = torch.float64
+        here = called("cpu", dtype)
+    if here.error is not None:
+        raise here.error
+    there = called(device, dtype)
+    place = "cuda:7" if device == "pretend" else device
+    _judge_events(there, reads)
+    if there.error is not None:
+        with case("on another device (a GPU)"):
+            raise there.error
+    if there.stayed:
+        fail(
+            f"`{there.stayed[0]}` stays on the CPU when the module is moved with `.to(device)`. {_REGISTER} "
+            "If you wrote a `to` or `_apply` of your own, it must move everything."
+        )
+    for name, where in zip(names, there.places, strict=False):
+        if where != place and name not in stays:
+            fail(
+                f"With the input on a GPU, `{name}` comes back on the {where.upper()}: a result belongs "
+                f"where the input is. Follow `{name}` back to the tensor that it was made in. {_WHERE}"
+            )
+    _expect_same_values(here, there, names)
+    if any(where != place for where in there.gradient_places):
+        fail("With the input on a GPU, a gradient comes back on the CPU. Is a step of the graph taken there?")
+
+
+def expect_dtypes(
+    target: Target,
+    arguments: Arguments,
+    *,
+    names: str | Sequence[str],
+    made_with: tuple[Any, ...] | None = None,
+    state: Mapping[str, torch.Tensor] | None = None,
+    method: str | None = None,
+    dtypes: Sequence[torch.dtype] = DTYPES,
+    autocast: bool = True,
+) -> None:
+    """A call in each dtype answers in that dtype, without rounding on the way, and survives autocast.
+
+    Floating arguments are given in each dtype, and modules are moved to it. Under autocast (float32 outside,
+    bfloat16 inside) the call must only end, with values near those without it.
+    """
+    names = (names,) if isinstance(names, str) else tuple(names)
+
+    def called(dtype: torch.dtype, **more: Any) -> Placed:
+        made = arguments() if callable(arguments) else arguments
+        return target.placed(
+            _cast(made, dtype),
+            device="cpu",
+            dtype=dtype,
+            made_with=made_with,
+            state=_cast(dict(state), dtype) if state else None,
+            default_dtype=None,
+            method=method,
+            **more,
+        )
+
+    for dtype in dtypes:
+        # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
+        seen = called(dtype, trace=dtype is torch.float64)
+        strays = [
+            (name, result)
+            for name, result in zip(names, _tensors(seen.value), strict=False)
+            if result.is_floating_point() and result.dtype is not dtype
+        ]
+        if seen.error is not None or strays:
+            _fail_in_dtype(called(dtype, trace=True), dtype, strays)
+        rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
+        if rounded is not None:
+            fail(
+                f"With inputs of float64, {_quoted(rounded['line'])} rounds numbers to a coarser dtype, and "
+                "they stay rounded. Compute in the dtype of the input."
+            )
+    if not autocast:
+        return
+    plain, mixed = called(torch.float32), called(torch.float32, autocast=True)
+    if mixed.error is not None:
+        with case("under `torch.autocast` in bfloat16"):
+            _fail_in_dtype(called(torch.float32, autocast=True, trace=True), torch.float32)
+    for name, plainly, cast in zip(names, _tensors(plain.value), _tensors(mixed.value), strict=False):
+        if plainly.shape == cast.shape and compare(cast, plainly, dtypes=(torch.bfloat16,)):
+            fail(f"Under `torch.autocast` in bfloat16, `{name}` is far from its value without it.")
+
+
+def _judge_events(there: Placed, reads: bool) -> None:
+    """Fail for the first fault that was seen, those that stop a call before those that only cost time."""
+    order = ("hard-coded", "mixed", "written", "readback", "sync")
+    faults = [event for kind in order for event in there.events if event["kind"] == kind]
+    for event in faults:
+        kind, line, made = event["kind"], _quoted(event["line"]), _quoted(event["made"])
+        name = f"`{event['name']}`" if event["name"] else "a tensor"
+        if kind == "hard-coded":
+            fail(
+                f"{line} names a device of its own, `{event['operation']}`; the input may be on any other. "
+                "Ask the input (`x.device`) in place of naming one."
+            )
+        if kind == "mixed" and event["name"].startswith("self."):
+            origin = f" It was made by {made}." if made else ""
+            fail(
+                f"{name} stays on the CPU when the module is moved with `.to(device)`, and {line} needs it "
+                f"on the GPU.{origin} {_REGISTER}"
+            )
+        if kind == "mixed" and event["operation"] in ("_pack_padded_sequence", "_pad_packed_sequence"):
+            fail(
+                f"{line} gets the lengths on the GPU. Packing needs them on the CPU; lengths, unlike data, "
+                "may always be moved there."
+            )
+        if kind == "mixed":
+            origin = f"{made} makes {name} on the CPU" if made else f"{name} is on the CPU"
+            fail(
+                f"With the input on a GPU the call stops: {origin}, and {line} needs it on the GPU. {_WHERE}"
+            )
+        if kind == "written":
+            origin = f", made by {made}," if made else ""
+            fail(
+                f"{line} writes results of the GPU into {name}{origin} on the CPU: nothing complains, every "
+                f"such write waits for the GPU, and the numbers are then in the wrong place. {_WHERE}"
+            )
+        if kind == "readback":
+            fail(
+                f"{line} takes data from the GPU to the CPU. The work belongs where the input is: what is "
+                "there to be done on the CPU that a tensor operation cannot do there?"
+            )
+        if kind == "sync" and not reads:
+            fail(
+                f"{line} makes Python wait for the GPU, because it reads a number out of a tensor (`if`, "
+                "`float()`, `.item()`, `.tolist()`, printing). Keep it a tensor: `torch.where`, masks and "
+                "indexing decide without asking."
+            )
+
+
+def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> None:
+    values = list(zip(names, _tensors(here.value), _tensors(there.value), strict=False))
+    for name, one, other in values:
+        if one.shape != other.shape or one.dtype is not other.dtype or compare(other, one):
+            fail(
+                f"With the input on a GPU, `{name}` has other values than on the CPU. Does the code look at "
+                "the device, or use memory that it never filled (`torch.empty`)?"
+            )
+    pairs = list(zip(here.inputs, there.inputs, strict=False))
+    pairs += [(slope, there.parameters.get(name)) for name, slope in here.parameters.items()]
+    for slope, moved in pairs:
+        if slope is None and moved is None:
+            continue
+        if slope is None or moved is None or compare(moved, slope):
+            fail("With the input on a GPU, the gradients are not those of the CPU: the graph is cut there.")
+
+
+def _fail_in_dtype(
+    seen: Placed, dtype: torch.dtype, strays: Sequence[tuple[str, torch.Tensor]] = ()
+) -> NoReturn:
+    """Fail with the line that brought another dtype in, as far as the trace tells it."""
+    word = _word(dtype)
+    origin = _stray_dtype(seen, word)
+    if seen.error is None:
+        name, result = strays[0]
+        fail(f"With inputs of {word}, `{name}` comes out as {_word(result.dtype)}.{origin or _DEFAULT}")
+    if origin:
+        fail(f"In {word} the call stops.{origin} (torch says: {seen.error.message})")
+    seen.error.case = f"In {word}"
+    raise seen.error
+
+
+def _stray_dtype(seen: Placed, word: str) -> str:
+    """Which line made the tensor that brought another dtype in, in words."""
+    event = next((e for e in seen.events if e["kind"] == "dtype" and e["dtype"] != word), None)
+    if event is None:
+        return ""
+    name = f"`{event['name']}`" if event["name"] else "a tensor"
+    origin = f"{_quoted(event['made'])} makes {name}" if event["made"] else f"{name} is"
+    return (
+        f" {origin[0].upper()}{origin[1:]} of {event['dtype']}, and {_quoted(event['line'])} mixes it with "
+        "the rest. New tensors take the input's dtype if they are told to: `dtype=`, or the `new_…` "
+        "methods and `…_like` functions."
+    )
+
+
+def _word(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _quoted(line: str) -> str:
+    """`line 7: x = 1` as it stands in a sentence."""
+    number, _, text = line.partition(": ")
+    return f"{number} (`{text}`)" if text else "a line"
+
+
+def _cast(value: Any, dtype: torch.dtype) -> Any:
+    return map_tree(
+        value,
+        lambda leaf: leaf.to(dtype) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf,
+    )
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]

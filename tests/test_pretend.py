@@ -1,0 +1,281 @@
+"""The pretend GPU: a corpus of faults and of right code, what is said of them, and a real GPU."""
+
+import statistics
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+import torch
+
+from autograder.checking import CheckFailed, Submission, expect_device_neutral
+from autograder.checking.submission import StudentError
+from autograder.grading.workers import WarmParent, clean_environment
+from autograder.worker.objects import Objects
+from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
+from tests.devices.correct import CORRECT, lstm
+from tests.devices.faults import FAULTS, linear
+
+gpu = pytest.mark.gpu
+needs_gpu = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="there is no CUDA device on this machine"
+)
+HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
+ALWAYS = ("checkpointed", "packed sequence", "mask as a plain attribute", "zero state on the CPU")
+"""Judged through a real worker, too, beside every fifth case."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    """As workers run: waking a pool of threads for small tensors costs more than it brings."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def submission(case):
+    return Submission(Objects(namespace_of(case)).perform)
+
+
+def placed(case, device="pretend", **more):
+    handle = submission(case)
+    return getattr(handle, case.name).placed(
+        inputs_of(case.inputs), device=device, made_with=case.made_with, **more
+    )
+
+
+# The corpus
+
+
+def test_the_corpus_is_large_enough():
+    assert len(FAULTS) >= 45
+    assert len(CORRECT) >= 35
+    assert {case.rule for case in FAULTS.values()} == {"device", "dtype"}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_right_code_raises_no_alarm(name):
+    assert failures(CORRECT[name]) == {}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_found_by_its_rule_and_line(name):
+    case = FAULTS[name]
+    told = failures(case)
+    assert set(told) == {case.rule}
+    assert case.line in told[case.rule]
+    assert "line " in told[case.rule] or not case.line
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_values_and_gradients_are_those_of_the_cpu(name):
+    case = CORRECT[name]
+    here, there = (placed(case, device, gradients=True) for device in ("cpu", "pretend"))
+    assert here.error is None
+    assert there.error is None
+    both = [(here.value, there.value), (here.inputs, there.inputs), (here.parameters, there.parameters)]
+    for one, other in both:
+        torch.testing.assert_close(other, one, rtol=1e-12, atol=1e-12)
+    assert set(there.gradient_places) <= {"cuda:7"}
+
+
+def test_a_module_takes_less_than_60_ms():
+    cases = [case for case in (*CORRECT.values(), *FAULTS.values()) if case.made_with is not None]
+    seconds = []
+    for case in cases:
+        placed(case, gradients=True)  # the first use is another matter
+        started = time.perf_counter()
+        placed(case, gradients=True)
+        seconds.append(time.perf_counter() - started)
+    assert statistics.median(seconds) < 0.060
+
+
+# Through the wall
+
+
+@pytest.fixture(scope="module")
+def workers():
+    with WarmParent() as parent:
+        yield parent
+
+
+@contextmanager
+def behind_the_wall(case, workers):
+    """The case's source run as a cell of a confined worker."""
+    worker = workers.spawn()
+    try:
+        for cell in (HEADER, text_of(case)):
+            assert worker.ask({"op": "run", "source": cell}, 20)["error"] is None
+        yield Submission(lambda request: worker.ask(request, 20))
+    finally:
+        worker.end()
+
+
+@pytest.mark.parametrize("name", sorted({*[*CORRECT, *FAULTS][::5], *ALWAYS}))
+def test_a_worker_says_the_same(name, workers):
+    case = {**CORRECT, **FAULTS}[name]
+    with behind_the_wall(case, workers) as handle:
+        told = failures(case, handle)
+    assert set(told) == ({case.rule} if case.rule else set())
+    assert case.line in told.get(case.rule, "")
+
+
+def test_the_first_use_in_a_worker_is_cheap(workers):
+    case = CORRECT["new_zeros"]
+    seconds = []
+    for _ in range(3):
+        with behind_the_wall(case, workers) as handle:
+            started = time.perf_counter()
+            handle.Model.placed(inputs_of("x"), device="pretend", made_with=(D, H), gradients=True)
+            seconds.append(time.perf_counter() - started)
+    assert min(seconds) < 0.25
+
+
+# What is seen
+
+
+def test_it_says_which_line_made_the_tensor_and_what_to_do():
+    told = failures(FAULTS["zero state on the CPU"])["device"]
+    assert "line 13 (`h, c = (torch.zeros(B, self.H, dtype=x.dtype) for _ in range(2))`)" in told
+    assert "`device`" in told
+    assert "line 16" in told
+
+
+def test_a_plain_tensor_of_a_module_is_called_by_its_name():
+    told = failures(FAULTS["mask as a plain attribute"])["device"]
+    assert "`self.mask` stays on the CPU" in told
+    assert "registered" in told
+
+
+def test_a_plain_tensor_is_followed_through_what_is_made_of_it():
+    before = "base = torch.ones(4, dtype=x.dtype)\n        shift = (base * 2).tanh() + 1"
+    told = failures(Case(linear("self.fc(x) + shift", before=before)))["device"]
+    assert "base = torch.ones(4, dtype=x.dtype)" in told
+    assert "self.fc(x) + shift" in told
+
+
+def test_copies_that_are_made_on_purpose_are_written_down_and_no_fault():
+    seen = placed(CORRECT["zeros moved"])
+    assert [event["kind"] for event in seen.events] == ["copied"]
+    assert "torch.zeros(2, B, self.H).to(x.device" in seen.events[0]["line"]
+
+
+def test_reading_a_number_may_be_allowed():
+    case = Case("def f(x):\n    return float(x.mean())\n", made_with=None)
+    with pytest.raises(CheckFailed, match="makes Python wait"):
+        expect_device_neutral(submission(case).f, inputs_of("x"), names="loss")
+    expect_device_neutral(submission(case).f, inputs_of("x"), names="loss", reads=True)
+
+
+def test_lengths_may_lie_on_either_device():
+    target = submission(CORRECT["packed sequence"]).Model
+    for on_cpu in ((), (1,)):
+        expect_device_neutral(
+            target, inputs_of("x lengths"), names=("output", "h_n", "c_n"), made_with=(D, H), on_cpu=on_cpu
+        )
+
+
+def test_a_result_may_be_allowed_to_stay_on_the_cpu():
+    case = Case("def f(x):\n    return x, torch.tensor([5, 5])\n", made_with=None)
+    with pytest.raises(CheckFailed, match="`lengths` comes back on the CPU"):
+        expect_device_neutral(submission(case).f, inputs_of("x"), names=("padded", "lengths"))
+    expect_device_neutral(submission(case).f, inputs_of("x"), names=("padded", "lengths"), stays=("lengths",))
+
+
+def test_a_method_may_be_the_target():
+    source = (
+        linear() + "    def init_state(self, x):\n        return torch.zeros(x.shape[0], 4, dtype=x.dtype)\n"
+    )
+    target = submission(Case(source)).Model
+    form = {"names": "h", "made_with": (D, H), "method": "init_state"}
+    with pytest.raises(CheckFailed, match="`h` comes back on the CPU"):
+        expect_device_neutral(target, inputs_of("x"), **form)
+
+
+def test_a_given_module_moves_with_the_call():
+    def f(rnn, x):
+        return rnn(x)
+
+    handle = Submission(Objects({"f": f}).perform)
+    rnn = handle.given("RNN", D, H, batch_first=True)
+    expect_device_neutral(handle.f, (rnn, inputs_of("x")[0]), names=("output", "h_n"))
+
+
+def test_an_error_of_the_students_own_is_told_as_theirs():
+    case = Case("def f(x):\n    return x.no_such_thing\n", made_with=None)
+    told = failures(case)
+    assert "no_such_thing" in told["device"]
+
+
+def test_shapes_changed_in_place_are_followed():
+    case = Case(
+        "def f(x):\n    y = x * 2\n    y.unsqueeze_(0)\n    y.transpose_(1, 2)\n    y.squeeze_(0)\n    return y\n",
+        made_with=None,
+    )
+    seen = placed(case)
+    assert seen.error is None
+    torch.testing.assert_close(seen.value, (inputs_of("x")[0] * 2).transpose(0, 1))
+
+
+def test_nothing_of_it_stays_behind():
+    before = torch.__future__.get_swap_module_params_on_conversion()
+    placed(CORRECT["nn.LSTM"], gradients=True)
+    assert torch.__future__.get_swap_module_params_on_conversion() is before
+    assert not torch._C._len_torch_function_stack()
+    assert not torch._C._len_torch_dispatch_stack()
+    assert not torch.cuda.is_initialized()
+
+
+FRESH = """
+import os, sys, torch
+from torch import nn
+from autograder.worker.objects import Objects
+for device in ("cpu", "pretend"):
+    objects = Objects({"layer": nn.LSTM(3, 4, batch_first=True)})
+    call = {"op": "place", "name": "layer", "args": [torch.zeros(2, 5, 3)], "device": device}
+    told = objects.perform({**call, "dtype": torch.float32, "trace": True, "backward": 1})
+    assert told["error"] is None, told
+slow = [name for name in ("torch._dynamo", "sympy") if name in sys.modules]
+print(len(os.listdir("/proc/self/task")), slow)
+"""
+
+
+def test_it_starts_no_thread_and_imports_nothing_slow():
+    told = subprocess.run(
+        [sys.executable, "-c", FRESH], capture_output=True, text=True, check=True, env=clean_environment()
+    )
+    assert told.stdout.strip() == "1 []"
+
+
+# A real GPU
+
+
+@gpu
+@needs_gpu
+@pytest.mark.parametrize("name", CORRECT)
+def test_right_code_is_right_on_a_real_gpu(name):
+    case, last = CORRECT[name], f"cuda:{torch.cuda.device_count() - 1}"
+    target = getattr(submission(case), case.name)
+    for cudnn in (True, False):
+        seen = target.placed(
+            inputs_of(case.inputs), device=last, made_with=case.made_with, cudnn=cudnn, repeat=4
+        )
+        assert seen.error is None
+        assert set(seen.places) <= {last}
+        assert len(set(seen.memory[1:])) == 1
+
+
+@gpu
+@needs_gpu
+def test_a_wait_for_a_real_gpu_is_written_down():
+    case = Case(lstm(keep="outputs.append(h); h.sum().item()"))
+    seen = placed(case, f"cuda:{torch.cuda.device_count() - 1}")
+    assert any(".item()" in event["line"] for event in seen.events)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device on this machine")
+def test_a_device_that_is_not_there_is_an_error_of_the_check():
+    with pytest.raises(StudentError, match="no device cuda:1"):
+        placed(CORRECT["new_zeros"], "cuda:1")
