@@ -1,4 +1,4 @@
-"""The same assignment for `otter run`, where otter-grader is installed: its tests are the notebook's own tasks.
+"""The same assignment for `otter run`, where otter-grader is installed. Its tests are the notebook's tasks.
 
 Each test is one task's visible checks, run by `check(...)` as the released notebook runs them.
 """
@@ -12,7 +12,7 @@ from _shared import ROOT, run
 
 from autograder.grading.bundle import check_task
 
-TEST = '''\
+TEST = """\
 OK_FORMAT = False
 from otter.test_files import test_case
 name = "{task}"
@@ -21,7 +21,7 @@ points = 1
 @test_case(points=1, hidden=False)
 def test_{task}(check):
     assert check("{task}") > 0
-'''
+"""
 
 
 def autograder(home: Path, assignment: str) -> Path:
