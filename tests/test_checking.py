@@ -25,13 +25,13 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.checking.errors import StudentError
 from autograder.checking.expect import compare
 from autograder.checking.located import located
 from autograder.checking.scratch import forbidden_uses
 from autograder.checking.session import ChecksBroken, with_checks
 from autograder.checking.shapes import explain_shape
 from autograder.checking.smallest import smallest
-from autograder.checking.submission import StudentError
 from autograder.exercises.from_scratch import NAMES
 from autograder.grading.verdict import CheckVerdict
 from autograder.worker.objects import Objects

@@ -537,7 +537,7 @@ def test_a_death_is_never_blamed_on_the_machine(workers: WarmParent):
     """The supervisor's last word and the judge's order to kill cross each other; neither may be lost."""
     for _ in range(25):
         worker = workers.spawn()
-        from autograder.checking.submission import WorkerLost
+        from autograder.checking.errors import WorkerLost
 
         with pytest.raises(WorkerLost) as lost:
             worker.ask({"op": "run", "source": "import os; os._exit(0)"}, 5)

@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 import torch
 
 from autograder.checking.expect import case, compare, fail
-from autograder.checking.submission import Placed, Target
+from autograder.checking.observed import Placed
+from autograder.checking.submission import Target
 from autograder.worker.wire import map_tree, tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)

@@ -14,10 +14,11 @@ from typing import Any, NoReturn
 import torch
 
 from autograder.checking.draw import Sizes
+from autograder.checking.errors import StudentError
 from autograder.checking.located import located
 from autograder.checking.scratch import forbidden_uses
 from autograder.checking.shapes import explain_shape
-from autograder.checking.submission import Call, StudentError, Submission, Target
+from autograder.checking.submission import Call, Submission, Target
 from autograder.worker.wire import Opaque, tree_leaves
 
 TOLERANCE = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from autograder.checking.errors import NotDefined, StudentError, WorkerLost
 from autograder.checking.expect import CheckFailed
-from autograder.checking.submission import NotDefined, StudentError, Submission, WorkerLost
+from autograder.checking.submission import Submission
 
 
 def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[str, str]:

@@ -8,8 +8,9 @@ from typing import Any
 import torch
 
 from autograder.checking.draw import Draw
+from autograder.checking.errors import StudentError
 from autograder.checking.expect import compare, fail, same_numbers
-from autograder.checking.submission import Call, StudentError, Target
+from autograder.checking.submission import Call, Target
 from autograder.worker.wire import map_tree, tree_leaves
 
 

@@ -22,10 +22,11 @@ import torch
 
 from autograder.checking.answers import fingerprint
 from autograder.checking.draw import Draw, Sizes
+from autograder.checking.errors import NotDefined, StudentError, WorkerLost
 from autograder.checking.expect import CheckFailed, WrongValues
 from autograder.checking.failures import read_failure, was_judged
 from autograder.checking.smallest import LADDER, smallest
-from autograder.checking.submission import NotDefined, StudentError, Submission, WorkerLost
+from autograder.checking.submission import Submission
 
 Result = TypeVar("Result")
 PUBLIC_SEED = 2013

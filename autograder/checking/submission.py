@@ -15,48 +15,12 @@ from typing import Any
 import torch
 
 from autograder.checking.answers import Exchange
+from autograder.checking.errors import NotDefined, StudentError
+from autograder.checking.observed import Gradients, Module, Placed
 from autograder.worker.wire import Ref, map_tree
 
 Perform = Callable[[dict[str, Any]], dict[str, Any]]
 """Carries one request to the student's objects and brings the answer back."""
-
-
-class StudentError(Exception):
-    """The student's code raised: type, message and the student's own lines, as data."""
-
-    def __init__(self, raised: Mapping[str, Any]) -> None:
-        self.type = str(raised.get("type", "Exception"))
-        self.message = str(raised.get("message", ""))
-        self.lines = tuple(str(line) for line in raised.get("lines", ()))
-        self.case = ""
-        """Which of a check's inputs it was, in words, where the check said so."""
-        super().__init__(f"{self.type}: {self.message}")
-
-    @property
-    def out_of_memory(self) -> bool:
-        """Whether it was an allocation that was refused: Python's own error, or torch's on the CPU."""
-        return self.type == "MemoryError" or "can't allocate memory" in self.message
-
-
-class NotDefined(Exception):
-    """The name that a task asks for does not exist in the submission."""
-
-
-class WorkerLost(Exception):
-    """The student's process is gone or silent; `reason` is `timeout`, `crashed` or `out_of_memory`."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        self.reason = reason
-        super().__init__(message)
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """Gradients of one call: for each floating input in order, and for each parameter by name."""
-
-    inputs: list[torch.Tensor | None]
-    parameters: dict[str, torch.Tensor | None]
-    attached: bool
 
 
 @dataclass(frozen=True)
@@ -74,42 +38,6 @@ class Call:
         """Gradients of the sum of the floating outputs, each weighted. The call needs `grad=True`."""
         told = self._submission.ask({"op": "backward", "call": self._number, "weights": weights})
         return Gradients(told["inputs"], told["parameters"], told["attached"])
-
-
-@dataclass(frozen=True)
-class Placed:
-    """One call made on a device: what it answered, where things ended up, and what was seen on the way.
-
-    All but the values is the student's word. `error` is what stopped the call, if anything did.
-    """
-
-    value: Any
-    places: tuple[str, ...]
-    """The device of each tensor of the value, in order."""
-    stayed: tuple[str, ...]
-    """The parameters and buffers that `.to()` did not move, by name."""
-    inputs: list[torch.Tensor | None]
-    parameters: dict[str, torch.Tensor | None]
-    gradient_places: tuple[str, ...]
-    events: tuple[Mapping[str, str], ...]
-    memory: tuple[int, ...]
-    error: StudentError | None
-
-
-@dataclass(frozen=True)
-class Module:
-    """What a module registers, by name."""
-
-    is_module: bool
-    type: str
-    parameters: dict[str, torch.Tensor]
-    trainable: tuple[str, ...]
-    leaves: tuple[str, ...]
-    """The parameters that are part of no graph."""
-    modules: dict[str, str]
-    kinds: tuple[str, ...]
-    saved: tuple[str, ...]
-    """The names in its `state_dict()`."""
 
 
 class Target:

@@ -20,7 +20,7 @@ from autograder.checking import (
     fail,
     tree_leaves,
 )
-from autograder.checking.submission import StudentError
+from autograder.checking.errors import StudentError
 
 KERNELS = r"(^|::|_)(lstm|gru|rnn)(_|$)"
 """Torch's fused recurrent kernels as a dispatch mode sees them: aten::lstm, aten::rnn_tanh_cell, …"""

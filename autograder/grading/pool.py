@@ -18,8 +18,8 @@ from typing import Generic, Protocol, TypeVar
 import torch
 
 from autograder.checking.diagnosis import Known
+from autograder.checking.errors import WorkerLost
 from autograder.checking.session import Checks, with_checks
-from autograder.checking.submission import WorkerLost
 from autograder.grading.bundle import Bundle
 from autograder.grading.workers import WarmParent
 from autograder.worker import kernel

@@ -21,8 +21,8 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.checking.errors import WorkerLost
 from autograder.checking.session import with_checks
-from autograder.checking.submission import WorkerLost
 from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError

@@ -10,8 +10,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.checking.errors import StudentError, WorkerLost
 from autograder.checking.session import CheckResult, Checks
-from autograder.checking.submission import StudentError, Submission, WorkerLost
+from autograder.checking.submission import Submission
 from autograder.grading.bundle import Bundle
 from autograder.grading.follow_on import merged
 from autograder.grading.outputs import MAX_OUTPUT, clean_outputs, length

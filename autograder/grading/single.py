@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
+from autograder.checking.errors import WorkerLost
 from autograder.checking.session import Checks, with_checks
-from autograder.checking.submission import WorkerLost
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError

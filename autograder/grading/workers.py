@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any
 
 import autograder
-from autograder.checking.submission import WorkerLost
+from autograder.checking.errors import WorkerLost
 from autograder.grading.errors import UserError
 from autograder.worker.confine import Level, best_level, probe
 from autograder.worker.parent import JOB, READY

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral, expect_dtypes
-from autograder.checking.submission import StudentError
+from autograder.checking.errors import StudentError
 from autograder.worker.objects import Objects
 
 B, T, D, H, V = 2, 5, 3, 4, 7

@@ -19,7 +19,7 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.checking.submission import StudentError
+from autograder.checking.errors import StudentError
 from autograder.exercises.bidirectional.given import (
     apart,
     bilstm_shapes,

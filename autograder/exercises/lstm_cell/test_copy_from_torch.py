@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from autograder.checking import Target, case, expect_not_shared, fail, needs, points, rule
-from autograder.checking.submission import StudentError
+from autograder.checking.errors import StudentError
 from autograder.exercises.per_gate import (
     HOLDER,
     NAMES,

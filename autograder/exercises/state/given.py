@@ -6,7 +6,8 @@ import torch
 from torch import nn
 
 from autograder.checking import Draw, Submission, Target, compare, expect, fail
-from autograder.checking.submission import Call, StudentError
+from autograder.checking.errors import StudentError
+from autograder.checking.submission import Call
 from autograder.exercises.handed import noting
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}

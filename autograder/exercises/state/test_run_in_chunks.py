@@ -15,7 +15,7 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.checking.submission import StudentError
+from autograder.checking.errors import StudentError
 from autograder.exercises.handed import expect_weights_untouched
 from autograder.exercises.state.given import (
     hand_over,
