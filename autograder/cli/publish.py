@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from autograder.cli.console import CourseOption, JsonOption, app, out, print_json, tell, told
+from autograder.cli.console import CourseOption, JsonOption, app, err, out, print_json, tell, told
+
+
+class System(StrEnum):
+    """Where marks go."""
+
+    canvas = "canvas"
+    moodle = "moodle"
+    csv = "csv"
+
+
+class Per(StrEnum):
+    """What gets a column of its own."""
+
+    task = "task"
+    total = "total"
 
 
 @app.command()
@@ -74,3 +91,35 @@ def report(
         path = output or at.root / "reports" / f"{assignment}.html"
         write_page(found, path, formgrader)
         tell(f"The report: {path}")
+
+
+@app.command()
+def export(
+    to: Annotated[System, typer.Option("--to", help="For which system.")],
+    assignments: Annotated[
+        list[str] | None, typer.Argument(help="Which ones; all that are graded if none is named.")
+    ] = None,
+    per: Annotated[Per, typer.Option("--per", help="A column per assignment, or per task.")] = Per.total,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="The file, - for standard output; default: in exports/."),
+    ] = None,
+    course: CourseOption = Path("."),
+) -> None:
+    """Write the gradebook's marks for another system. Who has no score gets an empty field, never a 0."""
+    from autograder.grading.course import Course
+    from autograder.grading.marks import STATES
+    from autograder.grading.store import write_whole
+    from autograder.reporting.export import export as export_marks
+
+    with told():
+        at = Course.at(course)
+        found = export_marks(at, to.value, assignments or [], per_task=per is Per.task)
+        path = at.root / "exports" / f"{to.value}-{per.value}.csv" if output is None else Path(output)
+        if output == "-":
+            sys.stdout.write(found.text)
+        else:
+            write_whole(path, found.text)
+            tell(f"{found.students} students: {path}")
+        for state, count in found.empty.items():
+            err.print(f"{count} without a score: {STATES[state]}", markup=False, soft_wrap=True)
