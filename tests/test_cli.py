@@ -88,6 +88,19 @@ class TestDemo:
         ours = [line for line in workers_left() if str(course) in line]
         assert ours == []
 
+    def test_it_ends_with_the_report_of_the_class(self, demo):
+        course, told = demo
+        page = course / "reports" / f"{ASSIGNMENT}.html"
+        assert str(page) in told.stdout.strip().splitlines()[-1]
+        text = page.read_text(encoding="utf-8")
+        for part in (
+            "memory_updated_in_place",
+            "gates_in_another_order",
+            "import builtins",
+            "bela and hilde",
+        ):
+            assert part in text, part
+
     def test_every_submission_has_its_status_and_score(self, demo):
         course, _ = demo
         verdicts = json.loads(autograder_here("results", ASSIGNMENT, "--json", "--course", course).stdout)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import re
 import shutil
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from autograder import reporting
 from autograder.grading.course import Course
 from autograder.reporting.page import write_page
 from autograder.reporting.report import gather
@@ -221,6 +224,73 @@ def test_the_same_course_gives_the_same_page(course, page):
     again = course.root / "reports" / "again.html"
     write_page(gather(course, ASSIGNMENT), again)
     assert again.read_text(encoding="utf-8") == page
+
+
+STYLE = Path(reporting.__file__).parent / "templates" / "report.css"
+THEMES = dict(
+    zip(("light", "dark"), re.findall(r":root \{(.*?)\}", STYLE.read_text(), re.DOTALL), strict=False)
+)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("paper", ["paper", "panel"])
+@pytest.mark.parametrize("ink", ["ink", "soft", "accent", "warn", "bad"])
+def test_text_can_be_read_on_a_light_and_on_a_dark_screen(theme, paper, ink):
+    """WCAG AA: a contrast of 4.5 at least."""
+    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", THEMES[theme]))
+    assert contrast(colours[ink], colours[paper]) >= 4.5
+    assert contrast(colours["mark"], colours["mark-ink"]) >= 4.5
+    assert contrast(colours["bar"], colours["paper"]) >= 3, "a graphical object needs 3"
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SCRIPTED = """
+<script>
+const table = document.querySelector("#submissions");
+const shown = () => [...table.tBodies[0].rows].filter((row) => !row.hidden);
+const students = () => shown().map((row) => row.cells[0].textContent.trim());
+const press = (column) => table.tHead.rows[0].cells[column].querySelector("button").click();
+const told = [];
+press(2); told.push([...table.tBodies[0].rows].map((row) => row.cells[2].dataset.value).join(" "));
+press(2); told.push([...table.tBodies[0].rows].map((row) => row.cells[2].dataset.value).join(" "));
+told.push(table.tHead.rows[0].cells[2].getAttribute("aria-sort"));
+const input = document.querySelector("#submissions-filter");
+input.value = "corrupt"; input.dispatchEvent(new Event("input"));
+told.push(students().join(" "), document.querySelector("#submissions-filter + output").textContent);
+document.title = told.join("|");
+</script></body>"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+def test_tables_are_sorted_and_filtered_without_a_network(page, tmp_path):
+    scripted = tmp_path / "page.html"
+    scripted.write_text(page.replace("</body>", SCRIPTED), encoding="utf-8")
+    command = [
+        str(CHROMIUM),
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--dump-dom",
+        f"file://{scripted}",
+    ]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    (title,) = re.findall("<title>([^<]*)</title>", told.stdout)
+    up, down, direction, left, count = title.split("|")
+    assert up.split() == ["0.0", "6.5", "8.0", "8.0", "9.25", *["10.0"] * 5], "who has no score comes last"
+    assert down.split() == up.split()[::-1]
+    assert (direction, left, count) == ("descending", "gus", "1 of 14 rows")
 
 
 # --- the other forms ---
