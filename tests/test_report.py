@@ -227,9 +227,8 @@ def test_the_same_course_gives_the_same_page(course, page):
 
 
 STYLE = Path(reporting.__file__).parent / "templates" / "report.css"
-THEMES = dict(
-    zip(("light", "dark"), re.findall(r":root \{(.*?)\}", STYLE.read_text(), re.DOTALL), strict=False)
-)
+PALETTES = re.findall(r":root \{(.*?)\}", STYLE.read_text(encoding="utf-8"), re.DOTALL)
+THEMES = {"light": PALETTES[0], "dark": PALETTES[1]}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -258,16 +257,17 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 SCRIPTED = """
 <script>
 const table = document.querySelector("#submissions");
-const shown = () => [...table.tBodies[0].rows].filter((row) => !row.hidden);
-const students = () => shown().map((row) => row.cells[0].textContent.trim());
+const rows = () => [...table.tBodies[0].rows];
+const shown = () => rows().filter((row) => !row.hidden).map((row) => row.cells[0].textContent.trim());
+const scores = () => rows().map((row) => row.cells[2].dataset.value).join(" ");
 const press = (column) => table.tHead.rows[0].cells[column].querySelector("button").click();
 const told = [];
-press(2); told.push([...table.tBodies[0].rows].map((row) => row.cells[2].dataset.value).join(" "));
-press(2); told.push([...table.tBodies[0].rows].map((row) => row.cells[2].dataset.value).join(" "));
+press(2); told.push(scores());
+press(2); told.push(scores());
 told.push(table.tHead.rows[0].cells[2].getAttribute("aria-sort"));
 const input = document.querySelector("#submissions-filter");
 input.value = "corrupt"; input.dispatchEvent(new Event("input"));
-told.push(students().join(" "), document.querySelector("#submissions-filter + output").textContent);
+told.push(shown().join(" "), document.querySelector("#submissions-filter + output").textContent);
 document.title = told.join("|");
 </script></body>"""
 
