@@ -1,7 +1,7 @@
 """What looking at one module on the pretend GPU costs: milliseconds a module, warm, over the tests' corpus.
 
 Each module of `tests/devices` is made, moved, called and taken backward there; beside it stand the same call
-on the CPU, and the two whole checks of a task, `expect_device_neutral` and `expect_dtypes`.
+on the CPU, and the two whole checks of a task, `expect_device_neutral` and `expect_dtypes`, of seven calls.
 
     python benchmarks/pretend.py [--rounds 5]
 """

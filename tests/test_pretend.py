@@ -211,8 +211,7 @@ def test_an_error_of_the_students_own_is_told_as_theirs():
 
 def test_shapes_changed_in_place_are_followed():
     case = Case(
-        "def f(x):\n    y = x * 2\n    y.unsqueeze_(0)\n"
-        "    y.transpose_(1, 2)\n    y.squeeze_(0)\n    return y\n",
+        "def f(x):\n    y = x * 2\n    y.unsqueeze_(0).transpose_(1, 2)\n    y.squeeze_(0)\n    return y\n",
         made_with=None,
     )
     seen = placed(case)

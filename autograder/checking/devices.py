@@ -6,6 +6,7 @@ here; where things ended up and what was seen on the way is the student's proces
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -55,7 +56,7 @@ def expect_device_neutral(
     """
     names = (names,) if isinstance(names, str) else tuple(names)
 
-    def called(where: str, dtype: torch.dtype) -> Placed:
+    def called(where: str, dtype: torch.dtype, backward: bool) -> Placed:
         made = arguments() if callable(arguments) else arguments
         return target.placed(
             _cast(made, dtype),
@@ -66,18 +67,18 @@ def expect_device_neutral(
             state=_cast(dict(state), dtype) if state else None,
             method=method,
             on_cpu=tuple(on_cpu),
-            gradients=gradients,
+            gradients=backward,
         )
 
-    # A fault of another rule is not told again here: one of the two suits code that knows one dtype only.
-    dtype = torch.float32
-    here = called("cpu", dtype)
-    if here.error is not None:
-        dtype = torch.float64
-        here = called("cpu", dtype)
+    # A fault of another rule is not told again here: code may know one dtype only, or no gradients.
+    ways = itertools.product((torch.float32, torch.float64), (True, False) if gradients else (False,))
+    for way in ways:
+        here = called("cpu", *way)
+        if here.error is None:
+            break
     if here.error is not None:
         raise here.error
-    there = called(device, dtype)
+    there = called(device, *way)
     place = "cuda:7" if device == "pretend" else device
     _judge_events(there, reads)
     if there.error is not None:

@@ -179,6 +179,21 @@ def _type(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     return args[0].numbers.type(name)
 
 
+def _indexed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    """Torch makes a tensor of a list of indices, on the device, below where Python could see it."""
+    if not isinstance(args[0], Pretend):
+        return func(*args, **kwargs)
+    return func(args[0], _with_tensors(args[1]), *args[2:], **kwargs)
+
+
+def _with_tensors(index: Any) -> Any:
+    if type(index) is tuple:
+        return tuple(_with_tensors(part) for part in index)
+    if type(index) not in (list, range) or not index:
+        return index
+    return torch.tensor(index) if all(type(part) in (int, bool, list) for part in index) else index
+
+
 def _set_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     into, value = args
     if isinstance(into, Pretend) != isinstance(value, Pretend):
@@ -204,6 +219,8 @@ _HANDLERS: dict[Any, _Handler] = {
     _T.is_cuda.__get__: _is_cuda,  # type: ignore[attr-defined]  # a descriptor, declared as what it gives
     _T.get_device: _get_device,
     _T.data.__set__: _set_data,  # type: ignore[attr-defined]  # the same
+    _T.__getitem__: _indexed,
+    _T.__setitem__: _indexed,
     _T.tolist: _listed,
     _T.numpy: _to_numpy,
     _T.__array__: _to_numpy,

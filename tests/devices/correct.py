@@ -558,6 +558,17 @@ CORRECT = {
         inputs="e ids",
         made_with=None,
     ),
+    "lists as indices": Case(
+        """
+        def f(x, ids):
+            y = x[:, [t for t in range(x.shape[1])]] + x[[0, 1], :][:, range(x.shape[1])]
+            z = y.clone()
+            z[[0], 1] = 0.0
+            return z + x[[True, False]].sum(0)
+        """,
+        inputs="x ids",
+        made_with=None,
+    ),
     "vmap": Case(
         """
         def f(x):

@@ -5,7 +5,8 @@ import torch
 from autograder.checking import (
     case,
     expect,
-    expect_dtype,
+    expect_device_neutral,
+    expect_dtypes,
     expect_gradients,
     expect_module,
     expect_registered,
@@ -149,18 +150,30 @@ def test_gradients(submission, sizes, draw):
     )
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape, test_from_scratch)
 def test_dtype(submission, sizes, draw):
     """A layer and input of one dtype give states of that dtype, also when the state is left out."""
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        layer = new_layer(submission, sizes, dtype)
-        x, state = inputs(draw, dtype)
-        for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
-            with case(f"in {dtype} {context}"):
-                call = layer.run(arguments, default_dtype=None)
-                expect_dtype(call.value, dtype, names=RESULTS["names"])
+    x, state = inputs(draw)
+    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
+        with case(context):
+            expect_dtypes(
+                submission.LSTMLayer, arguments, made_with=(sizes.D, sizes.H), names=RESULTS["names"]
+            )
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_from_scratch, test_parameters, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the input on a GPU everything is made and stays there, also when the state is left out."""
+    x, state = inputs(draw)
+    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
+        with case(context):
+            expect_device_neutral(
+                submission.LSTMLayer, arguments, made_with=(sizes.D, sizes.H), names=RESULTS["names"]
+            )
 
 
 @points(0.5)
