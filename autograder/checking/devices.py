@@ -79,6 +79,9 @@ def expect_device_neutral(
     if here.error is not None:
         raise here.error
     there = called(device, *way)
+    if there.error is not None and way[1] and not there.events:
+        # Of overwritten numbers, gradients complain on some devices only: that is another rule's.
+        here, there = called("cpu", way[0], False), called(device, way[0], False)
     place = "cuda:7" if device == "pretend" else device
     _judge_events(there, reads)
     if there.error is not None:

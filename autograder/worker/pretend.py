@@ -58,15 +58,17 @@ class Pretend(torch.Tensor):
 
     @staticmethod
     def __new__(cls, numbers: torch.Tensor, root: Root) -> Pretend:
-        made: Pretend = torch.Tensor._make_wrapper_subclass(
-            cls,
-            numbers.size(),
-            strides=numbers.stride(),
-            storage_offset=numbers.storage_offset(),
-            dtype=numbers.dtype,
-            layout=numbers.layout,
-            device=LABEL,
-        )
+        # Torch gives a wrapper made in inference mode no version, and then asks for it.
+        with torch.inference_mode(False):
+            made: Pretend = torch.Tensor._make_wrapper_subclass(
+                cls,
+                numbers.size(),
+                strides=numbers.stride(),
+                storage_offset=numbers.storage_offset(),
+                dtype=numbers.dtype,
+                layout=numbers.layout,
+                device=LABEL,
+            )
         made.numbers, made.root = numbers, root
         return made
 

@@ -569,6 +569,44 @@ CORRECT = {
         inputs="x ids",
         made_with=None,
     ),
+    "inference mode, filled in place": Case(
+        """
+        class Model(nn.Module):
+            def __init__(self, D, H):
+                super().__init__()
+                self.fc = nn.Linear(D, H)
+            @torch.inference_mode()
+            def forward(self, x):
+                out = x.new_zeros(x.shape[0], x.shape[1], self.fc.out_features)
+                for t in range(x.shape[1]):
+                    out[:, t] = self.fc(x)[:, t] + self.fc.weight[0, 0]
+                return out
+        """
+    ),
+    "a parametrization": Case(
+        """
+        class Model(nn.Module):
+            def __init__(self, D, H):
+                super().__init__()
+                self.fc = nn.utils.parametrizations.spectral_norm(nn.Linear(D, H)).eval()
+            def forward(self, x):
+                return self.fc(x)
+        """
+    ),
+    "torch's encoder, padded": Case(
+        """
+        class Model(nn.Module):
+            def __init__(self, D, H):
+                super().__init__()
+                self.up = nn.Linear(D, H)
+                self.encoder = nn.TransformerEncoderLayer(H, 2, 8, batch_first=True).eval()
+            def forward(self, x, lengths):
+                padding = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]
+                with torch.no_grad():
+                    return self.encoder(self.up(x), src_key_padding_mask=padding)
+        """,
+        inputs="x lengths",
+    ),
     "vmap": Case(
         """
         def f(x):

@@ -6,6 +6,7 @@ from torch import nn
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -93,7 +94,7 @@ def test_gradients(submission, sizes, draw):
     )
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape, test_from_scratch)
 def test_dtype(submission, sizes, draw):
@@ -101,6 +102,14 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.rnn_layer.run(given(draw, dtype), default_dtype=None)
         expect_dtype(call.value, dtype, names=("output", "h_n"))
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_from_scratch, test_matches_torch, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the input on a GPU everything is made and stays there."""
+    expect_device_neutral(submission.rnn_layer, given(draw), names=RESULTS["names"])
 
 
 @points(0.5)

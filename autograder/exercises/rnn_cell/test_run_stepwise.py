@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -122,6 +123,21 @@ def test_dtype(submission, sizes, draw):
         for arguments in ((given, x), (given, x, draw("L B H", dtype=dtype))):
             call = submission.run_stepwise.run(arguments, default_dtype=None)
             expect_dtype(call.value, dtype, names=("output", "h_n"))
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_matches_one_call, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the RNN and its input on a GPU everything is made and stays there, with and without h_0."""
+    rnn, x = reference_rnn(draw), draw("B T D")
+    for rest, context in (((x,), "without h_0"), ((x, draw("L B H")), "with h_0")):
+        with case(context):
+            expect_device_neutral(
+                submission.run_stepwise,
+                lambda rest=rest: (hand_over(submission, rnn), *rest),
+                names=RESULTS["names"],
+            )
 
 
 @points(0)

@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -100,7 +101,7 @@ def test_gradients(submission, sizes, draw):
     )
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape, test_from_scratch)
 def test_dtype(submission, sizes, draw):
@@ -111,6 +112,17 @@ def test_dtype(submission, sizes, draw):
             (given, draw("B T D", dtype=dtype), draw("L B H", dtype=dtype)), default_dtype=None
         )
         expect_dtype(call.value, dtype, names=("output", "h_n"))
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_from_scratch, test_matches_torch, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the RNN and its input on a GPU everything is made and stays there."""
+    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
+    expect_device_neutral(
+        submission.stacked_rnn, lambda: (hand_over(submission, rnn), x, h_0), names=RESULTS["names"]
+    )
 
 
 @points(0.5)
