@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_module,
@@ -153,7 +154,7 @@ def test_gradients(submission, sizes, draw):
     )
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape, test_from_scratch)
 def test_dtype(submission, sizes, draw):
@@ -164,6 +165,19 @@ def test_dtype(submission, sizes, draw):
         for arguments in ((x,), (x, state)):
             call = cell.run(arguments, default_dtype=None)
             expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the input on a GPU everything is made and stays there, also when the state is left out."""
+    x, state = draw("B D"), (draw("B H"), draw("B H"))
+    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
+        with case(context):
+            expect_device_neutral(
+                submission.LSTMCell, arguments, made_with=(sizes.D, sizes.H), names=RESULTS["names"]
+            )
 
 
 @points(0)
