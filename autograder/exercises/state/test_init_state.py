@@ -2,7 +2,17 @@
 
 import torch
 
-from autograder.checking import case, expect, expect_dtype, expect_untouched, fail, needs, points, rule
+from autograder.checking import (
+    case,
+    expect,
+    expect_device_neutral,
+    expect_dtype,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
 from autograder.exercises.state.given import STATE, look
 
 RESULTS = {"names": ("h_0", "c_0"), "dims": STATE["dims"]}
@@ -53,7 +63,7 @@ def test_any_size(submission, sizes, draw):
         expect(answer, zeros(sizes), **RESULTS, sizes=sizes)
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
@@ -62,6 +72,14 @@ def test_dtype(submission, sizes, draw):
         arguments = (draw("B T D", dtype=dtype), sizes.L, sizes.H)
         call = submission.init_state.run(arguments, default_dtype=None)
         expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_dtype)
+def test_device(submission, sizes, draw):
+    """With x on a GPU both states are made there."""
+    expect_device_neutral(submission.init_state, (draw("B T D"), sizes.L, sizes.H), names=RESULTS["names"])
 
 
 @points(0.5)

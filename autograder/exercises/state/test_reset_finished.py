@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -92,6 +93,16 @@ def test_dtype(submission, sizes, draw):
         arguments = (random_state(draw, dtype), some_finished(draw))
         call = submission.reset_finished.run(arguments, default_dtype=None)
         expect_dtype(call.value, dtype, names=STATE["names"])
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_only_the_finished, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the state on a GPU everything is made and stays there."""
+    arguments = (random_state(draw), some_finished(draw))
+    # Which sequences are finished may be asked: not every loop can do without.
+    expect_device_neutral(submission.reset_finished, arguments, names=STATE["names"], reads=True)
 
 
 @points(0.5)

@@ -7,6 +7,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -153,6 +154,21 @@ def test_dtype(submission, sizes, draw):
         for arguments in ((given, x, CHUNK), (given, x, CHUNK, random_state(draw, dtype))):
             call = submission.run_in_chunks.run(arguments, default_dtype=None)
             expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_matches_one_call, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the LSTM and its input on a GPU everything is made and stays there, with and without a state."""
+    lstm, x = reference_lstm(draw), sequence(draw)
+    for rest, context in (((), "without a state"), ((random_state(draw),), "with a state")):
+        with case(context):
+            expect_device_neutral(
+                submission.run_in_chunks,
+                lambda rest=rest: (hand_over(submission, lstm), x, CHUNK, *rest),
+                names=RESULTS["names"],
+            )
 
 
 @points(0)
