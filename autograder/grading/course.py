@@ -165,12 +165,15 @@ class Course:
     @contextmanager
     def gradebook(self) -> Iterator[Gradebook]:
         """The gradebook, opened; `UserError` if it is locked, read-only or broken."""
-        with self._gradebook.open() as gradebook:
+        address = str(self.directory.db_url)
+        opener = self._openers.setdefault(address, Opener(address, self.directory.course_id))
+        with opener.open() as gradebook:
             yield gradebook
 
     @cached_property
-    def _gradebook(self) -> Opener:
-        return Opener(str(self.directory.db_url), self.directory.course_id)
+    def _openers(self) -> dict[str, Opener]:
+        """By the gradebook's address."""
+        return {}
 
 
 def _load_config(folder: Path) -> Config:
