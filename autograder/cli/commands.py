@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,7 +40,7 @@ def demo(
         for line in make_demo(directory, course):
             tell(line)
         assignment = demo_assignment(course)
-        verdicts = _grade_with_progress(directory, assignment, None, _cores(), False, False)
+        verdicts = _grade_with_progress(directory, assignment, None, None, False, False)
         out.print(results_table(verdicts))
         tell(f"What each student reads: {directory}/autograded/STUDENT/{assignment}/")
         tell(f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}")
@@ -121,7 +120,7 @@ def grade(
     from autograder.reporting.tables import results_table, summary
 
     with told():
-        verdicts = _grade_with_progress(course, assignment, student, jobs or _cores(), force, unsafe)
+        verdicts = _grade_with_progress(course, assignment, student, jobs, force, unsafe)
         out.print(results_table(verdicts))
         tell(summary(verdicts))
         if any(verdict["status"] == "infra_error" for verdict in verdicts):
@@ -137,6 +136,7 @@ def validate(
 ) -> None:
     """Grade the checks themselves with known mistakes and right answers. Exit status 1 if they fail."""
     from autograder.grading.course import Course
+    from autograder.grading.pool import cores
     from autograder.grading.validate import validate as validate_course
     from autograder.reporting.matrix import print_validation
 
@@ -146,7 +146,7 @@ def validate(
             for each in validate_course(
                 Course.at(course),
                 assignments or [],
-                jobs or _cores(),
+                jobs or cores(),
                 say=lambda line: err.print(line, markup=False),
             )
         ]
@@ -177,7 +177,7 @@ def doctor(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
 
 
 def _grade_with_progress(
-    course: Path, assignment: str, students: list[str] | None, jobs: int, force: bool, unsafe: bool
+    course: Path, assignment: str, students: list[str] | None, jobs: int | None, force: bool, unsafe: bool
 ) -> list[dict[str, Any]]:
     from rich.progress import (
         BarColumn,
@@ -190,6 +190,7 @@ def _grade_with_progress(
 
     from autograder.grading.batch import grade as grade_class
     from autograder.grading.course import Course
+    from autograder.grading.pool import cores
     from autograder.grading.workers import WarmParent
     from autograder.worker.confine import Level
 
@@ -214,7 +215,13 @@ def _grade_with_progress(
 
     try:
         batch = grade_class(
-            at, assignment, students=students, jobs=jobs, force=force, workers=workers, started=started
+            at,
+            assignment,
+            students=students,
+            jobs=jobs or cores(),
+            force=force,
+            workers=workers,
+            started=started,
         )
         for done in batch:
             verdicts.append(done.verdict)
@@ -226,7 +233,3 @@ def _grade_with_progress(
         if workers is not None:
             workers.close()
     return sorted(verdicts, key=lambda verdict: str(verdict["student"]))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -30,6 +30,7 @@ from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.judge import judge
 from autograder.grading.known import known_mistakes, try_mistakes
+from autograder.grading.pool import cores
 from autograder.grading.store import assignment_seed, write_whole
 from autograder.grading.verdict import Verdict
 from autograder.grading.workers import RunLimits, WarmParent
@@ -80,7 +81,8 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
         if hints:
             write_whole(course.folder("release", ".", assignment) / FILE, hints)
     # Now rather than when the first class waits for its grades.
-    known_mistakes(course, course.bundle(assignment), assignment_seed(course, assignment), workers)
+    bundle = course.bundle(assignment)
+    known_mistakes(course, bundle, assignment_seed(course, assignment), workers, cores())
     return Built(assignment, len(bundle.tasks), verdict.max_score)
 
 
@@ -226,7 +228,7 @@ def _hints(course: Course, stage: Course, assignment: str, workers: WarmParent) 
     bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
     if not bundle.mistakes:
         return ""
-    return sealed(try_mistakes(bundle, PUBLIC_SEED, workers, jobs=1, include_hidden=False))
+    return sealed(try_mistakes(bundle, PUBLIC_SEED, workers, cores(), include_hidden=False))
 
 
 def _install(course: Course, stage: Course, assignment: str) -> None:

@@ -28,6 +28,11 @@ GRACE_SECONDS = 60.0
 """How long beyond twice a submission's seconds a judge may take before it is given up."""
 
 
+def cores() -> int:
+    """How many judges at a time suit this machine: the cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 Result = TypeVar("Result", covariant=True)
 
 
