@@ -2,11 +2,13 @@
 
 All grade copies of the same solved notebooks in the same run, taking turns. Ours leaves demonstrations out
 and adds the hidden checks; stock nbgrader runs every cell in a kernel, `check(...)` with its visible checks
-among them. "same cells" is stock on notebooks without the demonstrations; "as handed in" and otter, if it is
-installed, are on whole notebooks, in the first round and for the first few submissions only. Medians over the
-rounds, start-up included; CPU-seconds count all processes, through a cgroup where one can be made.
+among them. "same cells" is stock on notebooks without the demonstrations, for a part of the class only, since
+a submission takes it as long in any class. "As handed in" and otter, if it is installed, are on whole
+notebooks, once and for a handful. Medians over the rounds, start-up included; CPU-seconds count all
+processes, through a cgroup where one can be made.
 
-    python benchmarks/throughput.py [--assignments 03_lstm_cell 05_stacking] [--submissions 40] [--rounds 3]
+    python benchmarks/throughput.py [--assignments 03_lstm_cell 05_stacking] [--submissions 200] [--stock 20]
+                                    [--rounds 3]
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ SAME_CELLS = "nbgrader autograde, same cells"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assignments", nargs="+", default=["03_lstm_cell", "05_stacking"])
-    parser.add_argument("--submissions", type=int, default=40)
+    parser.add_argument("--submissions", type=int, default=200)
+    parser.add_argument("--stock", type=int, default=20, help="how many of them stock nbgrader grades")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     meter = CpuMeter()
@@ -40,18 +43,18 @@ def main() -> None:
     try:
         for assignment in options.assignments:
             with tempfile.TemporaryDirectory(prefix="autograder-bench-") as made:
-                found = measure(Path(made), assignment, options.submissions, options.rounds, meter)
+                found = measure(Path(made), assignment, options, meter)
             report(found, f"{assignment}, {options.submissions} solved submissions, {options.rounds} rounds")
     finally:
         meter.close()
 
 
-def measure(home: Path, name: str, count: int, rounds: int, meter: CpuMeter) -> dict[str, Rounds]:
+def measure(home: Path, name: str, options: argparse.Namespace, meter: CpuMeter) -> dict[str, Rounds]:
     """(seconds, CPU-seconds) a submission, for each way of grading and round."""
-    solved: list[dict[str, str]] = [{}] * count
-    few = min(FEW, count)
+    solved: list[dict[str, str]] = [{}] * options.submissions
+    part, few = min(options.stock, len(solved)), min(FEW, len(solved))
     ours = make_course(home / "ours", name, solved)
-    cells = make_course(home / "cells", name, solved, stock=True, demonstrations=False)
+    cells = make_course(home / "cells", name, solved[:part], stock=True, demonstrations=False)
     stock = make_course(home / "stock", name, solved[:few], stock=True)
     grade = [*AUTOGRADER, "grade", name, "--force", "--jobs"]
     autograde = [sys.executable, "-m", "nbgrader", "autograde", name, "--force"]
@@ -61,7 +64,7 @@ def measure(home: Path, name: str, count: int, rounds: int, meter: CpuMeter) -> 
             "autograder grade --jobs 2": lambda: run([*grade, "2"], ours),
             SAME_CELLS: lambda: run(autograde, cells),
         },
-        rounds,
+        options.rounds,
         meter,
     )
     whole: dict[str, Callable[[], None]] = {
@@ -71,7 +74,8 @@ def measure(home: Path, name: str, count: int, rounds: int, meter: CpuMeter) -> 
         tests = otter_side.autograder(home / "otter", name)
         notebooks = sorted(stock.glob("submitted/*/*/*.ipynb"))
         whole[f"otter run, as handed in ({few})"] = lambda: otter_side.grade(tests, notebooks)
-    each = {way: [_each(*times, count) for times in all_rounds] for way, all_rounds in found.items()}
+    counts = {way: part if way == SAME_CELLS else len(solved) for way in found}
+    each = {way: [_each(*times, counts[way]) for times in all_rounds] for way, all_rounds in found.items()}
     once = alternate(whole, 1, meter)
     return each | {way: [_each(*times, few) for times in all_rounds] for way, all_rounds in once.items()}
 
