@@ -148,9 +148,8 @@ def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: G
     gradebook.update_or_create_student(student)
     gradebook.update_or_create_submission(bundle.assignment, student)
     notebook = gradebook.find_submission_notebook(bundle.notebook, bundle.assignment, student)
-    cells = {
-        grade_id(cell): cell for cell in nbformat.reads(graded.notebook, as_version=4).cells if grade_id(cell)
-    }
+    written = nbformat.v4.reads(graded.notebook).cells  # ours, and found valid when it was written
+    cells = {grade_id(cell): cell for cell in written if grade_id(cell)}
     read = graded.verdict.status not in ("missing", "corrupt")
     # Read again and kept from others: a score that a person gives now must be seen and flagged.
     grades = gradebook.db.query(Grade).filter(Grade.notebook_id == notebook.id)

@@ -155,7 +155,7 @@ def staged_verdict(
     told = verdict.as_json() if isinstance(verdict, Verdict) else verdict
     kept = {**asdict(key), "content": content, "verdict": told}
     path = course.verdict_path(told["student"], told["assignment"])
-    with staged(path, json.dumps(kept, indent=1) + "\n"):
+    with staged(path, json.dumps(kept) + "\n"):
         yield
 
 
