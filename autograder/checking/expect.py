@@ -13,11 +13,13 @@ from typing import Any, NoReturn
 
 import torch
 
+from autograder.checking.difference import difference
 from autograder.checking.draw import Sizes
 from autograder.checking.errors import StudentError
+from autograder.checking.evidence import Difference, Evidence
 from autograder.checking.located import located
 from autograder.checking.scratch import forbidden_uses
-from autograder.checking.shapes import explain_shape
+from autograder.checking.shapes import explain_shape, read_shapes
 from autograder.checking.submission import Call, Submission, Target
 from autograder.worker.wire import Opaque, tree_leaves
 
@@ -34,12 +36,13 @@ class CheckFailed(AssertionError):
     """The answer is not what the check asks for. The text is for the student.
 
     `earned` is the part of the check's points, from 0 to below 1, that the answer is worth all the same.
+    `evidence` is what a page can show besides the text, which is complete without it.
     """
 
-    def __init__(self, message: str, earned: float = 0.0) -> None:
+    def __init__(self, message: str, earned: float = 0.0, evidence: Evidence | None = None) -> None:
         if not 0 <= earned < 1:
             raise ValueError(f"a failed check earns a part of its points, not {earned}")
-        self.earned = earned
+        self.earned, self.evidence = earned, evidence
         super().__init__(message)
 
 
@@ -59,7 +62,7 @@ def case(words: str) -> Iterator[None]:
     try:
         yield
     except CheckFailed as error:
-        raise type(error)(f"{told}: {error}", error.earned) from None
+        raise type(error)(f"{told}: {error}", error.earned, error.evidence) from None
     except StudentError as error:
         error.case = told
         raise
@@ -85,7 +88,9 @@ def expect(
     for name, dim, result, right in zip(names, every, results, wanted, strict=True):
         if tuple(result.shape) != tuple(right.shape):
             _expect_unswapped(name, names, results, wanted)
-            fail(explain_shape(name, tuple(result.shape), dim, sizes))
+            shape = tuple(result.shape)
+            evidence = Evidence(*read_shapes(name, shape, dim, sizes))
+            raise CheckFailed(explain_shape(name, shape, dim, sizes), evidence=evidence)
     if not values:
         return
     apart = [compare(result, right, dim) for dim, result, right in zip(every, results, wanted, strict=True)]
@@ -96,7 +101,8 @@ def expect(
         others = f" {_list(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
         raise WrongValues(
             f"`{names[first]}` has the right shape but not the right values: {apart[first]}"
-            f"{swapped or others}"
+            f"{swapped or others}",
+            evidence=Evidence(difference=_picture(names[first], results[first], wanted[first], every[first])),
         )
 
 
@@ -107,13 +113,12 @@ def compare(
 
     `dtypes` are those of tensors that the result was computed from, where they may be coarser.
     """
-    rtol, atol = max(_tolerance(dtype) for dtype in (result.dtype, wanted.dtype, *dtypes))
     if result.dtype.is_complex:
         return "they are complex numbers."
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
     if not torch.isfinite(seen).all():
         return f"{int((~torch.isfinite(seen)).sum())} of {seen.numel()} numbers are not finite (nan or inf)."
-    apart = (seen - right).abs() > atol + rtol * right.abs()
+    apart = _apart(result, wanted, dtypes)
     if not apart.any():
         return ""
     largest = (seen - right).abs().max().item()
@@ -125,6 +130,20 @@ def compare(
         else ""
     )
     return f"{count}{located(apart, dims)}.{hint}"
+
+
+def _apart(result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()) -> torch.Tensor:
+    """Where two tensors of one shape do not agree to tolerance."""
+    rtol, atol = max(_tolerance(dtype) for dtype in (result.dtype, wanted.dtype, *dtypes))
+    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
+    # Not "above": a nan is neither above nor below.
+    return ~((seen - right).abs() <= atol + rtol * right.abs())
+
+
+def _picture(name: str, result: torch.Tensor, wanted: torch.Tensor, dims: str) -> Difference | None:
+    if result.dtype.is_complex:
+        return None
+    return difference(name, result, wanted, _apart(result, wanted), dims)
 
 
 def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:

@@ -23,6 +23,7 @@ import torch
 from autograder.checking.answers import fingerprint
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.errors import NotDefined, StudentError, WorkerLost
+from autograder.checking.evidence import Evidence
 from autograder.checking.expect import CheckFailed, WrongValues
 from autograder.checking.failures import read_failure, was_judged
 from autograder.checking.smallest import LADDER, smallest
@@ -59,6 +60,8 @@ class CheckResult:
     """The part of its points that a failed check earns."""
     answers: str | None = None
     """The fingerprint of the answers that a failed check got, where there were any to judge."""
+    evidence: Evidence | None = None
+    """What a page can show besides the message."""
 
     @property
     def points(self) -> float:
@@ -135,11 +138,13 @@ class Checks:
             outcome, message = read_failure(raised, check.task, submission)
             if not was_judged(raised):
                 return CheckResult(check, outcome, message)
-            earned = raised.earned if isinstance(raised, CheckFailed) else 0.0
+            earned, evidence = 0.0, None
+            if isinstance(raised, CheckFailed):
+                earned, evidence = raised.earned, raised.evidence
             answers = fingerprint(submission.exchanges, check.rule, message)
             if shrink is not None and isinstance(raised, WrongValues) and check.rule == "values":
                 message = f"{message} {self._smallest(item, check, submission, seed, shrink)}".rstrip()
-            return CheckResult(check, outcome, message, earned, answers)
+            return CheckResult(check, outcome, message, earned, answers, evidence)
         return CheckResult(check, "passed", "")
 
     def _smallest(

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from autograder.checking.draw import NAMES, Sizes
+from autograder.checking.evidence import Dimension, Shape, shapes_told
 
 
 def explain_shape(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
     """Say what shape was seen and expected, in names where sizes tell, with the likely slip."""
-    wanted = sizes.shape(dims)
-    said = (
-        f"`{name}` has shape {_both(seen, dims, sizes)}; expected {_both(wanted, dims, sizes, known=True)}."
-    )
+    said = shapes_told(*read_shapes(name, seen, dims, sizes))
     slip = _slip(seen, dims, sizes)
     return f"{said} {slip}" if slip else said
 
 
-def _both(shape: tuple[int, ...], dims: str, sizes: Sizes, *, known: bool = False) -> str:
-    words = f"({', '.join(spell(dim) for dim in dims.split())})" if known else _named(shape, dims, sizes)
-    return f"{words} = {tuple(shape)}" if words != f"({', '.join(map(str, shape))})" else f"{tuple(shape)}"
+def read_shapes(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> tuple[Shape, Shape]:
+    """The shape seen and the one expected, each dimension with its name where the size tells it."""
+    expected = [spell(dim) for dim in dims.split()]
+    return (
+        Shape(name, _dimensions(_named(seen, dims, sizes), seen)),
+        Shape(name, _dimensions(expected, sizes.shape(dims))),
+    )
 
 
-def _named(shape: tuple[int, ...], dims: str, sizes: Sizes) -> str:
-    """The shape in words, without names that a size has by chance: 4 steps are no `2·features`.
+def _dimensions(words: Sequence[str], shape: tuple[int, ...]) -> tuple[Dimension, ...]:
+    return tuple(
+        Dimension("" if word.isdigit() else word, size) for word, size in zip(words, shape, strict=True)
+    )
+
+
+def _named(shape: tuple[int, ...], dims: str, sizes: Sizes) -> list[str]:
+    """The shape's dimensions in words, without names that a size has by chance: 4 steps are no `2·features`.
 
     Only hidden units and layers come in multiples; a size that is half, or one off, is the expected one,
     miscounted.
     """
     if not shape:
-        return sizes.name(shape, dims)
+        return []
     wanted = sizes.shape(dims)
     apart = [p for p in range(len(wanted)) if len(shape) == len(wanted) and shape[p] != wanted[p]]
     off = {p for p in apart if len(apart) == 1 and shape[p] in (wanted[p] - 1, wanted[p] + 1, wanted[p] // 2)}
@@ -39,7 +48,7 @@ def _named(shape: tuple[int, ...], dims: str, sizes: Sizes) -> str:
             words[position] = spell(dims.split()[position])
         elif position in off or word.partition("·")[2] not in ("", NAMES["H"], NAMES["L"]):
             words[position] = str(shape[position])
-    return f"({', '.join(words)})"
+    return words
 
 
 def spell(dim: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.checking.diagnosis import Answered, Known, explain
+from autograder.checking.evidence import Evidence
 from autograder.checking.session import CheckResult
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
@@ -42,6 +43,8 @@ class CheckVerdict:
     diagnosis: dict[str, str] | None = None
     answers: str | None = None
     """The fingerprint of the answers of a check that failed: equal for submissions that answered alike."""
+    evidence: Evidence | None = None
+    """What a page can show besides the message: shapes seen and expected, or where values differ."""
 
     @classmethod
     def from_result(cls, result: CheckResult) -> CheckVerdict:
@@ -56,9 +59,11 @@ class CheckVerdict:
             message=result.message,
             instead=check.instead,
             answers=result.answers,
+            evidence=result.evidence,
         )
 
     def as_json(self) -> dict[str, Any]:
+        shown = self.evidence or Evidence()
         return {
             "check": self.check,
             "rule": self.rule,
@@ -67,6 +72,9 @@ class CheckVerdict:
             "points": self.points,
             "max_points": self.max_points,
             "message": self.message,
+            "seen": shown.seen.as_json() if shown.seen else None,
+            "expected": shown.expected.as_json() if shown.expected else None,
+            "difference": shown.difference.as_json() if shown.difference else None,
             "diagnosis": self.diagnosis,
             "answers": self.answers,
             "hidden": self.instead is not None,

@@ -1,18 +1,21 @@
-"""The card under a check: what was asked, how it went, the first thing to fix on top.
+"""The card under a check: what was asked, how it went, the first thing to fix on top, the rest folded.
 
-One card for the student's notebook and for the feedback pages; plain HTML without scripts, with
-colours that inherit the page's, and the same in text for terminals and screen readers.
+One card for the student's notebook and for the feedback pages: plain HTML without scripts or style
+sheets, in the page's own colours but for what stands on a ground (see `colours`), and the same in text
+for terminals. Both are complete: what a picture shows is said in words as well.
 """
 
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from autograder.checking.evidence import Shape, shapes_told
 from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
+from autograder.reporting.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
+from autograder.reporting.picture import picture_html, picture_text, picture_words
 
 _SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "crashed": "✗", "skipped": "–"}
 _WORDS = {
@@ -24,58 +27,61 @@ _WORDS = {
     "skipped": "not judged yet",
 }
 _KNOWN = "A known mistake answers just like this:"
-_COLOURS = {"passed": "#1a7f37", "skipped": "#6e7781"}
-_WRONG = "#cf222e"
+_DONE = ("passed", "skipped")
 
 
 def as_student_sees(check: CheckVerdict) -> CheckVerdict:
-    """A hidden check without its title and message."""
+    """A hidden check without its title, its message and anything else that tells what it looks at."""
     if check.instead is None:
         return check
-    message = "" if check.outcome in ("passed", "skipped") else "What this looks at is not shown."
-    return replace(check, title=check.instead, message=message, diagnosis=None)
+    message = "" if check.outcome in _DONE else "What this looks at is not shown."
+    return replace(check, title=check.instead, message=message, diagnosis=None, evidence=None)
 
 
-def card_text(task: TaskVerdict, note: str = "") -> str:
-    """The card for a terminal."""
-    checks = [as_student_sees(check) for check in task.checks]
-    lines = [_headline(task, checks)]
-    for check in _first_to_fix(checks):
-        lines += [f"  ✗ {check.title}", *(f"    {line}" for line in check.message.splitlines())]
+def card_text(task: TaskVerdict, *notes: str) -> str:
+    """The card for a terminal; `notes` are sentences below it."""
+    first, rest = _in_order(task)
+    lines = [_headline(task)]
+    for check in first:
+        lines += [f"  ✗ {check.title} ({_words(check)})"]
+        lines += [f"    {line}" for line in check.message.splitlines()]
+        if check.evidence and check.evidence.difference:
+            drawn = picture_text(check.evidence.difference)
+            lines += [f"    {line}" for line in [*drawn, picture_words(check.evidence.difference)]]
         lines += [f"    {_KNOWN} {hint}" for hint in _hint(check)]
-    rest = [check for check in checks if check not in _first_to_fix(checks)]
-    lines += [f"  {_SIGNS[check.outcome]} {check.title}{_dots(check)}" for check in rest]
-    return "\n".join([*lines, *([f"  {note}"] if note else [])])
+    for check in rest:
+        lines += [f"  {_SIGNS[check.outcome]} {check.title} ({_words(check)})"]
+        if check.outcome not in _DONE:
+            lines += [f"    {line}" for line in check.message.splitlines()]
+    return "\n".join([*lines, *(f"  {note}" for note in notes if note)])
 
 
-def card_html(task: TaskVerdict, note: str = "") -> str:
-    """The card for a page."""
-    checks = [as_student_sees(check) for check in task.checks]
-    first = _first_to_fix(checks)
-    rest = [check for check in checks if check not in first]
-    parts = [f'<p style="margin:0 0 .4em 0"><strong>{marked(_headline(task, checks))}</strong></p>']
-    parts += [_row(check, open_message=True) for check in first]
+def card_html(task: TaskVerdict, *notes: str) -> str:
+    """The card for a page; `notes` are sentences below it."""
+    first, rest = _in_order(task)
+    parts = [f'<p style="margin:0 0 .4em 0"><strong>{marked(_headline(task))}</strong></p>']
+    parts += [_first_row(check) for check in first]
     if rest:
-        folded = "".join(_row(check, open_message=False) for check in rest)
-        done = sum(check.outcome == "passed" for check in rest)
-        summary = f"{done} of {len(rest)} {'other ' if first else ''}checks passed"
+        rows = "".join(_row(check) for check in rest)
         parts.append(
-            f'<details{"" if first else " open"}><summary style="cursor:pointer">{summary}</summary>'
-            f"{folded}</details>"
+            f'<details style="margin:.4em 0 0 0"><summary style="cursor:pointer">{_summary(first, rest)}'
+            f"</summary>{rows}</details>"
         )
-    if note:
-        parts.append(f'<p style="margin:.4em 0 0 0;opacity:.8">{marked(note)}</p>')
-    colour = _WRONG if first else _COLOURS["passed"] if task.checks else _COLOURS["skipped"]
+    parts += [f'<p style="margin:.4em 0 0 0">{marked(note)}</p>' for note in notes if note]
+    return framed(f"Checks of {task.task}", _edge(task), "".join(parts))
+
+
+def framed(label: str, edge: str, inside: str) -> str:
+    """A card's frame; `label` is its name for a screen reader."""
     return (
-        f'<div role="group" aria-label="Checks of {html.escape(task.task)}" '
-        f'style="border-left:4px solid {colour};padding:.4em 0 .4em .8em;margin:.2em 0;'
-        f'max-width:60em;line-height:1.45">{"".join(parts)}</div>'
+        f'<div role="group" aria-label="{html.escape(label)}" style="border-left:4px solid {edge};'
+        f'padding:.4em 0 .4em .8em;margin:.2em 0;max-width:60em;line-height:1.5">{inside}</div>'
     )
 
 
-def task_outputs(task: TaskVerdict, note: str = "") -> list[dict[str, Any]]:
+def task_outputs(task: TaskVerdict) -> list[dict[str, Any]]:
     """A graded check cell's outputs: the card, then the score in the form nbgrader reads."""
-    card = {"text/html": card_html(task, note), "text/plain": card_text(task, note)}
+    card = {"text/html": card_html(task, task.note), "text/plain": card_text(task, task.note)}
     score = {"text/plain": repr(float(task.score))}
     return [
         {"output_type": "display_data", "data": card, "metadata": {}},
@@ -88,42 +94,106 @@ def points(value: float) -> str:
     return f"{value:g}"
 
 
-def marked(text: str) -> str:
-    """Text escaped for a page, with its `code` set as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+def unwritten(task: TaskVerdict) -> bool:
+    """Whether the task still is as it was released."""
+    return any(NOT_WRITTEN in check.message for check in task.checks)
 
 
-def _headline(task: TaskVerdict, checks: Sequence[CheckVerdict]) -> str:
-    of = f"{points(task.score)} of {points(task.max_score)} points"
-    if not checks:
-        return f"{task.task}: {of}"
-    wrong = len(_first_to_fix(checks))
-    if not wrong:
-        return f"{task.task}: {of}, everything holds" if task.max_score else f"{task.task}: everything holds"
-    if any(NOT_WRITTEN in check.message for check in checks):
-        return f"{task.task}: {of}, still to do"
-    return f"{task.task}: {of}"
+def _in_order(task: TaskVerdict) -> tuple[list[CheckVerdict], list[CheckVerdict]]:
+    """The first check that needs work, if any, and all others, each as the student sees it.
+
+    A check that waits for another one is not to be fixed itself.
+    """
+    checks = [as_student_sees(check) for check in task.checks]
+    first = next((at for at, check in enumerate(checks) if check.outcome not in _DONE), len(checks))
+    return checks[first : first + 1], checks[:first] + checks[first + 1 :]
 
 
-def _first_to_fix(checks: Sequence[CheckVerdict]) -> list[CheckVerdict]:
-    """The first check that needs work, if any; those that wait for it are not to be fixed themselves."""
-    return [check for check in checks if check.outcome not in ("passed", "skipped")][:1]
+def _headline(task: TaskVerdict) -> str:
+    of = f"{task.task}: {points(task.score)} of {points(task.max_score)} points"
+    if not task.checks:
+        return of
+    if all(check.outcome in _DONE for check in task.checks):
+        return f"{of}, everything holds" if task.max_score else f"{task.task}: everything holds"
+    return f"{of}, still to do" if unwritten(task) else of
 
 
-def _row(check: CheckVerdict, *, open_message: bool) -> str:
-    colour = _COLOURS.get(check.outcome, _WRONG)
-    sign = f'<span style="color:{colour}" aria-hidden="true">{_SIGNS[check.outcome]}</span>'
-    title = f"{sign} {marked(check.title)}"
-    word = f' <span style="opacity:.8">({_WORDS[check.outcome]}{_worth(check)})</span>'
-    message = (
-        f'<div style="margin:.2em 0 .4em 1.4em">{marked(check.message)}</div>'
-        if check.message and check.outcome != "skipped"
-        else ""
+def _edge(task: TaskVerdict) -> str:
+    """The colour of the card's edge; its headline says the same."""
+    if not task.checks:
+        return WAITING
+    if all(check.outcome in _DONE for check in task.checks):
+        return PASSED
+    return TO_DO if unwritten(task) else WRONG
+
+
+def _summary(first: Sequence[CheckVerdict], rest: Sequence[CheckVerdict]) -> str:
+    """What the folded part holds."""
+    waiting = sum(check.outcome == "skipped" for check in rest)
+    passed = sum(check.outcome == "passed" for check in rest)
+    more = len(rest) - waiting - passed
+    if not first:
+        return "The one check passed" if len(rest) == 1 else f"All {len(rest)} checks passed"
+    told = [f"{passed} passed"]
+    told += [f"{more} more to look at after this one"] if more else []
+    told += [f"{waiting} not judged yet"] if waiting else []
+    return f"{len(rest)} other check{'s' if len(rest) > 1 else ''}: {', '.join(told)}"
+
+
+def _first_row(check: CheckVerdict) -> str:
+    """The check to fix first, with all that is known about it."""
+    ground = TO_DO if NOT_WRITTEN in check.message else WRONG
+    return (
+        f'<div style="margin:.2em 0">{chip(f"{_SIGNS[check.outcome]} {_WORDS[check.outcome]}", ground)} '
+        f"<strong>{marked(check.title)}</strong>{_worth(check)}{_told(check)}</div>"
     )
-    if open_message:
-        message += "".join(_hint_row(hint) for hint in _hint(check))
-    weight = "font-weight:600" if open_message else ""
-    return f'<div style="margin:.2em 0"><span style="{weight}">{title}</span>{word}{message}</div>'
+
+
+def _row(check: CheckVerdict) -> str:
+    """One of the folded checks: none of them is red."""
+    ground = PASSED if check.outcome == "passed" else ""
+    told = _told(check) if check.outcome not in _DONE else ""
+    return (
+        f'<div style="margin:.35em 0 .35em 1em">'
+        f"{chip(f'{_SIGNS[check.outcome]} {_WORDS[check.outcome]}', ground)} "
+        f"{marked(check.title)}{_worth(check)}{told}</div>"
+    )
+
+
+def _told(check: CheckVerdict) -> str:
+    """What was seen and expected, where it differs, and the hint."""
+    parts = _message(check)
+    if check.evidence and check.evidence.difference:
+        parts += picture_html(check.evidence.difference)
+    for hint in _hint(check):
+        style = "margin:.4em 0 .4em 1.4em;padding-left:.6em;border-left:2px solid"
+        parts += f'<div style="{style}"><em>{_KNOWN}</em> {marked(hint)}</div>'
+    return parts
+
+
+def _message(check: CheckVerdict) -> str:
+    """The message; the sentence that two shapes stand for gives way to them."""
+    shown = check.evidence
+    if shown is None or shown.seen is None or shown.expected is None:
+        return _paragraph(marked(check.message))
+    sentence = shapes_told(shown.seen, shown.expected)
+    before, found, after = check.message.partition(sentence)
+    if not found:
+        return _paragraph(marked(check.message))
+    said = f"{before}`{shown.seen.of}` has another shape than expected."
+    shapes = _paragraph(f"{_shape('seen', shown.seen)}<br>{_shape('expected', shown.expected)}")
+    return _paragraph(marked(said)) + shapes + _paragraph(marked(after.strip()))
+
+
+def _shape(word: str, shape: Shape) -> str:
+    label = f'<span style="display:inline-block;min-width:5.5em">{word}</span>'
+    if not shape.dimensions:
+        return f"{label} () – a single number"
+    return f"{label} ({', '.join(dimension(each.name, each.size) for each in shape.dimensions)})"
+
+
+def _paragraph(inside: str) -> str:
+    return f'<div style="margin:.3em 0 .3em 1.4em">{inside}</div>' if inside else ""
 
 
 def _hint(check: CheckVerdict) -> list[str]:
@@ -131,16 +201,15 @@ def _hint(check: CheckVerdict) -> list[str]:
     return [check.diagnosis["hint"]] if check.diagnosis else []
 
 
-def _hint_row(hint: str) -> str:
-    return (
-        '<div style="margin:.2em 0 .4em 1.4em;padding-left:.6em;border-left:2px solid currentColor">'
-        f"<em>{_KNOWN}</em> {marked(hint)}</div>"
-    )
-
-
 def _worth(check: CheckVerdict) -> str:
-    return f", {points(check.points)} of {points(check.max_points)} points" if check.max_points else ""
+    worth = _points_of(check)
+    return f' <span style="white-space:nowrap">({worth})</span>' if worth else ""
 
 
-def _dots(check: CheckVerdict) -> str:
-    return f": {check.message}" if check.message and check.outcome not in ("passed", "skipped") else ""
+def _words(check: CheckVerdict) -> str:
+    """Outcome and points, in words."""
+    return ", ".join(filter(None, [_WORDS[check.outcome], _points_of(check)]))
+
+
+def _points_of(check: CheckVerdict) -> str:
+    return f"{points(check.points)} of {points(check.max_points)} points" if check.max_points else ""

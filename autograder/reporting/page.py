@@ -16,7 +16,7 @@ from markupsafe import Markup
 from autograder.grading.marks import STATES
 from autograder.grading.store import write_whole
 from autograder.reporting.attention import REASONS
-from autograder.reporting.card import marked
+from autograder.reporting.colours import marked
 from autograder.reporting.report import Report, Submission
 from autograder.reporting.statistics import FEW, FEWEST
 

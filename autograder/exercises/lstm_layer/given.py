@@ -52,5 +52,5 @@ def expect_states(answer: Any, reference: Any, **form: Any) -> None:
         seen, wanted = answer[0], reference[0]
         if compare(seen, wanted) and not compare(seen[:, 0], wanted[:, 0]):
             hint = "Step 0 is right: does each later step get both states, h and c, of the step before?"
-            raise CheckFailed(f"{error} {hint}") from None
+            raise CheckFailed(f"{error} {hint}", error.earned, error.evidence) from None
         raise

@@ -1,0 +1,92 @@
+"""What a failure can show besides its text: the shapes seen and expected, and where values differ.
+
+The text says everything by itself; this is for pages that can show it better. Nothing here holds an
+expected number: a difference tells where and how far, in four steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One dimension of a shape; `name` is `""` where the size is that of no dimension known."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of a result, dimension by dimension; `of` is the result's name."""
+
+    of: str
+    dimensions: tuple[Dimension, ...]
+
+    def __str__(self) -> str:
+        """`(batch, hidden) = (5, 7)`, or the numbers alone where none has a name."""
+        numbers = str(tuple(dimension.size for dimension in self.dimensions))
+        if not any(dimension.name for dimension in self.dimensions):
+            return numbers if self.dimensions else f"(a single number) = {numbers}"
+        return f"({', '.join(d.name or str(d.size) for d in self.dimensions)}) = {numbers}"
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.of, "shape": [[each.name, each.size] for each in self.dimensions]}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of the picture of a difference: a dimension, its indices put together where they are many."""
+
+    name: str
+    starts: tuple[int, ...]
+    """The index that each cell begins with."""
+    size: int
+    """How many indices the dimension has."""
+    blocks: int = 1
+    """Of how many equal parts it consists: of `2·hidden`, two directions."""
+
+    def covered(self, cell: int) -> range:
+        """The indices that a cell stands for."""
+        end = self.starts[cell + 1] if cell + 1 < len(self.starts) else self.size
+        return range(self.starts[cell], end)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "size": self.size, "blocks": self.blocks, "starts": list(self.starts)}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a result differs from what it should be, the largest difference along all other dimensions.
+
+    A level is 0 where all is right, 1 to 3 by how far it is off, relative to the largest difference.
+    """
+
+    of: str
+    rows: Axis
+    columns: Axis
+    levels: tuple[tuple[int, ...], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.of,
+            "rows": self.rows.as_json(),
+            "columns": self.columns.as_json(),
+            "levels": [list(row) for row in self.levels],
+        }
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a failure shows: two shapes, or a difference."""
+
+    seen: Shape | None = None
+    expected: Shape | None = None
+    difference: Difference | None = None
+
+
+def shapes_told(seen: Shape, expected: Shape) -> str:
+    """The sentence that the two shapes stand for."""
+    return f"`{seen.of}` has shape {seen}; expected {expected}."

@@ -1,0 +1,128 @@
+"""The picture of a difference: for a page, for a terminal, and in words for those who see neither.
+
+It is a table of signs on coloured grounds, because pictures and drawings do not come through every
+notebook's sanitizer; the words stand beneath it, so the table itself is kept from screen readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.checking.evidence import Axis, Difference
+from autograder.reporting.colours import INK, LEVELS, dimension, marked
+
+SIGNS = "·░▒█"
+"""By level: right, and off by a little, more, most."""
+_ONE = {"time": "step", "batch": "sequence", "layers": "layer"}
+
+
+def picture_words(difference: Difference) -> str:
+    """Where the result is wrong, row by row; rows that are alike are told together."""
+    rows, columns = difference.rows, difference.columns
+    alike: dict[tuple[bool, ...], list[int]] = {}
+    for row, levels in enumerate(difference.levels):
+        alike.setdefault(tuple(level > 0 for level in levels), []).append(row)
+    if len(alike) == 1:
+        (pattern,) = alike
+        return f"Every {_one(rows)} is wrong at {_where(columns, _wrong(pattern))} and right elsewhere."
+    told = []
+    for pattern, where in sorted(alike.items(), key=lambda item: item[1]):
+        wrong = _wrong(pattern)
+        how = "right" if not wrong else "wrong" if all(pattern) else f"wrong at {_where(columns, wrong)}"
+        told.append(f"{_where(rows, where)}: {how}")
+    said = "; ".join(told)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def picture_text(difference: Difference) -> list[str]:
+    """The picture in lines of a terminal."""
+    lines = [
+        "".join(f"{_gap(difference.columns, cell)}{SIGNS[level]}" for cell, level in enumerate(levels))
+        for levels in difference.levels
+    ]
+    labels = _labels(difference.rows)
+    width = max(map(len, labels))
+    rows = [f"{label:>{width}} {line}" for label, line in zip(labels, lines, strict=True)]
+    return [
+        f"`{difference.of}`, {_side(difference.rows)} down, {_side(difference.columns)} across "
+        f"({SIGNS[0]} right, {SIGNS[1]} off, {SIGNS[2]} more, {SIGNS[3]} most):",
+        *rows,
+    ]
+
+
+def picture_html(difference: Difference) -> str:
+    """The picture for a page: the table, its key, and the words."""
+    rows, columns = difference.rows, difference.columns
+    cell = "padding:0;border:0;text-align:center;font-size:85%;line-height:1.3"
+    head = "".join(
+        f'<td style="{cell};min-width:1.5em;{_edge(columns, at)}">{label}</td>'
+        for at, label in enumerate(_labels(columns))
+    )
+    body = "".join(
+        f'<tr style="background-color:transparent"><td style="{cell};padding-right:.5em">{label}</td>'
+        + "".join(
+            f'<td style="{cell};{_ground(level)}{_edge(columns, at)}">{SIGNS[level]}</td>'
+            for at, level in enumerate(levels)
+        )
+        + "</tr>"
+        for label, levels in zip(_labels(rows), difference.levels, strict=True)
+    )
+    key = " ".join(
+        f'<span style="{_ground(level)}padding:0 .4em">{SIGNS[level]}</span> {word}'
+        for level, word in enumerate(("right", "off", "more", "most"))
+    )
+    return (
+        f'<div style="margin:.4em 0 .4em 1.4em"><div>Where {marked(f"`{difference.of}`")} is wrong: '
+        f"{dimension(rows.name, rows.size)} down, {dimension(columns.name, columns.size)} across</div>"
+        f'<table aria-hidden="true" style="border-collapse:collapse;border:0;margin:.3em 0;width:auto">'
+        f'<tbody><tr style="background-color:transparent"><td style="{cell}"></td>{head}</tr>{body}</tbody>'
+        f'</table><div style="font-size:92%"><span aria-hidden="true">{key}<br></span>'
+        f"{marked(picture_words(difference))}</div></div>"
+    )
+
+
+def _wrong(pattern: Sequence[bool]) -> list[int]:
+    return [at for at, wrong in enumerate(pattern) if wrong]
+
+
+def _where(axis: Axis, cells: Sequence[int]) -> str:
+    """The indices of some cells, as "steps 3 to 6 and 9"."""
+    runs: list[list[int]] = []
+    for index in (index for cell in cells for index in axis.covered(cell)):
+        if runs and index == runs[-1][1] + 1:
+            runs[-1][1] = index
+        else:
+            runs.append([index, index])
+    parts = [f"{a}" if a == b else f"{a} {'to' if b > a + 1 else 'and'} {b}" for a, b in runs]
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    many = len(parts) > 1 or runs[0][0] != runs[0][1]
+    return f"{_one(axis)}{'s' if many and axis.name in _ONE else ''} {listed}"
+
+
+def _one(axis: Axis) -> str:
+    return _ONE.get(axis.name, f"{axis.name} index")
+
+
+def _side(axis: Axis) -> str:
+    return f"{axis.name} ({axis.size})"
+
+
+def _labels(axis: Axis) -> list[str]:
+    return [str(start) for start in axis.starts]
+
+
+def _new_block(axis: Axis, cell: int) -> bool:
+    """Whether another of the dimension's equal parts begins with a cell."""
+    return cell > 0 and axis.starts[cell] % (axis.size // axis.blocks) == 0
+
+
+def _gap(axis: Axis, cell: int) -> str:
+    return "│" if axis.blocks > 1 and _new_block(axis, cell) else ""
+
+
+def _edge(axis: Axis, cell: int) -> str:
+    return "border-left:2px solid" if axis.blocks > 1 and _new_block(axis, cell) else ""
+
+
+def _ground(level: int) -> str:
+    return f"background-color:{LEVELS[level]};color:{INK};" if level else ""
