@@ -8,10 +8,26 @@ import inspect
 import linecache
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    from autograder.checking.session import Checks
+    from autograder.reporting.progress import TaskSoFar
+
+_MEMORY = "_autograder_checked"
+"""Under which name a notebook's namespace holds what was checked."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The last check of a task: the points that it showed, and the cell it was for."""
+
+    score: float
+    source: str
 
 
 @contextmanager
@@ -27,41 +43,97 @@ def after(*tasks: str) -> Iterator[None]:
         print(f"This needs {names}: write what is still to do, then run this cell again.")
 
 
-def check(task: str, assignment: str | None = None) -> float:
+@overload
+def check(task: str, assignment: str | None = None) -> float: ...
+@overload
+def check(task: None = None, assignment: str | None = None) -> None: ...
+def check(task: str | None = None, assignment: str | None = None) -> float | None:
     """Judge one task of the notebook this is called in, show what was found, and return its points.
 
-    The inputs are public here and others when the notebook is graded; checks that run at grading
-    only are left out, and their points are taken for granted when everything else holds.
+    Without a task, list all of the notebook's, each with its points so far. The inputs are public here
+    and others when the notebook is graded; checks that run at grading only are left out, and their
+    points are taken for granted when everything else holds.
     `assignment` (the notebook's name) is needed only outside a course notebook, where several have a
     task of this name. Raises `ValueError` for a task that no notebook has.
     """
+    from autograder.checking.session import with_checks
+    from autograder.tasks import home_here, home_of
+
+    namespace = _namespace()
+    if task is None:
+        folder = home_here(assignment, namespace)
+        with_checks(folder, lambda checks: _list(folder, checks, namespace))
+        return None
+    folder = home_of(task, assignment, namespace)
+    return with_checks(folder, lambda checks: _judge(task, folder, checks, namespace))
+
+
+def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -> float:
+    """Judge a task, show its card, remember its points, and return them as grading may count them."""
     from autograder.checking.hints import opened
-    from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
+    from autograder.checking.session import PUBLIC_SEED
     from autograder.checking.submission import Submission
     from autograder.grading.verdict import CheckVerdict, TaskVerdict
     from autograder.reporting.card import card_html, card_text, points
+    from autograder.reporting.progress import progress_line
+    from autograder.tasks import hints_of
     from autograder.worker.objects import Objects
 
-    namespace = _namespace()
-    folder = _exercise(task, assignment, namespace)
-    submission = Submission(Objects(namespace).perform, {task: _source(namespace.get(task))})
-
-    def judge(checks: Checks) -> tuple[TaskVerdict, float]:
-        results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
-        unseen = sum(c.points for c in checks.of(task) if c.instead is not None)
-        seen = sum(result.check.points for result in results)
-        verdict = TaskVerdict(task, seen, tuple(CheckVerdict.from_result(result) for result in results))
-        answers = {result.check.name: result.answers for result in results if result.answers is not None}
-        return verdict.diagnosed(opened(_hints(folder), task, answers) if answers else []), unseen
-
-    verdict, unseen = with_checks(folder, judge)
-    note = f"Grading adds checks worth {points(unseen)} points that are not shown here." if unseen else ""
-    _show(card_html(verdict, note), card_text(verdict, note))
+    source = _source(namespace.get(task))
+    submission = Submission(Objects(namespace).perform, {task: source})
+    results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
+    unseen = sum(check.points for check in checks.of(task) if check.instead is not None)
+    seen = sum(result.check.points for result in results)
+    verdict = TaskVerdict(task, seen, tuple(CheckVerdict.from_result(result) for result in results))
+    answers = {result.check.name: result.answers for result in results if result.answers is not None}
+    verdict = verdict.diagnosed(opened(hints_of(folder), task, answers) if answers else [])
+    _remembered(namespace)[folder, task] = Checked(verdict.score, source)
+    notes = [f"Grading adds checks worth {points(unseen)} points that are not shown here."] if unseen else []
+    if len({check.task for check in checks.all}) > 1:
+        notes.append(progress_line(_so_far(folder, checks, namespace)))
+    _show(card_html(verdict, *notes), card_text(verdict, *notes))
     everything = all(check.outcome == "passed" for check in verdict.checks)
     if not everything and "NBGRADER_VALIDATING" in os.environ:
         # `nbgrader validate` shows only this of a cell with partial credit.
-        print(card_text(verdict, note), file=sys.stderr)
+        print(card_text(verdict, *notes), file=sys.stderr)
     return verdict.score + (unseen if everything else 0.0)
+
+
+def _list(folder: Path, checks: Checks, namespace: dict[str, Any]) -> None:
+    """Show all tasks of a notebook."""
+    from autograder.reporting.progress import progress_html, progress_text
+    from autograder.tasks import name_of
+
+    tasks = _so_far(folder, checks, namespace)
+    _show(progress_html(name_of(folder), tasks), progress_text(name_of(folder), tasks))
+
+
+def _so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> list[TaskSoFar]:
+    """What this session knows of each task of a notebook."""
+    from autograder.reporting.progress import TaskSoFar
+    from autograder.tasks import about, in_order
+
+    found = []
+    for task in in_order(folder, (check.task for check in checks.all)):
+        mine = checks.of(task)
+        known = _remembered(namespace).get((folder, task))
+        found.append(
+            TaskSoFar(
+                task,
+                about(folder, task),
+                max_score=sum(check.points for check in mine),
+                only_graded=sum(check.points for check in mine if check.instead is not None),
+                earned=known.score if known else None,
+                changed=known is not None and known.source != _source(namespace.get(task)),
+            )
+        )
+    return found
+
+
+def _remembered(namespace: dict[str, Any]) -> dict[tuple[Path, str], Checked]:
+    """What was checked in this session, kept where `%reset` clears it with all else."""
+    found: dict[tuple[Path, str], Checked] = namespace.setdefault(_MEMORY, {})
+    return found
 
 
 def _namespace() -> dict[str, Any]:
@@ -75,40 +147,6 @@ def _namespace() -> dict[str, Any]:
 def _shell() -> Any:
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
-
-
-def _exercise(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> Path:
-    """The folder of checks that has the task; of several, the one most of whose tasks the notebook has."""
-    import autograder.exercises
-
-    beside = Path("checks")
-    if (beside / f"test_{task}.py").is_file():
-        return beside.resolve()  # a course's own checks lie beside its notebook
-    home = Path(autograder.exercises.__file__).parent
-    folders = [file.parent for file in sorted(home.glob(f"*/test_{task}.py")) if file.stem == f"test_{task}"]
-    if assignment is not None:
-        folders = [folder for folder in folders if folder.name == assignment]
-    if not folders:
-        known = sorted(
-            file.stem.removeprefix("test_")
-            for file in home.glob("*/test_*.py")
-            if assignment in (None, file.parent.name)
-        )
-        raise ValueError(f"There is no task {task!r}. Tasks: {', '.join(known)}.")
-    return max(
-        folders,
-        key=lambda folder: sum(
-            file.stem.removeprefix("test_") in namespace for file in folder.glob("test_*.py")
-        ),
-    )
-
-
-def _hints(folder: Path) -> Path:
-    """The file of hints for an exercise: beside the notebook, as released, else in the package."""
-    from autograder.checking.hints import FILE
-
-    beside = Path(FILE)
-    return beside if beside.is_file() else folder / FILE
 
 
 def _source(made: Any) -> str:

@@ -66,8 +66,11 @@ def _right(mask: torch.Tensor) -> float:
 
 
 def _shows_a_pattern(mask: torch.Tensor) -> bool:
-    """Whether some is right, some is wrong, and along one side the wrong ones always stand together."""
-    if mask.all():
+    """Whether some is right, some is wrong, and along one side the wrong ones always stand together.
+
+    A handful of cells is no picture: the message has said it.
+    """
+    if mask.all() or max(mask.shape) < 4:
         return False
     return any(
         lines.shape[1] > 2 and bool((lines.int().diff(dim=1, prepend=_zeros(lines)).eq(1).sum(1) <= 1).all())

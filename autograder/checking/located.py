@@ -37,7 +37,7 @@ def _along(apart: torch.Tensor, position: int, letter: str) -> str:
     if letter in "TL" and len(where) > 1 and where == list(range(where[0], len(wrong))):
         return f"from {name} {where[0]} on"
     if letter in "TL" and len(where) > 1 and where == list(range(where[-1] + 1)):
-        return f"up to {name} {where[-1]}"
+        return f"only until {name} {where[-1]}"
     right = [index for index, bad in enumerate(wrong) if not bad]
     if len(where) > len(right):
         return f"in every {name} but {', '.join(map(str, right))}" if len(right) <= 2 else ""

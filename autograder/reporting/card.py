@@ -134,7 +134,9 @@ def _summary(first: Sequence[CheckVerdict], rest: Sequence[CheckVerdict]) -> str
     more = len(rest) - waiting - passed
     if not first:
         return "The one check passed" if len(rest) == 1 else f"All {len(rest)} checks passed"
-    told = [f"{passed} passed"]
+    if passed == len(rest):
+        return f"{passed} other check{'s' if passed > 1 else ''} passed"
+    told = [f"{passed} passed"] if passed else []
     told += [f"{more} more to look at after this one"] if more else []
     told += [f"{waiting} not judged yet"] if waiting else []
     return f"{len(rest)} other check{'s' if len(rest) > 1 else ''}: {', '.join(told)}"

@@ -12,7 +12,8 @@ from autograder.checking.evidence import Axis, Difference
 from autograder.reporting.colours import INK, LEVELS, dimension, marked
 
 SIGNS = "·░▒█"
-"""By level: right, and off by a little, more, most."""
+"""By level: right, and off by a little, more, most; on a page, whose grounds are coloured, other ones."""
+_PAGE_SIGNS = "·○◐●"
 _ONE = {"time": "step", "batch": "sequence", "layers": "layer"}
 
 
@@ -55,20 +56,20 @@ def picture_html(difference: Difference) -> str:
     rows, columns = difference.rows, difference.columns
     cell = "padding:0;border:0;text-align:center;font-size:85%;line-height:1.3"
     head = "".join(
-        f'<td style="{cell};min-width:1.5em;{_edge(columns, at)}">{label}</td>'
+        f'<td style="{cell};min-width:1.7em;{_edge(columns, at)}">{label}</td>'
         for at, label in enumerate(_labels(columns))
     )
     body = "".join(
         f'<tr style="background-color:transparent"><td style="{cell};padding-right:.5em">{label}</td>'
         + "".join(
-            f'<td style="{cell};{_ground(level)}{_edge(columns, at)}">{SIGNS[level]}</td>'
+            f'<td style="{cell};{_ground(level)}{_edge(columns, at)}">{_PAGE_SIGNS[level]}</td>'
             for at, level in enumerate(levels)
         )
         + "</tr>"
         for label, levels in zip(_labels(rows), difference.levels, strict=True)
     )
     key = " ".join(
-        f'<span style="{_ground(level)}padding:0 .4em">{SIGNS[level]}</span> {word}'
+        f'<span style="{_ground(level)}padding:0 .4em">{_PAGE_SIGNS[level]}</span> {word}'
         for level, word in enumerate(("right", "off", "more", "most"))
     )
     return (
@@ -86,16 +87,18 @@ def _wrong(pattern: Sequence[bool]) -> list[int]:
 
 
 def _where(axis: Axis, cells: Sequence[int]) -> str:
-    """The indices of some cells, as "steps 3 to 6 and 9"."""
+    """The indices of some cells, as "steps 0, 3 to 6 and 9"."""
     runs: list[list[int]] = []
     for index in (index for cell in cells for index in axis.covered(cell)):
-        if runs and index == runs[-1][1] + 1:
-            runs[-1][1] = index
+        if runs and index == runs[-1][-1] + 1:
+            runs[-1].append(index)
         else:
-            runs.append([index, index])
-    parts = [f"{a}" if a == b else f"{a} {'to' if b > a + 1 else 'and'} {b}" for a, b in runs]
+            runs.append([index])
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run)
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    many = len(parts) > 1 or runs[0][0] != runs[0][1]
+    many = len(runs) > 1 or len(runs[0]) > 1
     return f"{_one(axis)}{'s' if many and axis.name in _ONE else ''} {listed}"
 
 

@@ -1,0 +1,96 @@
+"""The points of a notebook so far, as the student's own checks have shown them, and the list of its tasks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.reporting.card import framed, points
+from autograder.reporting.colours import PASSED, TO_DO, WAITING, chip, marked
+
+
+@dataclass(frozen=True)
+class TaskSoFar:
+    """What is known of a task in this session."""
+
+    task: str
+    about: str
+    """What the task is, in a line."""
+    max_score: float
+    only_graded: float = 0.0
+    """How many of its points are for checks that run at grading only."""
+    earned: float | None = None
+    """The points of its last check; `None` if it has not been checked."""
+    changed: bool = False
+    """Whether the task's cell is another one since."""
+
+
+def progress_line(tasks: Sequence[TaskSoFar]) -> str:
+    """One sentence on all tasks of a notebook, as "lstm_gates 2/2, lstm_cell not checked yet: …"."""
+    told = [f"`{task.task}` {_short(task)}" for task in tasks if task.earned is not None]
+    new = [f"`{task.task}`" for task in tasks if task.earned is None]
+    if new:
+        told.append(f"{' and '.join(filter(None, [', '.join(new[:-1]), new[-1]]))} not checked yet")
+    return f"This notebook so far: {', '.join(told)}. {_sum(tasks)}"
+
+
+def progress_text(notebook: str, tasks: Sequence[TaskSoFar]) -> str:
+    """The list of tasks for a terminal."""
+    lines = [f"{notebook}: {_sum(tasks)}"]
+    for task in tasks:
+        sign, word, _ = _state(task)
+        lines += [f"  {sign} {task.task}: {word}, {_points(task)}", f"    {task.about}"]
+        lines += [f'    To check it: check("{task.task}")']
+    return "\n".join(line for line in lines if line.strip())
+
+
+def progress_html(notebook: str, tasks: Sequence[TaskSoFar]) -> str:
+    """The list of tasks for a page."""
+    rows = []
+    for task in tasks:
+        sign, word, ground = _state(task)
+        call = html.escape(f'check("{task.task}")', quote=False)
+        rows.append(
+            f'<div style="margin:.5em 0">{chip(f"{sign} {word}", ground)} '
+            f"<strong>{html.escape(task.task)}</strong> ({_points(task)}), <code>{call}</code>"
+            f'<div style="margin:.1em 0 .1em 1.4em">{marked(task.about)}</div></div>'
+        )
+    head = f"<strong>{html.escape(notebook)}</strong>: {_sum(tasks)}"
+    inside = f'<p style="margin:0 0 .4em 0">{head}</p>{"".join(rows)}'
+    finished = all(_state(task)[2] == PASSED for task in tasks)
+    return framed(f"Tasks of {notebook}", PASSED if finished else TO_DO, inside)
+
+
+def _sum(tasks: Sequence[TaskSoFar]) -> str:
+    earned = sum(task.earned or 0.0 for task in tasks)
+    most = sum(task.max_score for task in tasks)
+    unseen = sum(task.only_graded for task in tasks)
+    said = f"{points(earned)} of {points(most)} points so far"
+    if not unseen:
+        return f"{said}."
+    verb = "is" if unseen == 1 else "are"
+    return f"{said}; {points(unseen)} of the {points(most)} {verb} for checks that run at grading only."
+
+
+def _short(task: TaskSoFar) -> str:
+    changed = " before you changed it" if task.changed else ""
+    return f"{points(task.earned or 0.0)}/{points(task.max_score)}{changed}"
+
+
+def _points(task: TaskSoFar) -> str:
+    if task.earned is None:
+        return f"{points(task.max_score)} points"
+    seen = f"{points(task.earned)} of {points(task.max_score)} points"
+    return f"{seen}, {points(task.only_graded)} at grading only" if task.only_graded else seen
+
+
+def _state(task: TaskSoFar) -> tuple[str, str, str]:
+    """Sign, word and ground."""
+    if task.earned is None:
+        return "–", "not checked yet", WAITING
+    if task.changed:
+        return "?", "changed since its check", WAITING
+    if task.earned >= task.max_score - task.only_graded:
+        return "✓", "everything holds", PASSED
+    return "✗", "not finished", TO_DO

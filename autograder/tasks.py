@@ -1,0 +1,119 @@
+"""The tasks of the notebook one is in: where their checks lie, their order, and what each is about."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+OWN = Path("checks")
+"""Where a course's own checks lie, beside its notebook."""
+
+
+def home_of(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> Path:
+    """The folder of checks that has the task; of several, the one most of whose tasks the notebook has.
+
+    Raises `ValueError` for a task that no notebook has.
+    """
+    if task in _tasks(OWN):
+        return OWN.resolve()
+    folders = [folder for folder in _packaged(assignment) if task in _tasks(folder)]
+    if not folders:
+        known = sorted({name for folder in _packaged(assignment) for name in _tasks(folder)})
+        raise ValueError(f"There is no task {task!r}. Tasks: {', '.join(known)}.")
+    return max(folders, key=lambda folder: sum(name in namespace for name in _tasks(folder)))
+
+
+def home_here(assignment: str | None, namespace: Mapping[str, Any]) -> Path:
+    """The folder of checks of the notebook one is in, told by what lies beside it, its name, its tasks.
+
+    Raises `ValueError` where nothing tells.
+    """
+    if _tasks(OWN) and assignment is None:
+        return OWN.resolve()
+    folders = _packaged(assignment)
+    for names in ({assignment}, _open_notebook(namespace), {file.stem for file in Path().glob("*.ipynb")}):
+        named = [folder for folder in folders if folder.name in names]
+        if len(named) == 1:
+            return named[0]
+    found = [sum(name in namespace for name in _tasks(folder)) for folder in folders]
+    if not found or not max(found) or found.count(max(found)) > 1:
+        known = ", ".join(folder.name for folder in _packaged(None))
+        raise ValueError(
+            "It cannot be told which notebook this is. Say so, as in "
+            f'`check(assignment="lstm_cell")`; the notebooks are {known}.'
+        )
+    return folders[found.index(max(found))]
+
+
+def name_of(folder: Path) -> str:
+    """What the notebook is called whose checks these are."""
+    if folder != OWN.resolve():
+        return folder.name
+    notebooks = sorted(file.stem for file in folder.parent.glob("*.ipynb"))
+    return notebooks[0] if len(notebooks) == 1 else "This notebook"
+
+
+def in_order(folder: Path, tasks: Iterable[str]) -> list[str]:
+    """The tasks in the notebook's order: as the one beside has them, else as the file of hints."""
+    known = max(_checked_beside(names := list(dict.fromkeys(tasks))), _hinted(folder), key=len)
+    return sorted(names, key=lambda task: known.index(task) if task in known else len(known))
+
+
+def _checked_beside(tasks: Sequence[str]) -> list[str]:
+    """The tasks as a notebook in this folder checks them, in order; of several, the one with most."""
+    best: list[str] = []
+    for file in sorted(Path().glob("*.ipynb")):
+        text = file.read_text(encoding="utf-8", errors="replace")
+        places = {task: text.find(f'"check(\\"{task}\\")') for task in tasks}
+        found = sorted((task for task in tasks if places[task] >= 0), key=lambda task: places[task])
+        best = max(best, found, key=len)
+    return best
+
+
+def _hinted(folder: Path) -> list[str]:
+    """The tasks that the file of hints has, which are in the notebook's order."""
+    try:
+        return list(json.loads(hints_of(folder).read_text(encoding="utf-8"))["tasks"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def hints_of(folder: Path) -> Path:
+    """The file of hints for an exercise: beside the notebook, as released, else with the checks."""
+    from autograder.checking.hints import FILE
+
+    beside = Path(FILE)
+    return beside if beside.is_file() else folder / FILE
+
+
+def about(folder: Path, task: str) -> str:
+    """What a task is, as the first line of its file of checks says; `""` if it says nothing."""
+    try:
+        text = ast.get_docstring(ast.parse((folder / f"test_{task}.py").read_text(encoding="utf-8")))
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    return (text or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _packaged(assignment: str | None) -> list[Path]:
+    """The package's folders of checks; of one assignment, or of all."""
+    import autograder.exercises
+
+    home = Path(autograder.exercises.__file__).parent
+    folders = sorted({file.parent for file in home.glob("*/test_*.py")})
+    return [folder for folder in folders if assignment in (None, folder.name)]
+
+
+def _tasks(folder: Path) -> Sequence[str]:
+    """The tasks that a folder has checks for, spelled as there, whatever the file system thinks of case."""
+    return [file.stem.removeprefix("test_") for file in sorted(folder.glob("test_*.py"))]
+
+
+def _open_notebook(namespace: Mapping[str, Any]) -> set[str]:
+    """The name of the open notebook, where the front end tells: VS Code does, and Jupyter's server."""
+    told = (namespace.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"))
+    return {Path(path).stem for path in told if isinstance(path, str) and path.endswith(".ipynb")}

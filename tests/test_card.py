@@ -1,0 +1,411 @@
+"""The card: what a student sees of a check, on a page and in a terminal, and what nobody may see there."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+import torch
+
+from autograder.checking import Sizes, case, expect
+from autograder.checking.difference import COLUMNS, ROWS, difference
+from autograder.checking.draw import NAMES
+from autograder.checking.evidence import Axis, Difference, Dimension, Evidence, Shape
+from autograder.checking.expect import CheckFailed
+from autograder.grading.follow_on import merged
+from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
+from autograder.reporting import colours
+from autograder.reporting.card import as_student_sees, card_html, card_text, task_outputs
+from autograder.reporting.picture import picture_html, picture_text, picture_words
+from autograder.reporting.progress import TaskSoFar, progress_html, progress_line, progress_text
+
+SIZES = Sizes(B=5, T=7, D=2, H=11, L=3, V=13)
+PAGES = {"light": "#ffffff", "dark": "#111111", "VS Code dark": "#1e1e1e"}
+
+
+def failure(answer, wanted, dims):
+    """What `expect` says of an answer."""
+    with pytest.raises(CheckFailed) as caught:
+        expect(answer, wanted, names="output", dims=dims, sizes=SIZES)
+    return caught.value
+
+
+def verdict(outcome="failed", message="Wrong.", points=0.0, most=1.0, **more):
+    return CheckVerdict("values", "values", "It is right.", outcome, points, most, message, **more)
+
+
+def from_failure(error, **more):
+    return verdict(message=str(error), evidence=error.evidence, **more)
+
+
+def wrong_shape():
+    return from_failure(failure(torch.zeros(7, 5, 11), torch.zeros(5, 7, 11), "B T H"))
+
+
+def wrong_from_step(step=4):
+    wanted = torch.randn(5, 7, 11)
+    answer = wanted.clone()
+    answer[:, step:] += 1
+    return from_failure(failure(answer, wanted, "B T H"))
+
+
+def card(*checks, most=2.0, **more):
+    return TaskVerdict("lstm_cell", most, checks, **more)
+
+
+class Page(HTMLParser):
+    """What a page consists of: its elements must be closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [], [], [], ""
+        self.feed(text)
+        self.close()
+        assert not self.open, f"left open: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+# Colours
+
+
+def luminance(colour):
+    """Of a colour `#rrggbb`, as WCAG 2 defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_measured_as_wcag_does():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)  # just not AA
+
+
+def test_every_colour_is_readable_on_light_and_dark_pages():
+    used = (wrong_shape(), wrong_from_step())
+    pages = [
+        card_html(card(*used, verdict("passed"), verdict("skipped"))),
+        card_html(card(verdict(message=NOT_WRITTEN))),
+        progress_html("a", [TaskSoFar("b", "", 1.0), TaskSoFar("c", "", 1.0, earned=1.0)]),
+    ]
+    pairs, edges = set(), set()
+    for page in pages:
+        for _, name, style in Page(page).attributes:
+            if name == "style":
+                rules = dict(rule.split(":", 1) for rule in style.split(";") if rule)
+                ground, ink = rules.get("background-color", "transparent"), rules.get("color")
+                assert (ground == "transparent") == (ink is None), "a colour whose counterpart is the page's"
+                if ink:
+                    pairs.add((ink, ground))
+                edges.update(re.findall(r"#\w+", rules.get("border-left", "")))
+    assert {ground for _, ground in pairs} >= {colours.DIMENSIONS["time"], colours.WRONG, colours.PASSED}
+    assert {colours.WRONG, colours.TO_DO} <= edges
+    for ink, ground in pairs | {(colours.INK, ground) for ground in colours.DIMENSIONS.values()}:
+        assert contrast(ink, ground) >= 4.5, (ink, ground)
+    for (name, page), ground in itertools.product(PAGES.items(), {g for _, g in pairs} | edges):
+        assert contrast(ground, page) >= 3, (ground, name)
+
+
+def test_every_dimension_has_a_colour_of_its_own():
+    assert set(colours.DIMENSIONS) == set(NAMES.values())
+    assert len(set(colours.DIMENSIONS.values())) == len(NAMES)
+    assert colours.DIMENSIONS["hidden"] in colours.dimension("4·hidden", 44)
+    assert "background-color" not in colours.dimension("", 9)
+
+
+# Shapes
+
+
+def test_shapes_are_shown_by_name_and_the_sentence_gives_way():
+    check = wrong_shape()
+    page = Page(card_html(card(check))).text
+    assert "seen (time 7, batch 5, hidden 11)" in page
+    assert "expected (batch 5, time 7, hidden 11)" in page
+    assert "has shape" not in page
+    assert "The batch and time dimensions have changed places" in page
+    assert check.message in card_text(card(check))  # a terminal has the sentence
+
+
+def test_a_case_is_told_before_the_shapes():
+    with pytest.raises(CheckFailed) as caught, case("with one sequence (B = 1)"):
+        expect(torch.zeros(11), torch.zeros(1, 11), names="h", dims="B H", sizes=SIZES.but(B=1))
+    page = Page(card_html(card(from_failure(caught.value)))).text
+    assert "With one sequence (B = 1): h has another shape than expected." in page
+    assert "(batch 1, hidden 11)" in page
+
+
+def test_a_single_number_and_a_message_that_was_cut():
+    check = from_failure(failure(torch.tensor(1.0), torch.zeros(5, 7, 11), "B T H"))
+    assert "seen () – a single number" in Page(card_html(card(check))).text
+    cut = replace(check, message=check.message[:30])
+    assert cut.message.replace("`", "") in Page(card_html(card(cut))).text
+
+
+# Pictures
+
+
+def levels(wrong, dims, shape=(5, 7, 11)):
+    """The levels of the picture, where those numbers are off by one."""
+    wanted = torch.zeros(shape)
+    answer = wanted.clone()
+    wrong(answer)
+    return difference("output", answer, wanted, answer != wanted, dims)
+
+
+def test_one_wrong_step_is_a_column():
+    seen = levels(lambda a: a[:, 3].add_(1), "B T H")
+    assert (seen.rows.name, seen.columns.name) == ("batch", "time")
+    assert seen.levels == ((0, 0, 0, 3, 0, 0, 0),) * 5
+    assert picture_words(seen) == "Every sequence is wrong at step 3 and right elsewhere."
+
+
+def test_lengths_show_as_stairs():
+    def past_the_ends(answer):
+        for row, length in enumerate((7, 2, 5, 7, 3)):
+            answer[row, length:] += 1
+
+    seen = levels(past_the_ends, "B T H")
+    assert [sum(level > 0 for level in row) for row in seen.levels] == [0, 5, 2, 0, 4]
+    assert picture_words(seen) == (
+        "Sequences 0 and 3: right; sequence 1: wrong at steps 2 to 6; sequence 2: wrong at steps 5 and 6; "
+        "sequence 4: wrong at steps 3 to 6."
+    )
+
+
+def test_a_direction_and_a_gate_are_blocks_with_an_edge_between():
+    seen = levels(lambda a: a[..., 11:].add_(1), "B T 2H", (5, 7, 22))
+    assert "2·hidden" in (seen.rows.name, seen.columns.name)
+    gate = levels(lambda a: a[:, 22:33].add_(1), "B 4H", (5, 44))
+    assert len(gate.columns.starts) <= COLUMNS
+    assert [start for start in gate.columns.starts if start % 11 == 0] == [0, 11, 22, 33]
+    assert all(
+        (level > 0) == (22 <= at < 33) for at, level in zip(gate.columns.starts, gate.levels[0], strict=True)
+    )
+    assert picture_text(gate)[1].count("│") == 3
+    assert "border-left:2px solid" in picture_html(gate)
+
+
+def test_how_far_is_told_in_steps_and_no_number_is():
+    def further_and_further(answer):
+        answer[:, 1], answer[:, 2], answer[:, 3], answer[:, 4] = 0.5, 3.0, 10.0, torch.nan
+
+    seen = levels(further_and_further, "B T H")
+    assert seen.levels[0] == (0, 1, 2, 3, 3, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "dims", "shape"),
+    [
+        (lambda a: a.add_(1), "B T H", (5, 7, 11)),  # all of it
+        (
+            lambda a: a.masked_fill_(torch.rand(a.shape, generator=torch.manual_seed(1)) < 0.5, 1),
+            "B T",
+            (9, 11),
+        ),
+        (lambda a: a[3:].add_(1), "T", (7,)),  # one dimension: the message has said it
+        (lambda a: a[0].add_(1), "B H", (2, 3)),  # hardly any cells
+        (lambda a: a[0].add_(1), "B T", (5, 7, 11)),  # dimensions that are not those of the result
+        (lambda a: a[0].add_(1), "1 H", (1, 11)),
+    ],
+)
+def test_no_picture_where_there_is_no_pattern(wrong, dims, shape):
+    assert levels(wrong, dims, shape) is None
+
+
+def test_what_is_long_is_put_together():
+    seen = levels(lambda a: a[:, 40:].add_(1), "B T", (30, 50))
+    assert len(seen.levels) <= ROWS
+    assert all(len(row) <= COLUMNS for row in seen.levels)
+    assert "steps 39 to 49" in picture_words(seen)  # a cell with a wrong one in it is wrong
+    covered = [index for cell in range(len(seen.rows.starts)) for index in seen.rows.covered(cell)]
+    assert covered == list(range(30))
+
+
+def test_the_picture_has_its_words_and_is_kept_from_screen_readers():
+    page = card_html(card(wrong_from_step()))
+    assert '<table aria-hidden="true"' in page
+    said = "Every sequence is wrong at steps 4 to 6 and right elsewhere."
+    assert said in Page(page).text
+    text = card_text(card(wrong_from_step()))
+    assert said in text
+    assert "0 ····" in text
+
+
+def test_a_picture_holds_no_expected_number():
+    wanted = torch.randn(5, 7, 11, dtype=torch.float64) * 1000
+    answer = wanted.clone()
+    answer[:, 4:] = 0
+    check = from_failure(failure(answer, wanted, "B T H"))
+    told = json.dumps(check.as_json())
+    assert check.evidence.difference is not None
+    assert not any(f"{number:.4g}" in told for number in wanted.flatten().tolist())
+
+
+# The card
+
+
+def test_the_first_to_fix_is_on_top_and_only_it_is_red():
+    task = card(verdict("passed", ""), wrong_shape(), verdict(message="Later."), verdict("skipped", "waits"))
+    page = card_html(task)
+    top, _, folded = page.partition("<details")
+    assert "another shape" in top
+    assert "Later." in folded
+    assert top.count(f"background-color:{colours.WRONG}") == 1
+    assert colours.WRONG not in folded
+    assert not re.search(r"<details[^>]* open", page)
+    assert "3 other checks: 1 passed, 1 more to look at after this one, 1 not judged yet" in Page(page).text
+
+
+@pytest.mark.parametrize("outcome", ["passed", "failed", "error", "timeout", "crashed", "skipped"])
+def test_every_outcome_is_said_in_words(outcome):
+    word = {
+        "passed": "passed", "failed": "not yet", "error": "stopped with an error", "timeout": "took too long",
+        "crashed": "ended its process", "skipped": "not judged yet",
+    }[outcome]  # fmt: skip
+    task = card(verdict(), verdict(outcome))
+    for text in (Page(card_html(task)).text, card_text(task)):
+        assert word in text
+
+
+def test_what_is_not_written_yet_is_no_mistake():
+    page = card_html(card(verdict(message=f"Not written yet: it {NOT_WRITTEN}.")))
+    assert colours.WRONG not in page
+    assert "still to do" in page
+
+
+def test_the_text_has_all_that_the_page_has():
+    task = card(
+        replace(wrong_from_step(), diagnosis={"mistake": "m", "hint": "Look at `h`."}),
+        verdict("error", "Your code stopped.\nHere."),
+        note="Judged with another.",
+    )
+    text = card_text(task, "A note.")
+    for said in ("It is right.", "Look at `h`.", "Your code stopped.", "Here.", "A note.", "0 of 1 points"):
+        assert said in text
+
+
+def test_a_note_of_the_judging_reaches_the_student():
+    (shown, score) = task_outputs(card(verdict(), note="Judged with a correct `a` in place of yours."))
+    assert "Judged with a correct <code>a</code>" in shown["data"]["text/html"]
+    assert "Judged with a correct `a`" in shown["data"]["text/plain"]
+    assert score["data"] == {"text/plain": "0.0"}
+
+
+def test_nothing_of_a_hidden_check_is_shown():
+    for check in (wrong_shape(), wrong_from_step()):
+        hidden = replace(
+            check, title="SECRET", message=f"SECRET {check.message}", instead="More is asked.",
+            diagnosis={"mistake": "SECRET", "hint": "SECRET"},
+        )  # fmt: skip
+        assert as_student_sees(hidden).evidence is None
+        for text in (
+            card_html(card(hidden)),
+            card_text(card(hidden)),
+            json.dumps(task_outputs(card(hidden))),
+        ):
+            assert "More is asked." in text
+            for secret in ("SECRET", "hidden 11", "(batch", "steps", "<table"):
+                assert secret not in text
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)> `</code></div></details>` \"'&"
+
+
+def test_hostile_texts_stay_texts():
+    shape = Shape(HOSTILE, (Dimension(HOSTILE, 3), Dimension("", 10**30)))
+    axis = Axis(HOSTILE, (0, 1, 2, 3), 4)
+    shown = Evidence(shape, shape, Difference(HOSTILE, axis, axis, ((0, 1, 2, 3),) * 4))
+    check = replace(
+        verdict(message=HOSTILE, evidence=shown),
+        title=HOSTILE,
+        diagnosis={"mistake": HOSTILE, "hint": HOSTILE},
+    )
+    task = replace(card(check, check), task=HOSTILE, note=HOSTILE)
+    about = TaskSoFar(HOSTILE, HOSTILE, 1.0)
+    plain = card(verdict(), verdict("passed"))
+    normal = set(Page(card_html(card(wrong_shape(), wrong_from_step()))).tags) | {"em", "p", "details"}
+    for text in (card_html(task, HOSTILE), progress_html(HOSTILE, [about])):
+        page = Page(text)
+        assert set(page.tags) <= normal | set(Page(card_html(plain)).tags)
+        assert {name for _, name, _ in page.attributes} <= {"style", "role", "aria-label", "aria-hidden"}
+        assert "<script>alert(1)</script>" in page.text  # as text
+
+
+def test_a_page_needs_nothing_but_styles_in_line():
+    """Neither classes nor sheets nor scripts: what a notebook's sanitizer leaves of it is all there is."""
+    page = Page(card_html(card(wrong_from_step(), wrong_shape(), verdict("passed")), "note"))
+    assert not {"script", "style", "svg", "img", "iframe", "link"} & set(page.tags)
+    names = {name for _, name, _ in page.attributes}
+    assert names <= {"style", "role", "aria-label", "aria-hidden"}
+    for _, name, style in page.attributes:
+        assert name != "style" or not re.search(r"url|var\(|light-dark|color-mix|opacity", style)
+
+
+def test_the_json_tells_what_was_seen():
+    shape = wrong_shape().as_json()
+    assert shape["seen"] == {"name": "output", "shape": [["time", 7], ["batch", 5], ["hidden", 11]]}
+    assert shape["expected"] == {"name": "output", "shape": [["batch", 5], ["time", 7], ["hidden", 11]]}
+    assert shape["difference"] is None
+    picture = wrong_from_step().as_json()["difference"]
+    assert picture["columns"] == {"name": "time", "size": 7, "blocks": 1, "starts": list(range(7))}
+    assert [len(row) for row in picture["levels"]] == [7] * 5
+    assert verdict().as_json().keys() >= {"seen", "expected", "difference"}
+
+
+def test_a_second_judging_shows_nothing_of_itself():
+    first, second = wrong_from_step(2), wrong_from_step(5)
+    told = [verdict("passed", "", 1.0), replace(second, points=0.0)]
+    joined = merged(card(verdict(), first), card(*told), ["lstm_gates"])
+    assert joined.checks[1].evidence == first.evidence
+    assert joined.checks[0].evidence is None
+    waited = merged(card(verdict(), verdict("skipped", "")), card(*told), ["lstm_gates"])
+    assert waited.checks[1].evidence is None
+
+
+# The notebook's points
+
+
+TASKS = [
+    TaskSoFar("lstm_gates", "The gates.", 2.0, earned=2.0),
+    TaskSoFar("lstm_cell", "One step.", 2.0, earned=1.0),
+    TaskSoFar("LSTMCell", "A module.", 4.0, only_graded=0.5),
+    TaskSoFar("copy_from_torch", "Weights.", 2.0),
+]
+
+
+def test_the_points_so_far_in_one_sentence():
+    assert progress_line(TASKS) == (
+        "This notebook so far: `lstm_gates` 2/2, `lstm_cell` 1/2, `LSTMCell` and `copy_from_torch` not "
+        "checked yet. 3 of 10 points so far; 0.5 of the 10 are for checks that run at grading only."
+    )
+    changed = [replace(TASKS[0], changed=True), TASKS[1]]
+    assert "`lstm_gates` 2/2 before you changed it" in progress_line(changed)
+
+
+def test_the_list_says_how_each_stands_and_how_to_check_it():
+    text, page = progress_text("lstm_cell", TASKS), Page(progress_html("lstm_cell", TASKS)).text
+    for said in ("lstm_cell: 3 of 10 points so far", 'check("LSTMCell")', "One step.", "not checked yet",
+                 "everything holds", "not finished"):  # fmt: skip
+        assert said in text
+        assert said in page
+    whole = replace(TASKS[2], earned=3.5)
+    assert "everything holds, 3.5 of 4 points, 0.5 at grading only" in progress_text("a", [whole])
