@@ -44,7 +44,7 @@ def home_here(assignment: str | None, namespace: Mapping[str, Any]) -> Path:
         known = ", ".join(folder.name for folder in _packaged(None))
         raise ValueError(
             "It cannot be told which notebook this is. Say so, as in "
-            f'`check(assignment="lstm_cell")`; the notebooks are {known}.'
+            f'`check(assignment="{folders[0].name}")`; the notebooks are {known}.'
         )
     return folders[found.index(max(found))]
 

@@ -100,6 +100,8 @@ def test_strided_inputs_have_the_shape_and_are_not_contiguous():
         ((10, 1, 11), "B T H", "arranged otherwise"),
         ((2, 44), "B H", "(batch, 4·hidden)"),
         ((), "B H", "(a single number)"),
+        ((2, 11), "", "is there a sum or a mean still to be taken"),
+        ((2, 3, 11), "B T H", "Along time there are 3 where there should be 5: which are left out"),
     ],
 )
 def test_a_wrong_shape_is_read_by_name(seen, dims, said):
@@ -113,7 +115,7 @@ def test_a_wrong_shape_is_read_by_name(seen, dims, said):
     ("wrong", "dims", "said"),
     [
         ((slice(None), slice(2, None)), "B T H", "from time step 2 on"),
-        ((slice(None), slice(0, 2)), "B T H", "up to time step 1"),
+        ((slice(None), slice(0, 2)), "B T H", "only until time step 1"),
         ((slice(None), 3), "B T H", "only in time step 3"),
         ((1,), "L B H", "only in layer 1"),
         ((slice(1, None),), "L B H", "from layer 1 on"),
@@ -523,6 +525,15 @@ def test_an_error_shows_the_students_line_only(folder):
     assert outcome == "error"
     assert said.startswith("Your code stopped: ZeroDivisionError: division by zero (line 2:")
     assert "objects.py" not in said
+
+
+def test_advice_of_torch_that_would_cut_the_gradient_is_not_left_alone(folder):
+    namespace: dict = {}
+    lines = "import torch\ndef f():\n    return torch.ones(2, requires_grad=True).numpy()\n"
+    exec(compile(lines, "<cell f>", "exec"), namespace)
+    _, said = run(folder, f=namespace["f"])["shape"]
+    assert "detach().numpy()" in said
+    assert said.endswith("Detaching would cut the gradient off: stay with torch's own operations")
 
 
 @pytest.mark.parametrize(

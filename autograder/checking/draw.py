@@ -58,7 +58,8 @@ class Sizes:
             asked.add("L")  # a state of every layer in place of one; in a shape of the right rank, a chance
         known: dict[int, set[str]] = {}
         for letter in sorted(asked | {"B", "T", "D", "H"}):
-            for factor in ("", "2", "4") if letter != "L" or "L" in expected else ("",):
+            # Only hidden units, and a state's layers, come in multiples: twice one sequence is no size.
+            for factor in ("", "2", "4") if letter == "H" or (letter == "L" and "L" in expected) else ("",):
                 word = f"{factor}·{NAMES[letter]}" if factor else NAMES[letter]
                 known.setdefault(self._size(factor + letter), set()).add(word)
         words = [next(iter(known[size])) if len(known.get(size, ())) == 1 else str(size) for size in shape]

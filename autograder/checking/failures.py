@@ -56,4 +56,7 @@ def _told(error: StudentError) -> str:
     where = f" ({error.lines[-1]})" if error.lines else ""
     if error.out_of_memory:
         return f"it asked for more memory than a submission may use{where}"
+    if "detach().numpy()" in error.message:
+        # What torch recommends there would be the next mistake.
+        where += ". Detaching would cut the gradient off: stay with torch's own operations"
     return f"{error.type}: {error.message}{where}"

@@ -61,6 +61,8 @@ def spell(dim: str) -> str:
 def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
     """The operation that would explain the shape, and what to look for; `""` if none is known."""
     wanted, names = sizes.shape(dims), [_called(dim) for dim in dims.split()]
+    if not wanted:
+        return "One number is asked for: is there a sum or a mean still to be taken?"
     if not seen:
         if set(wanted) == {1}:
             return "Its only number has no dimension left: a `squeeze()`, or an index, took too many away."
@@ -134,11 +136,13 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) ->
                 "there with `cat`, or never taken apart."
             )
         if got > 1 and right % got == 0:
-            return (
-                f"Along {name} there is one part of {right // got}: are the others still to be joined to it?"
-            )
+            return f"Along {name} there is one part of {right // got}: is the rest still to be joined to it?"
         if got == 1:
             return f"Along {name} there is only one: was one taken, or a mean, where all are asked for?"
+        if 1 < got < right:
+            return (
+                f"Along {name} there are {got} where there should be {right}: which are left out, and where?"
+            )
     if apart and math.prod(seen) == math.prod(wanted):
         return (
             "As many numbers as expected, but arranged otherwise: along which dimension are the parts "

@@ -1,0 +1,134 @@
+"""`check` in a notebook: the points so far, the list of tasks, and which notebook it is that asks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers import ROOT, cell_named, released, solved
+
+from autograder import tasks
+from autograder.notebook import check
+
+NOTEBOOK = "03_lstm_cell"
+
+
+@pytest.fixture
+def notebook(tmp_path, monkeypatch):
+    """A student's folder with the released notebook; what a session defines goes into its `__dict__`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    for file in (ROOT / "release" / NOTEBOOK).glob("*.*"):
+        shutil.copyfile(file, tmp_path / file.name)
+    return Session()
+
+
+class Session:
+    """Cells that share a namespace, as in a kernel. A cell's text is found by the name of its file."""
+
+    def __init__(self) -> None:
+        self.namespace = {"check": check, "__name__": "__main__"}
+        self.number = 0
+        self.run("import torch\nimport math\nfrom torch import nn\n")
+
+    def run(self, source: str):
+        self.number += 1
+        file = Path(f"cell_{self.number}.py").resolve()
+        file.write_text(source)
+        exec(compile(source, str(file), "exec"), self.namespace)
+        return self.namespace.get("score")
+
+    def solve(self, task: str, change: str = "") -> None:
+        self.run(str(cell_named(solved(), task)["source"]) + change)
+
+
+def test_points_are_remembered_and_a_change_is_noticed(notebook, capsys):
+    notebook.solve("lstm_gates")
+    assert notebook.run("score = check('lstm_gates')") == 2.0
+    said = capsys.readouterr().out
+    assert "`lstm_gates` 2/2, `lstm_cell`, `LSTMCell` and `copy_from_torch` not checked yet. 2 of 10" in said
+    notebook.run("def lstm_cell(*_):\n    raise NotImplementedError\n")
+    assert notebook.run("score = check('lstm_cell')") == 0.0
+    said = capsys.readouterr().out
+    assert "lstm_cell: 0 of 2 points, still to do" in said
+    assert "`lstm_gates` 2/2, `lstm_cell` 0/2" in said
+    notebook.solve("lstm_gates", "\n# another text\n")
+    notebook.run("check('lstm_cell')")
+    assert "`lstm_gates` 2/2 before you changed it" in capsys.readouterr().out
+
+
+def test_the_score_is_what_it_was_with_a_hidden_check(notebook, capsys):
+    notebook.solve("LSTMCell")
+    score = notebook.run("score = check('LSTMCell')")
+    assert score == 4.0
+    assert type(score) is float
+    said = capsys.readouterr().out
+    assert "Grading adds checks worth 0.5 points" in said
+    assert "`LSTMCell` 3.5/4" in said
+    assert "0.5 of the 10 are for checks that run at grading only" in said
+
+
+def test_check_alone_lists_the_tasks_in_their_order(notebook, capsys):
+    assert notebook.run("score = check()") is None
+    said = capsys.readouterr().out
+    places = [
+        said.index(f'check("{task}")') for task in ("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch")
+    ]
+    assert places == sorted(places)
+    assert said.startswith("lstm_cell: 0 of 10 points so far")
+    assert "stays" not in said  # nothing of what a hidden check looks at
+
+
+def test_a_course_lists_its_own_checks(tmp_path, monkeypatch, capsys):
+    (tmp_path / "checks").mkdir()
+    for name in ("a", "b"):
+        text = f'"""What {name} is about.\n\nMore of it."""\nfrom autograder.checking import points, rule\n'
+        text += (
+            f'@points(1)\n@rule("values")\ndef test_one(submission, sizes, draw):\n    """{name} is one."""\n'
+        )
+        (tmp_path / "checks" / f"test_{name}.py").write_text(text)
+    cells = [{"source": [f'check("{name}")']} for name in ("b", "a")]
+    (tmp_path / "gru.ipynb").write_text(json.dumps({"cells": cells}))
+    monkeypatch.chdir(tmp_path)
+    session = Session()
+    session.run("check()")
+    said = capsys.readouterr().out
+    assert said.startswith("gru: 0 of 2 points so far.")
+    assert said.index("What b is about.") < said.index("What a is about.")
+    assert "More of it" not in said
+    session.run("a = 1")
+    session.run("check('a')")
+    assert "`a` 1/1, `b` not checked yet. 1 of 2 points" in capsys.readouterr().out
+
+
+def test_the_notebook_is_told_by_name_by_what_lies_beside_it_or_by_what_it_defines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    with pytest.raises(ValueError, match="cannot be told which notebook"):
+        tasks.home_here(None, {})
+    assert tasks.home_here(None, {"rnn_cell": 1}).name == "rnn_cell"
+    assert tasks.home_here(None, {"__vsc_ipynb_file__": "/home/ada/state.ipynb"}).name == "state"
+    assert tasks.home_here("stacking", {"rnn_cell": 1}).name == "stacking"
+    monkeypatch.setenv("JPY_SESSION_NAME", "/home/ada/lstm_layer.ipynb")
+    assert tasks.home_here(None, {}).name == "lstm_layer"
+    monkeypatch.delenv("JPY_SESSION_NAME")
+    (tmp_path / "shapes.ipynb").write_text("not even JSON")
+    assert tasks.home_here(None, {}).name == "shapes"
+
+
+def test_tasks_are_in_the_order_of_every_release(tmp_path, monkeypatch):
+    for folder in sorted((ROOT / "release").iterdir()):
+        if not folder.is_dir():
+            continue
+        monkeypatch.chdir(folder)
+        cells = released(folder.name)["cells"]
+        sources = [cell["source"] for cell in cells if cell["source"].startswith('check("')]
+        order = [source.split('"')[1] for source in sources]
+        home = tasks.home_here(None, {})
+        assert tasks.in_order(home, sorted(order)) == order
+        assert all(tasks.about(home, task).startswith("`") for task in order), folder
+        (tmp_path / "hints.json").write_bytes((folder / "hints.json").read_bytes())
+        monkeypatch.chdir(tmp_path)  # without the notebook, the hints tell
+        assert tasks.in_order(home, sorted(order)) == order
