@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from copy import deepcopy
 from pathlib import Path
 
@@ -53,6 +54,11 @@ def a_class(course: Path) -> dict[str, float | None]:
     hand_in(course, "untouched", released())
     hand_in(course, "wrong", with_answers(**{name: f"def {name}(*_):\n    return 1" for name in TASKS}))
     hand_in(course, "partly", with_answers(lstm_cell="def lstm_cell(x, h, c, *weights):\n    return h, c"))
+    hand_in(
+        course, "turned", with_answers(lstm_cell="def lstm_cell(x, h, c, *weights):\n    return h.T, c.T")
+    )
+    stops = "def lstm_cell(x, h, c, *weights):\n    return nn.Linear(1, 1)(nn.Sequential(nn.ReLU())(x.T)), c"
+    hand_in(course, "stopped", with_answers(lstm_cell=stops))
     hand_in(course, "forgetful", with_answers(LSTMCell=named(source(), "LSTMCell")["source"] + FORGETFUL))
     hand_in(course, "corrupt", CORRUPT)
     hand_in(course, "misnamed", source(), name="my lstm.ipynb")
@@ -69,7 +75,7 @@ def a_class(course: Path) -> dict[str, float | None]:
     (course / "submitted" / "empty" / LSTM).mkdir(parents=True)
     none = dict.fromkeys(("untouched", "wrong", "corrupt", "misnamed", "empty"), 0.0)
     full = dict.fromkeys(("right", "duplicated", "old_schema"), 10.0)
-    return {**none, **full, "partly": 8.0, "forgetful": 9.0}
+    return {**none, **full, "partly": 8.0, "turned": 8.0, "stopped": 8.0, "forgetful": 9.0}
 
 
 @pytest.fixture(scope="module")
@@ -134,8 +140,20 @@ def test_feedback_shows_the_card_and_keeps_what_is_hidden(both):
             str(course),
             str(sys.prefix),
             "fingerprint",
+            "site-packages",
+            "Traceback (most",
+            tempfile.gettempdir(),
         ):
             assert secret not in page, (student, secret)
+        for card in re.findall(r'<div role="group".*', page):
+            assert not re.search(r"<script|<style|class=|\bsrc=|href=", card), student
+    seen, expected = (
+        re.search(f">{word}</span>(.*?)<(?:br|/div)", pages["turned"]) for word in ("seen", "expected")
+    )
+    assert re.findall(r">(\w+) \d+<", seen[1]) == ["hidden", "batch"]
+    assert re.findall(r">(\w+) \d+<", expected[1]) == ["batch", "hidden"]
+    assert "<summary" in pages["turned"]
+    assert "mat1 and mat2 shapes cannot be multiplied" in pages["stopped"]
     assert "lstm_cell: 0 of 2 points" in pages["partly"]
     assert "Fed its own state, step after step, the cell stays right." in pages["forgetful"]
     assert "could not be read" in pages["corrupt"]

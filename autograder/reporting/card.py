@@ -63,10 +63,9 @@ def card_html(task: TaskVerdict, *notes: str) -> str:
     parts += [_first_row(check) for check in first]
     if rest:
         rows = "".join(_row(check) for check in rest)
-        parts.append(
-            f'<details style="margin:.4em 0 0 0"><summary style="cursor:pointer">{_summary(first, rest)}'
-            f"</summary>{rows}</details>"
-        )
+        # Said outright, because the feedback page's sheet takes the mark that it can be opened away.
+        summary = f'<summary style="cursor:pointer;display:list-item">{_summary(first, rest)}</summary>'
+        parts.append(f'<details style="margin:.4em 0 0 0">{summary}{rows}</details>')
     parts += [f'<p style="margin:.4em 0 0 0">{marked(note)}</p>' for note in notes if note]
     return framed(f"Checks of {task.task}", _edge(task), "".join(parts))
 
