@@ -83,6 +83,7 @@ WRONG = [
 ALONE = {
     "gradient": {"gradient"},
     "dtype": {"dtype"},
+    "device": {"device"},
     "generality": {"generality"},
     "from-scratch": {"from-scratch", "registration"},
     "mutation": {"mutation", "gradient"},

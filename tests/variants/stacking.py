@@ -556,6 +556,22 @@ FAULTS = [
             "        if state is None:\n            zeros = torch.zeros(len(self.layers), x.shape[0], self.layers[0].hidden_size)\n            state = (zeros, zeros)\n        h_n, c_n = [], []\n",
         ),
     ),
+    both(
+        "zero states on the CPU",
+        "device",
+        (
+            "        h_n, c_n = [], []\n",
+            "        if state is None:\n            zeros = torch.zeros(len(self.layers), len(x), self.layers[0].hidden_size, dtype=x.dtype)\n            state = (zeros, zeros)\n        h_n, c_n = [], []\n",
+        ),
+    ),
+    both(
+        "final states in a buffer on the CPU",
+        "device",
+        (
+            "torch.stack(c_n))",
+            "torch.zeros(len(c_n), *c_n[0].shape, dtype=x.dtype).copy_(torch.stack(c_n)))",
+        ),
+    ),
     both("float results", "dtype", ("torch.stack(c_n))", "torch.stack(c_n).float())")),
     both(
         "state written into",
@@ -727,6 +743,13 @@ WRONG = {
         "dropout twice between layers": (
             "dropout",
             edit(STACK, ("self.dropout(hidden)", "self.dropout(self.dropout(hidden))")),
+        ),
+        "masks on the CPU": (
+            "device",
+            edit(
+                STACK,
+                ("self.dropout(hidden)", "hidden * self.dropout(torch.ones(hidden.shape, dtype=x.dtype))"),
+            ),
         ),
         "float32 masks": (
             "dtype",

@@ -4,7 +4,16 @@ from typing import Any
 
 import torch
 
-from autograder.checking import Draw, Submission, Target, case, expect, expect_dtype, expect_untouched
+from autograder.checking import (
+    Draw,
+    Submission,
+    Target,
+    case,
+    expect,
+    expect_device_neutral,
+    expect_dtype,
+    expect_untouched,
+)
 from autograder.exercises.stacking.given import RATE, inputs, new_stack
 
 
@@ -17,6 +26,19 @@ def expect_own_dtype(submission: Submission, kind: str, names: tuple[str, ...], 
             with case(f"in {dtype}, {'without' if len(arguments) == 1 else 'with'} a state"):
                 call = module.run(arguments, default_dtype=None)
                 expect_dtype(call.value, dtype, names=names)
+
+
+def expect_own_device(submission: Submission, kind: str, names: tuple[str, ...], draw: Draw) -> None:
+    """Module and input on a GPU give results there, with a state and without, with dropout."""
+    sizes, (x, state) = draw.sizes, inputs(draw)
+    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
+        with case(context):
+            expect_device_neutral(
+                getattr(submission, kind),
+                arguments,
+                made_with=(sizes.D, sizes.H, sizes.L, RATE),
+                names=names,
+            )
 
 
 def expect_inputs_untouched(submission: Submission, kind: str, draw: Draw) -> None:

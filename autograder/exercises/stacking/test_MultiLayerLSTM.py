@@ -37,6 +37,7 @@ from autograder.exercises.stacking.given import (
 from autograder.exercises.stacking.rules import (
     expect_inputs_untouched,
     expect_no_dropout_after_eval,
+    expect_own_device,
     expect_own_dtype,
 )
 
@@ -156,6 +157,14 @@ def test_gradients(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """A model and input of one dtype give results of that dtype, also without a state and with dropout."""
     expect_own_dtype(submission, KIND, HEADED["names"], draw)
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the input on a GPU everything is made and stays there, also without a state and with dropout."""
+    expect_own_device(submission, KIND, HEADED["names"], draw)
 
 
 @points(0)

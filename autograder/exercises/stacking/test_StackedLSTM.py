@@ -38,6 +38,7 @@ from autograder.exercises.stacking.given import (
 from autograder.exercises.stacking.rules import (
     expect_inputs_untouched,
     expect_no_dropout_after_eval,
+    expect_own_device,
     expect_own_dtype,
 )
 
@@ -177,12 +178,20 @@ def test_gradients(submission, sizes, draw):
         fail("In training with dropout, no gradient flows from `output` down to `x`. What does dropout cut?")
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape, test_from_scratch)
 def test_dtype(submission, sizes, draw):
     """A stack and input of one dtype give results of that dtype, also without a state and with dropout."""
     expect_own_dtype(submission, KIND, STACK["names"], draw)
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the input on a GPU everything is made and stays there, also without a state and with dropout."""
+    expect_own_device(submission, KIND, STACK["names"], draw)
 
 
 @points(0)
