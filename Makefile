@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types validate build bench format wheels constraints clean
+.PHONY: help demo test lint types validate build bench format wheels screenshots constraints clean
 
 # Any Python from 3.11 on that can make environments; 3.11 first, since that is what the tests run on.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
@@ -54,6 +54,11 @@ format: $(READY) ## put style and format right where a tool can
 wheels: $(READY) ## both wheels into dist/: the students' and the instructors'
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist .
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist packaging/course
+
+screenshots: $(READY) ## the pictures in docs/images/ again, from the tests in a browser
+	rm -rf build/screenshots
+	$(BIN)/python -m pytest -q -n 0 -m browser tests/test_browser.py
+	for image in docs/images/*.png; do cp build/screenshots/$${image##*/} docs/images/ || exit 1; done
 
 constraints: ## constraints.txt again, from today's newest versions
 	$(call need-python)

@@ -1,13 +1,17 @@
-"""Courses that nbgrader itself generated, which several files of tests begin with."""
+"""What several files of tests begin with: courses that nbgrader itself generated, the demo, a browser."""
 
 from __future__ import annotations
 
+import fcntl
+import json
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-# `nbgrader_helpers` is imported where it is needed: nbgrader takes two seconds, and most tests do without.
+# Helpers are imported where they are needed: nbgrader takes two seconds, and most tests do without.
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +35,41 @@ def course(empty_course, tmp_path) -> Path:
     course = copy_course(empty_course, tmp_path / "course")
     hand_in(course, "ada", source(), when="2026-03-01 12:00:00 UTC")
     return course
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory, worker_id) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """The demo, run once by the real command for all processes of a test run; the tests only read it."""
+    from helpers import autograder
+
+    own = tmp_path_factory.getbasetemp()
+    shared = own if worker_id == "master" else own.parent
+    course, said = shared / "demo" / "course", shared / "demo.json"
+    with (shared / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not said.exists():
+            course.parent.mkdir()
+            told = autograder("demo", course)
+            said.write_text(json.dumps([told.args, told.returncode, told.stdout, told.stderr]))
+    return course, subprocess.CompletedProcess(*json.loads(said.read_text()))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of a process."""
+    from browser_helpers import chromium
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Say where the pictures are of what the browser showed when a test failed."""
+    report = yield
+    if report.failed and "browser" in getattr(item, "fixturenames", ()):
+        from browser_helpers import pictures_of_failure
+
+        found = pictures_of_failure(re.sub(r"\W+", "-", item.name))
+        report.sections.append(("What the browser showed", "\n".join(map(str, found))))
+    return report

@@ -43,13 +43,6 @@ def scores_in(gradebook: Path) -> dict[str, float]:
         return dict(connection.execute(query).fetchall())
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """The demo, run once by the real command; the tests only read it."""
-    course = tmp_path_factory.mktemp("demo") / "course"
-    return course, autograder("demo", course)
-
-
 @pytest.fixture
 def course(tmp_path) -> Path:
     """A built course without submissions, made from what is committed."""

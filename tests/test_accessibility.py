@@ -1,0 +1,113 @@
+"""Our own pages for everybody: axe-core, headings in order, the keyboard, on light and on dark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from browser_helpers import axe_findings, looking
+from helpers import ASSIGNMENT
+from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+STOPS = "a[href], button, input, summary, [tabindex='0']"
+GROUNDS = {"light": ("#ffffff", "#000000de"), "dark": ("#111111", "#ffffffde")}
+"""Paper and ink of JupyterLab's themes, which the card takes over."""
+
+
+@pytest.fixture(params=["light", "dark"])
+def report(request, browser, demo) -> Iterator[Page]:
+    with looking(browser, color_scheme=request.param) as page:
+        page.goto((demo[0] / "reports" / f"{ASSIGNMENT}.html").as_uri())
+        yield page
+
+
+@pytest.fixture(params=GROUNDS)
+def cards(request, browser, demo) -> Iterator[Page]:
+    """Every card of the demo's class below one another, on a theme's ground."""
+    paper, ink = GROUNDS[request.param]
+    shown = "".join(f"<section>{each}</section>" for each in cards_of(demo[0]))
+    style = f"background:{paper};color:{ink};font:14px sans-serif"
+    with looking(browser) as page:
+        page.set_content(
+            f"<!DOCTYPE html><html lang=en><title>Cards</title><body style='{style}'>"
+            f"<main><h1>Cards</h1>{shown}</main></body></html>"
+        )
+        yield page
+
+
+def cards_of(course: Path) -> list[str]:
+    """Every different card in the graded notebooks of a course."""
+    notebooks = (json.loads(path.read_text()) for path in (course / "autograded").rglob("*.ipynb"))
+    outputs = (
+        output.get("data", {}).get("text/html", "")
+        for notebook in notebooks
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", [])
+    )
+    found = dict.fromkeys("".join(text) for text in outputs)
+    return [text for text in found if 'role="group"' in text]
+
+
+def test_axe_sees_what_is_wrong(browser):
+    pale = "<html lang=en><title>x</title><main><h1>x</h1><p style='color:#bbb'>pale</p></main>"
+    with looking(browser) as page:
+        page.set_content(pale)
+        assert any("color-contrast" in finding for finding in axe_findings(page))
+
+
+def test_axe_finds_nothing_in_the_report(report):
+    report.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert axe_findings(report) == []
+
+
+def test_axe_finds_nothing_in_any_card(cards):
+    assert cards.get_by_role("group", name="Checks of").count() > 8
+    cards.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert axe_findings(cards) == []
+
+
+def test_headings_of_the_report_are_in_order(report):
+    levels = report.locator("h1, h2, h3, h4, h5, h6").evaluate_all("all => all.map(h => +h.tagName[1])")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
+
+
+def test_every_control_of_the_report_is_reached_by_tab_and_shows_it(report):
+    expected = report.locator(STOPS).evaluate_all(
+        "all => all.filter(e => e.checkVisibility()).map((e, i) => e.dataset.stop = String(i))"
+    )
+    assert len(expected) > 20
+    reached = []
+    for _ in expected:
+        report.keyboard.press("Tab")
+        stop, outline = report.evaluate(
+            "[document.activeElement.dataset.stop, getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        assert outline != "none", f"nothing shows that control {stop} has the focus"
+        reached.append(stop)
+    assert reached == expected
+
+
+def test_the_report_is_sorted_with_the_keyboard(report):
+    head = report.locator("#submissions th").filter(has_text="score").first
+    head.get_by_role("button").focus()
+    report.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+
+
+def test_what_a_card_folds_away_opens_with_the_keyboard(cards):
+    folded = cards.locator("details:not([open])").first
+    folded.evaluate("each => { each.id = 'folded'; each.querySelector('summary').dataset.mine = 'yes'; }")
+    stops = cards.locator("summary").count()
+    for _ in range(stops):
+        cards.keyboard.press("Tab")
+        if cards.evaluate("document.activeElement.dataset.mine") == "yes":
+            break
+    cards.keyboard.press("Enter")
+    assert cards.locator("#folded").get_attribute("open") is not None

@@ -1,0 +1,232 @@
+"""What students and teaching assistants see, in a real browser: JupyterLab, formgrader, the report."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from browser_helpers import (
+    Lab,
+    axe_findings,
+    card,
+    cell_of,
+    jupyter_lab,
+    looking,
+    picture,
+    run_all,
+    run_cell,
+    write_into,
+)
+from helpers import ASSIGNMENT, NOTEBOOK, ROOT, answer, autograder_here, released
+from nbgrader_helpers import TASKS, done, marks, run, totals
+from playwright.sync_api import Browser, Page, Response, expect
+
+from autograder.grading.course import Course
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def lab(browser, demo, tmp_path_factory) -> Iterator[Lab]:
+    """JupyterLab in a copy of the demo, in which a student's own folder lies, too."""
+    made = tmp_path_factory.mktemp("lab")
+    course = shutil.copytree(demo[0], made / "course")
+    shutil.copytree(ROOT / "release" / ASSIGNMENT, course / "home" / ASSIGNMENT)
+    with jupyter_lab(course, made / "settings") as lab:
+        yield lab
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A released notebook that was opened and run from top to bottom, and what it showed then."""
+
+    page: Page
+    cards: tuple[str, ...]
+    errors: tuple[str, ...]
+
+
+@pytest.fixture(scope="module")
+def notebook(browser: Browser, lab: Lab) -> Iterator[Opened]:
+    with looking(browser) as page:
+        page.goto(lab.at(f"lab/tree/home/{ASSIGNMENT}/{NOTEBOOK}.ipynb"))
+        expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
+        run_all(page)
+        cards = tuple(card(page, task).text_content() or "" for task in TASKS)
+        kinds = [f"[data-mime-type='application/vnd.jupyter.{kind}']" for kind in ("stderr", "error")]
+        errors = page.locator(", ".join(kinds)).all_text_contents()
+        yield Opened(page, cards, tuple(errors))
+
+
+def hand_over(page: Page, task: str, source: str) -> None:
+    """Write an answer (nbgrader's marks are not in it), run its cell, and run the check below it."""
+    mine = cell_of(page, released(), task)
+    write_into(mine, re.sub(r" *### (BEGIN|END) SOLUTION\n?", "", source))
+    run_cell(mine)
+    run_cell(cell_of(page, released(), f"check_{task}"))
+
+
+class TestStudent:
+    def test_a_released_notebook_runs_from_top_to_bottom(self, notebook):
+        assert notebook.errors == ()
+        for task, told in zip(TASKS, notebook.cards, strict=True):
+            assert re.match(rf"{task}: 0 of \d points, still to do", told)
+
+    def test_a_known_mistake_is_named_by_its_hint_and_its_correction_passes(self, notebook):
+        page = notebook.page
+        mistakes = Course.at(ROOT).bundle(ASSIGNMENT).mistakes
+        mistake = next(each for each in mistakes if each.name == "gates_in_another_order")
+        told = card(page, "lstm_gates")
+        hand_over(page, "lstm_gates", mistake.answer({"lstm_gates": answer("lstm_gates")}))
+        expect(told).to_contain_text(mistake.hint.replace("`", ""))
+        told.scroll_into_view_if_needed()
+        picture(page, "card-with-a-hint")
+        hand_over(page, "lstm_gates", answer("lstm_gates"))
+        expect(told).to_contain_text("everything holds")
+        expect(told).not_to_contain_text(mistake.hint.replace("`", ""))
+
+    @pytest.mark.parametrize("theme", ["Light", "Dark"])
+    def test_the_card_is_accessible_in_jupyterlab(self, notebook, theme):
+        page = notebook.page
+        page.get_by_role("menuitem", name="Settings", exact=True).click()
+        page.get_by_role("menuitem", name="Theme", exact=True).hover()
+        page.get_by_role("menuitem", name=f"JupyterLab {theme}", exact=True).click()
+        expect(page.locator("body")).to_have_attribute(
+            "data-jp-theme-light", "true" if theme == "Light" else "false"
+        )
+        card(page, "LSTMCell").scroll_into_view_if_needed()
+        picture(page, f"card-still-to-do-{theme.lower()}")
+        assert axe_findings(page, "[role=group][aria-label^='Checks of']") == []
+
+    def test_the_validate_button_says_what_fails(self, notebook):
+        page = notebook.page
+        page.get_by_role("button", name="Validate", exact=True).click()
+        told = page.get_by_role("dialog").filter(has_text="Validation Results")
+        expect(told).to_contain_text('check("copy_from_torch")')
+        expect(told).to_contain_text("copy_from_torch: 0 of 2 points, still to do")
+        picture(page, "validate")
+        told.get_by_role("button", name="OK").click()
+        expect(told).to_be_hidden()
+
+
+def in_formgrader(page: Page, lab: Lab, student: str) -> None:
+    """Open a student's submission the way a person does: the list, the name, the link."""
+    page.goto(lab.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
+    row = row_of(page, student)
+    row.locator(".glyphicon-eye-open").click()
+    row.get_by_role("link", name=student).click()
+    expect(page.locator("#check_lstm_gates")).to_have_attribute("placeholder", re.compile(r"\d"))
+
+
+def row_of(page: Page, student: str):
+    """A student's row in formgrader's list of submissions."""
+    return page.locator("tr").filter(has=page.locator("a.name-shown", has_text=re.compile(f"^{student}$")))
+
+
+def saved(kind: str):
+    """Whether a response says that formgrader has saved a grade or a comment."""
+
+    def is_one(response: Response) -> bool:
+        return f"/api/{kind}/" in response.url and response.request.method == "PUT" and response.ok
+
+    return is_one
+
+
+class TestFormgrader:
+    def test_shows_a_graded_submission(self, browser, lab):
+        with looking(browser) as page:
+            in_formgrader(page, lab, "hilde")
+            expect(card(page, "lstm_cell")).to_contain_text("1.5 of 2 points")
+            expect(page.locator("#check_lstm_cell")).to_have_attribute("placeholder", "1.5")
+            card(page, "lstm_cell").scroll_into_view_if_needed()
+            picture(page, "formgrader")
+
+    def test_what_a_person_gives_survives_regrading_and_reaches_the_student(self, browser, lab):
+        comment = "Your gates are right; only their order is not. See the table in part one."
+        with looking(browser) as page:
+            in_formgrader(page, lab, "farah")
+            points, remark = page.locator("#check_lstm_gates"), page.locator("#lstm_gates-comment")
+            with page.expect_response(saved("grade")):
+                points.fill("1.5")
+                points.press("Tab")
+            with page.expect_response(saved("comment")):
+                remark.fill(comment)
+                remark.press("Tab")
+            assert totals(lab.root)["farah"] == 9.5
+            told = autograder_here(
+                "grade", ASSIGNMENT, "--student", "farah", "--force", "--jobs", "1", "--course", lab.root
+            )
+            assert told.returncode == 0, told.stderr
+            assert marks(lab.root)["farah"]["check_lstm_gates"] == (0, 1.5, True)
+
+            page.goto(lab.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
+            expect(row_of(page, "farah").locator(".needs-manual-grade .glyphicon-ok")).to_be_visible()
+            expect(row_of(page, "ada").locator(".needs-manual-grade .glyphicon-ok")).to_have_count(0)
+            in_formgrader(page, lab, "farah")
+            expect(points).to_have_value("1.5")
+            expect(remark).to_have_value(comment)
+            card(page, "lstm_gates").scroll_into_view_if_needed()
+            picture(page, "formgrader-after-regrading")
+            resolve = page.locator(".nbgrader_cell").filter(has=points).get_by_role("button", name="Resolve")
+            with page.expect_response(saved("grade")):
+                resolve.click()
+            expect(resolve).to_be_hidden()
+            assert marks(lab.root)["farah"]["check_lstm_gates"] == (0, 1.5, False)
+
+            done(run(lab.root, "nbgrader", "generate_feedback", ASSIGNMENT, "--student", "farah"))
+            page.goto((lab.root / "feedback" / "farah" / ASSIGNMENT / f"{NOTEBOOK}.html").as_uri())
+            expect(page.get_by_text("(Score: 9.5 / 10.0)")).to_be_visible()
+            expect(page.get_by_text(comment)).to_be_visible()
+            expect(card(page, "lstm_gates")).to_contain_text("0 of 2 points")
+            page.get_by_text(comment).scroll_into_view_if_needed()
+            picture(page, "feedback")
+
+
+class TestReport:
+    @pytest.fixture
+    def page(self, browser, demo) -> Iterator[Page]:
+        with looking(browser) as page:
+            page.goto((demo[0] / "reports" / f"{ASSIGNMENT}.html").as_uri())
+            yield page
+
+    def students(self, page: Page) -> list[str]:
+        return page.locator("#submissions tbody tr:visible th").all_inner_texts()
+
+    def test_begins_with_the_class_at_a_glance(self, page):
+        expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+        expect(page.locator("dl.cards")).to_be_in_viewport()
+        picture(page, "report")
+
+    def test_sorts_by_a_column_both_ways_with_missing_scores_last(self, page):
+        table = page.locator("#submissions")
+        head = table.get_by_role("columnheader", name=re.compile("^score"))
+        assert self.students(page)[:3] == ["ada", "bela", "chidi"]
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", "ascending")
+        assert self.students(page)[:2] == ["dana", "emil"]
+        assert set(self.students(page)[-2:]) == {"ismail", "lea"}, "they have no score"
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", "descending")
+        assert set(self.students(page)[:3]) == {"ada", "bela", "chidi"}
+        assert set(self.students(page)[-2:]) == {"ismail", "lea"}
+        table.scroll_into_view_if_needed()
+        picture(page, "report-sorted")
+
+    def test_filters_rows_by_text_and_says_how_many_are_left(self, page):
+        search = page.get_by_label("Show only rows with this text: Everybody")
+        search.fill("corrupt")
+        assert self.students(page) == ["ismail"]
+        expect(page.get_by_text("1 of 12 rows")).to_be_visible()
+        search.fill("nobody is called so")
+        assert self.students(page) == []
+        search.fill("")
+        assert len(self.students(page)) == 12
+
+    def test_links_lead_to_the_graded_notebooks(self, page, demo):
+        link = page.locator("#submissions").get_by_role("link", name="notebook of farah")
+        path = Path(page.evaluate("link => decodeURI(new URL(link.href).pathname)", link.element_handle()))
+        assert path == demo[0] / "autograded" / "farah" / ASSIGNMENT / f"{NOTEBOOK}.ipynb"
+        assert path.is_file()
