@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from browser_helpers import (
     Lab,
-    axe_findings,
     card,
     cell_of,
     jupyter_lab,
@@ -73,7 +72,7 @@ class TestStudent:
     def test_a_released_notebook_runs_from_top_to_bottom(self, notebook):
         assert notebook.errors == ()
         for task, told in zip(TASKS, notebook.cards, strict=True):
-            assert re.match(rf"{task}: 0 of \d points, still to do", told)
+            assert re.match(rf"{task}: 0 of [\d.]+ points, still to do", told)
 
     def test_a_known_mistake_is_named_by_its_hint_and_its_correction_passes(self, notebook):
         page = notebook.page
@@ -87,29 +86,6 @@ class TestStudent:
         hand_over(page, "lstm_gates", answer("lstm_gates"))
         expect(told).to_contain_text("everything holds")
         expect(told).not_to_contain_text(mistake.hint.replace("`", ""))
-
-    @pytest.mark.parametrize("theme", ["Light", "Dark"])
-    def test_the_card_is_accessible_in_jupyterlab(self, notebook, theme):
-        page = notebook.page
-        page.get_by_role("menuitem", name="Settings", exact=True).click()
-        page.get_by_role("menuitem", name="Theme", exact=True).hover()
-        page.get_by_role("menuitem", name=f"JupyterLab {theme}", exact=True).click()
-        expect(page.locator("body")).to_have_attribute(
-            "data-jp-theme-light", "true" if theme == "Light" else "false"
-        )
-        card(page, "LSTMCell").scroll_into_view_if_needed()
-        picture(page, f"card-still-to-do-{theme.lower()}")
-        assert axe_findings(page, "[role=group][aria-label^='Checks of']") == []
-
-    def test_the_validate_button_says_what_fails(self, notebook):
-        page = notebook.page
-        page.get_by_role("button", name="Validate", exact=True).click()
-        told = page.get_by_role("dialog").filter(has_text="Validation Results")
-        expect(told).to_contain_text('check("copy_from_torch")')
-        expect(told).to_contain_text("copy_from_torch: 0 of 2 points, still to do")
-        picture(page, "validate")
-        told.get_by_role("button", name="OK").click()
-        expect(told).to_be_hidden()
 
 
 def in_formgrader(page: Page, lab: Lab, student: str) -> None:
