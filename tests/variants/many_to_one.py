@@ -592,13 +592,13 @@ WRONG = {
         ),
         "detached": ("gradient", edit(WINDOWS, ("    count", "    series = series.detach()\n    count"))),
         "targets detached": ("gradient", edit(WINDOWS, ("series[window:]", "series[window:].detach()"))),
-        "rebuilt from numbers": (
+        "copied without their graph": (
             "gradient",
             edit(
                 WINDOWS,
                 (
                     "series[start : start + window] for",
-                    "torch.tensor(series[start : start + window].tolist(), dtype=series.dtype) for",
+                    "torch.empty_like(series[:window]).copy_(series[start : start + window].detach()) for",
                 ),
             ),
         ),
@@ -612,6 +612,17 @@ WRONG = {
                 ),
             ),
         ),
+        "a buffer on the CPU": (
+            "device",
+            edit(
+                WINDOWS,
+                (
+                    "    y =",
+                    "    buffer = torch.zeros(count, window, dtype=series.dtype)\n    buffer[:] = x\n    x = buffer\n    y =",
+                ),
+            ),
+        ),
+        "targets brought to the CPU": ("device", edit(WINDOWS, ("series[window:]", "series[window:].cpu()"))),
         "targets in float": ("dtype", edit(WINDOWS, ("series[window:]", "series[window:].float()"))),
         "the series is scaled first": (
             "mutation",
@@ -797,6 +808,38 @@ WRONG = {
                 ("self.rnn.hidden_size)\n", "self.rnn.hidden_size).to(x.device)\n"),
             ),
         ),
+        "a state with a dtype but no device": (
+            "device",
+            edit(
+                REGRESSOR,
+                ("x.new_zeros(", "torch.zeros("),
+                ("self.rnn.hidden_size)\n", "self.rnn.hidden_size, dtype=x.dtype)\n"),
+            ),
+        ),
+        "a state kept from before the move": (
+            "device",
+            edit(
+                REGRESSOR,
+                (
+                    "        self.fc =",
+                    "        self.zero = torch.zeros(num_layers, 1, hidden_size)\n        self.fc =",
+                ),
+                (
+                    "x.new_zeros(self.rnn.num_layers, x.shape[0], self.rnn.hidden_size)",
+                    "self.zero.to(x.dtype).repeat(1, len(x), 1)",
+                ),
+            ),
+        ),
+        "a result buffer on the CPU": (
+            "device",
+            edit(
+                REGRESSOR,
+                (
+                    "        return self.fc(output[:, -1])",
+                    "        result = torch.zeros(x.shape[0], self.fc.out_features, dtype=x.dtype)\n        result[:] = self.fc(output[:, -1])\n        return result",
+                ),
+            ),
+        ),
         "a result in float": ("dtype", edit(REGRESSOR, ("output[:, -1])", "output[:, -1]).float()"))),
         "a result buffer of the default dtype": (
             "dtype",
@@ -973,6 +1016,21 @@ WRONG = {
                     "        zeros = torch.zeros(self.lstm.num_layers, len(ids), self.lstm.hidden_size).to(ids.device)\n        output,",
                 ),
             ),
+        ),
+        "states of the weights' dtype on the CPU": (
+            "device",
+            edit(
+                CLASSIFIER,
+                ("self.embedding(ids))\n", "self.embedding(ids), (zeros, zeros))\n"),
+                (
+                    "        output,",
+                    "        zeros = torch.zeros(self.lstm.num_layers, len(ids), self.lstm.hidden_size, dtype=self.fc.weight.dtype)\n        output,",
+                ),
+            ),
+        ),
+        "scores brought to the CPU": (
+            "device",
+            edit(CLASSIFIER, ("self.fc(h_n[-1])", "self.fc(h_n[-1]).cpu()")),
         ),
         "scores in float": ("dtype", edit(CLASSIFIER, ("self.fc(h_n[-1])", "self.fc(h_n[-1]).float()"))),
         "the ids are cleared": (
@@ -1288,6 +1346,28 @@ WRONG = {
                 ("predictions.append(prediction[0, 0])", "predictions[i] = prediction[0, 0]"),
                 ("torch.stack(predictions)", "predictions"),
             ),
+        ),
+        "a list of numbers, made a tensor on the CPU": (
+            "device",
+            edit(
+                FORECAST,
+                ("prediction[0, 0]", "prediction.item()"),
+                ("torch.stack(predictions)", "torch.tensor(predictions, dtype=window.dtype)"),
+            ),
+        ),
+        "a buffer on the CPU": (
+            "device",
+            edit(
+                FORECAST,
+                ("predictions = []", "predictions = torch.zeros(steps, dtype=window.dtype)"),
+                ("for _ in", "for i in"),
+                ("predictions.append(prediction[0, 0])", "predictions[i] = prediction[0, 0]"),
+                ("torch.stack(predictions)", "predictions"),
+            ),
+        ),
+        "predictions brought to the CPU": (
+            "device",
+            edit(FORECAST, ("prediction[0, 0]", "prediction[0, 0].cpu()")),
         ),
         "shifted in place": (
             "mutation",

@@ -45,15 +45,14 @@ class Network:
         sizes = draw.sizes
         self.rnn = draw.module(nn.RNN, sizes.D, sizes.H, batch_first=True, dtype=dtype)
         self.fc = draw.module(nn.Linear, sizes.H, outputs, dtype=dtype)
-        self.given: Target = submission.given(
-            "Network",
-            sizes.D,
-            sizes.H,
-            outputs,
-            source=NETWORK,
-            state=self.parameters(),
-            dtype=dtype,
+        self._build = lambda: submission.given(
+            "Network", sizes.D, sizes.H, outputs, source=NETWORK, state=self.parameters(), dtype=dtype
         )
+        self.given: Target = self.afresh()
+
+    def afresh(self) -> Target:
+        """Another such network on the student's side."""
+        return self._build()
 
     def parameters(self) -> dict[str, torch.Tensor]:
         """Copies of the reference's parameters, by the names of the student's side."""

@@ -6,6 +6,7 @@ from torch import nn
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_module,
@@ -187,6 +188,19 @@ def test_dtype(submission, sizes, draw):
             model = new_model(submission, sizes, dtype=dtype)
             call = model.run((draw.ints("B T", sizes.V),), default_dtype=None)
             expect_dtype(call.value, dtype, names="scores")
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_parameters, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the model and the ids on a GPU everything is made and stays there."""
+    expect_device_neutral(
+        submission.SequenceClassifier,
+        (draw.ints("B T", sizes.V),),
+        made_with=(sizes.V, sizes.D, sizes.H, OUTPUTS, sizes.L),
+        names="scores",
+    )
 
 
 @teaching_only

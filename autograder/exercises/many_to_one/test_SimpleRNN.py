@@ -6,6 +6,7 @@ from torch import nn
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_module,
@@ -155,7 +156,7 @@ def test_gradients(submission, sizes, draw):
     )
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
@@ -165,6 +166,19 @@ def test_dtype(submission, sizes, draw):
             model = new_model(submission, sizes, OUTPUTS, dtype=dtype)
             call = model.run((draw("B T D", dtype=dtype),), default_dtype=None)
             expect_dtype(call.value, dtype, names="prediction")
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_parameters, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the model and its input on a GPU everything is made and stays there."""
+    expect_device_neutral(
+        submission.SimpleRNN,
+        (draw("B T D"),),
+        made_with=(sizes.D, sizes.H, sizes.L, OUTPUTS),
+        names="prediction",
+    )
 
 
 @teaching_only

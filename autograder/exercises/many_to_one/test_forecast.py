@@ -2,7 +2,17 @@
 
 import torch
 
-from autograder.checking import case, expect, expect_dtype, expect_untouched, fail, needs, points, rule
+from autograder.checking import (
+    case,
+    expect,
+    expect_device_neutral,
+    expect_dtype,
+    expect_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
 from autograder.exercises.many_to_one.given import Network, expect_answer
 
 STEPS = 17
@@ -100,6 +110,22 @@ def test_dtype(submission, sizes, draw):
         with case(f"with the model and the window in {dtype}"):
             call = submission.forecast.run((network.given, window, STEPS), default_dtype=None)
             expect_dtype(call.value, dtype, names="forecast")
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_feeds_back, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the model and the window on a GPU everything is made and stays there."""
+    network, window = given(submission, draw)
+    # Each prediction may pass through a number: a tensor made of them is right where the window is.
+    expect_device_neutral(
+        submission.forecast,
+        lambda: (network.afresh(), window, STEPS),
+        names="forecast",
+        reads=True,
+        gradients=False,
+    )
 
 
 @points(0.5)

@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -99,7 +100,7 @@ def test_gradients(submission, sizes, draw):
     )
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
@@ -108,6 +109,14 @@ def test_dtype(submission, sizes, draw):
         with case(f"with a series of {dtype}"):
             call = submission.make_windows.run((series_of(draw, dtype), sizes.T), default_dtype=None)
             expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the series on a GPU the windows and targets are there, too."""
+    expect_device_neutral(submission.make_windows, (series_of(draw), sizes.T), names=RESULTS["names"])
 
 
 @points(0)
