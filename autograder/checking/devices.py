@@ -166,7 +166,8 @@ def _judge_events(there: Placed, reads: bool) -> None:
     order = ("hard-coded", "mixed", "written", "readback", "sync")
     faults = [event for kind in order for event in there.events if event["kind"] == kind]
     for event in faults:
-        kind, line, made = event["kind"], _quoted(event["line"]), _quoted(event["made"])
+        kind, line = event["kind"], _quoted(event["line"])
+        made = _quoted(event["made"]) if event["made"] else ""
         name = f"`{event['name']}`" if event["name"] else "a tensor"
         if kind == "hard-coded":
             fail(

@@ -1,5 +1,7 @@
 """What a task is handed on the student's side: a recurrent module of torch's that notes its calls."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import nn
 
@@ -48,6 +50,15 @@ def noting(
         state=module.state_dict(),
         dtype=dtype,
     )
+
+
+def each_place_of_lengths(position: int) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Where the lengths, the argument at `position`, may be while the data is on a GPU.
+
+    Each place as the arguments that stay on the CPU (`on_cpu`) and the words for it.
+    """
+    yield (position,), "with the lengths on the CPU"
+    yield (), "with the lengths on the GPU, too"
 
 
 def expect_weights_untouched(given: Target, module: nn.Module, name: str) -> None:

@@ -44,7 +44,9 @@ PAD, LAST, MEAN, PACKED, MSE = SOLUTIONS.values()
 
 MULTIPLIED = """
 def masked_mse(prediction, target, lengths):
-    mask = torch.arange(prediction.shape[1]).expand(len(lengths), -1) < lengths.unsqueeze(1)
+    lengths = lengths.to(prediction.device)
+    steps = torch.arange(prediction.shape[1], device=prediction.device)
+    mask = steps.expand(len(lengths), -1) < lengths.unsqueeze(1)
     mask = mask.unsqueeze(-1).to(prediction.dtype)
     squared = ((prediction - target) * mask) ** 2
     return squared.sum() / (lengths.sum() * prediction.shape[2])
@@ -153,11 +155,13 @@ def last_valid(output, lengths):
         "flattened": """
 def last_valid(output, lengths):
     B, T, H = output.shape
-    return output.reshape(B * T, H).index_select(0, torch.arange(B) * T + lengths - 1)
+    starts = torch.arange(0, B * T, T, device=output.device)
+    return output.reshape(B * T, H).index_select(0, starts + lengths.to(output.device) - 1)
 """,
         "take_along_dim": """
 def last_valid(output, lengths):
-    return torch.take_along_dim(output, (lengths - 1)[:, None, None], dim=1)[:, 0]
+    last = lengths.to(output.device) - 1
+    return torch.take_along_dim(output, last[:, None, None], dim=1)[:, 0]
 """,
         "a preallocated result": """
 def last_valid(output, lengths):
@@ -168,7 +172,8 @@ def last_valid(output, lengths):
 """,
         "where, then a sum": """
 def last_valid(output, lengths):
-    last = torch.arange(output.shape[1])[None, :, None] == lengths[:, None, None] - 1
+    steps = torch.arange(output.shape[1], device=output.device)
+    last = steps[None, :, None] == lengths.to(steps.device)[:, None, None] - 1
     return torch.where(last, output, 0).sum(1)
 """,
     },
@@ -190,28 +195,32 @@ def masked_mean(output, lengths):
 """,
         "where": """
 def masked_mean(output, lengths):
-    real = torch.arange(output.shape[1])[None, :, None] < lengths[:, None, None]
+    real = torch.arange(output.shape[1])[None, :, None] < lengths.cpu()[:, None, None]
+    real = real.to(output.device)
     return torch.where(real, output, torch.zeros_like(output)).sum(dim=1).div(real.sum(dim=1))
 """,
         "einsum": """
 def masked_mean(output, lengths):
-    steps = torch.arange(output.shape[1]).repeat(len(lengths), 1)
+    lengths = lengths.to(output.device)
+    steps = torch.arange(output.shape[1]).to(lengths).repeat(len(lengths), 1)
     mask = steps.lt(lengths.reshape(-1, 1)).type_as(output)
     return torch.einsum("bth,bt->bh", output, mask) / lengths.view(-1, 1).type_as(output)
 """,
         "running sums up to the last step": """
 def masked_mean(output, lengths):
     sums = output.cumsum(dim=1)
-    return last_valid(sums, lengths) / lengths[:, None]
+    return last_valid(sums, lengths) / lengths.to(sums.device)[:, None]
 """,
         "nanmean": """
 def masked_mean(output, lengths):
-    padding = torch.arange(output.shape[1]) >= lengths[:, None]
+    steps = torch.arange(output.shape[1], device=output.device)
+    padding = steps >= lengths.to(output.device)[:, None]
     return output.masked_fill(padding[:, :, None], float("nan")).nanmean(dim=1)
 """,
         "summed step by step": """
 def masked_mean(output, lengths):
     total = output.new_zeros(output.shape[0], output.shape[2])
+    lengths = lengths.to(total.device)
     for t in range(output.shape[1]):
         real = (t < lengths).unsqueeze(1)
         total = total + torch.where(real, output[:, t], 0)
@@ -226,7 +235,8 @@ def masked_mean(output, lengths):
 """,
         "converted back at the end": """
 def masked_mean(output, lengths):
-    mask = (torch.arange(output.shape[1])[None] < lengths[:, None]).float()
+    lengths = lengths.to(device=output.device)
+    mask = (torch.arange(output.shape[1]).to(output.device)[None] < lengths[:, None]).float()
     return ((output * mask[..., None]).sum(1) / lengths[:, None]).to(output.dtype)
 """,
     },
@@ -259,7 +269,7 @@ def run_packed(lstm, x, lengths):
 def run_packed(lstm: nn.LSTM, x, lengths):
     assert isinstance(lstm, nn.LSTM) and lstm.batch_first
     zeros = x.new_zeros(lstm.num_layers, x.shape[0], lstm.hidden_size)
-    packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
     out, (h_n, c_n) = lstm(packed, (zeros, zeros.clone()))
     out = nn.utils.rnn.pad_packed_sequence(out, batch_first=True, total_length=x.shape[1])
     return out[0], (h_n, c_n)
@@ -283,9 +293,10 @@ def run_packed(lstm, x, lengths):
 """,
         "index_select, a scattered way back": """
 def run_packed(lstm, x, lengths):
+    lengths = lengths.to(x.device)
     order = torch.argsort(lengths, descending=True)
     inverse = torch.empty_like(order)
-    inverse[order] = torch.arange(len(order))
+    inverse[order] = torch.arange(len(order), device=x.device)
     packed = nn.utils.rnn.pack_padded_sequence(x.index_select(0, order), lengths[order].cpu(), batch_first=True)
     output, state = lstm(packed)
     output, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.size(1))
@@ -302,7 +313,7 @@ def masked_mse(prediction, target, lengths):
 """,
         "reduction none": """
 def masked_mse(prediction, target, lengths):
-    mask = torch.arange(prediction.size(1))[None, :] < lengths[:, None]
+    mask = torch.arange(prediction.size(1), device=lengths.device)[None, :] < lengths[:, None]
     return F.mse_loss(prediction, target, reduction="none")[mask].mean()
 """,
         "a loop of slices": """
@@ -320,18 +331,21 @@ def masked_mse(prediction, target, lengths):
 """,
         "both masked, then the sum": """
 def masked_mse(prediction, target, lengths):
-    padding = (torch.arange(prediction.shape[1]) >= lengths.unsqueeze(1)).unsqueeze(2)
+    padding = (torch.arange(prediction.shape[1]) >= lengths.cpu().unsqueeze(1)).unsqueeze(2)
+    padding = padding.to(target.device)
     loss = F.mse_loss(prediction.masked_fill(padding, 0), target.masked_fill(padding, 0), reduction="sum")
     return loss / (~padding).sum() / prediction.shape[2]
 """,
         "where": """
 def masked_mse(prediction, target, lengths):
-    real = torch.arange(prediction.shape[1])[None, :, None] < lengths[:, None, None]
+    steps, lengths = torch.arange(prediction.shape[1]).to(prediction.device), lengths.to(prediction.device)
+    real = steps[None, :, None] < lengths[:, None, None]
     difference = torch.where(real, prediction - target, 0.0)
     return difference.square().sum() / (real.sum() * prediction.size(-1))
 """,
         "weighted means of the sequences": """
 def masked_mse(prediction, target, lengths):
+    lengths = lengths.to(prediction.device)
     per_sequence = masked_mean((prediction - target) ** 2, lengths).mean(dim=1)
     return (per_sequence * lengths).sum() / lengths.sum()
 """,
@@ -456,6 +470,15 @@ WRONG = {
             "dtype",
             edit(PAD, ("sequences[0].new_zeros(", "torch.zeros(")),
         ),
+        "the rectangle on the CPU": (
+            "device",
+            edit(
+                PAD,
+                ("sequences[0].new_zeros(", "torch.zeros("),
+                ("sequences[0].shape[1])", "sequences[0].shape[1], dtype=sequences[0].dtype)"),
+            ),
+        ),
+        "brought back to the CPU": ("device", edit(PAD, ("return padded,", "return padded.cpu(),"))),
         "lengths as floats": ("dtype", edit(PAD, ("padded, lengths\n", "padded, lengths.float()\n"))),
         "lengths as int32": ("dtype", edit(PAD, ("padded, lengths\n", "padded, lengths.int()\n"))),
         "padded in float": ("dtype", edit(PAD, ("return padded,", "return padded.float(),"))),
@@ -586,6 +609,22 @@ WRONG = {
             "dtype",
             "def last_valid(output, lengths):\n"
             "    result = torch.zeros(output.shape[0], output.shape[2])\n"
+            "    for b, n in enumerate(lengths):\n        result[b] = output[b, n - 1]\n    return result\n",
+        ),
+        "steps of the flattened batch on the CPU": (
+            "device",
+            "def last_valid(output, lengths):\n    B, T, H = output.shape\n"
+            "    return output.reshape(B * T, H).index_select(0, torch.arange(B) * T + lengths - 1)\n",
+        ),
+        "lengths where they were": (
+            "device",
+            "def last_valid(output, lengths):\n"
+            "    return torch.take_along_dim(output, (lengths - 1)[:, None, None], dim=1)[:, 0]\n",
+        ),
+        "a buffer on the CPU": (
+            "device",
+            "def last_valid(output, lengths):\n"
+            "    result = torch.zeros(output.shape[0], output.shape[2], dtype=output.dtype)\n"
             "    for b, n in enumerate(lengths):\n        result[b] = output[b, n - 1]\n    return result\n",
         ),
         "lengths counted down in place": (
@@ -743,6 +782,23 @@ WRONG = {
         "output masked in place": (
             "mutation",
             edit(MEAN, ("    total", "    output *= real[:, :, None]\n    total")),
+        ),
+        "steps on the CPU": ("device", edit(MEAN, (", device=output.device)", ")"))),
+        "lengths where they were": (
+            "device",
+            edit(MEAN, ("    lengths = lengths.to(output.device)\n", "")),
+        ),
+        "steps where the lengths are": (
+            "device",
+            edit(
+                MEAN,
+                ("    lengths = lengths.to(output.device)\n", ""),
+                ("device=output.device", "device=lengths.device"),
+            ),
+        ),
+        "everything on the CPU": (
+            "device",
+            edit(MEAN, ("    steps", "    output, lengths = output.cpu(), lengths.cpu()\n    steps")),
         ),
         "lengths changed": (
             "mutation",
@@ -945,6 +1001,21 @@ WRONG = {
                 ("    packed =", "    for b, n in enumerate(lengths):\n        x[b, n:] = 0\n    packed ="),
             ),
         ),
+        "lengths packed where they are": ("device", edit(PACKED, ("lengths.cpu()", "lengths"))),
+        "the order where the lengths are": (
+            "device",
+            edit(SORTED, ("x[order]", "x.index_select(0, order)")),
+        ),
+        "zero states on the CPU": (
+            "device",
+            edit(
+                PACKED,
+                (
+                    "lstm(packed)",
+                    "lstm(packed, (torch.zeros(lstm.num_layers, len(x), lstm.hidden_size, dtype=x.dtype),) * 2)",
+                ),
+            ),
+        ),
         "weights touched": (
             "mutation",
             edit(PACKED, ("    return", "    lstm.bias_hh_l0.data.mul_(0.5)\n    return")),
@@ -1032,7 +1103,7 @@ WRONG = {
         "with the count": ("shape", edit(MSE, ("target[real])", "target[real]), real.sum()"))),
         "T taken from the longest": (
             "generality",
-            edit(MULTIPLIED, ("torch.arange(prediction.shape[1])", "torch.arange(int(lengths.max()))")),
+            edit(MULTIPLIED, ("torch.arange(prediction.shape[1],", "torch.arange(int(lengths.max()),")),
         ),
         "view": (
             "generality",
@@ -1085,6 +1156,21 @@ WRONG = {
         "in double": (
             "dtype",
             edit(MSE, ("prediction[real], target[real]", "prediction[real].double(), target[real].double()")),
+        ),
+        "steps on the CPU": ("device", edit(MULTIPLIED, (", device=prediction.device)", ")"))),
+        "steps on the CPU, lengths where they were": (
+            "device",
+            "def masked_mse(prediction, target, lengths):\n"
+            "    mask = torch.arange(prediction.size(1))[None, :] < lengths[:, None]\n"
+            "    return F.mse_loss(prediction, target, reduction='none')[mask].mean()\n",
+        ),
+        "a total on the CPU": (
+            "device",
+            "def masked_mse(prediction, target, lengths):\n"
+            "    total = torch.zeros((), dtype=prediction.dtype)\n"
+            "    for p, t, n in zip(prediction, target, lengths.tolist()):\n"
+            "        total = total + (p[:n] - t[:n]).square().sum().cpu()\n"
+            "    return total / (int(lengths.sum()) * prediction.shape[-1])\n",
         ),
         "the difference in place": (
             "mutation",

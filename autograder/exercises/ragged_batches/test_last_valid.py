@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -12,6 +13,7 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.exercises.handed import each_place_of_lengths
 from autograder.exercises.ragged_batches.given import (
     every_length,
     every_padding,
@@ -95,6 +97,17 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.last_valid.run(ragged_outputs(draw.at(roomy(sizes)), dtype), default_dtype=None)
         expect_dtype(call.value, dtype, names="last")
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_last_real_step, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the data on a GPU everything is made and stays there, wherever the lengths are."""
+    arguments = ragged_outputs(draw.at(roomy(sizes)))
+    for on_cpu, context in each_place_of_lengths(1):
+        with case(context):
+            expect_device_neutral(submission.last_valid, arguments, names="last", on_cpu=on_cpu)
 
 
 @points(0)

@@ -7,6 +7,7 @@ from autograder.checking import (
     case,
     compare,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_untouched,
     fail,
@@ -14,6 +15,7 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.exercises.handed import each_place_of_lengths
 from autograder.exercises.ragged_batches.given import (
     HUGE,
     every_length,
@@ -120,7 +122,7 @@ def test_gradients(submission, sizes, draw):
         )
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
@@ -128,6 +130,17 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.masked_mse.run(given(draw.at(roomy(sizes)), dtype), default_dtype=None)
         expect_dtype(call.value, dtype, names="loss")
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the data on a GPU everything is made and stays there, wherever the lengths are."""
+    arguments = given(draw.at(roomy(sizes)))
+    for on_cpu, context in each_place_of_lengths(2):
+        with case(context):
+            expect_device_neutral(submission.masked_mse, arguments, names="loss", on_cpu=on_cpu)
 
 
 @points(0)

@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -76,7 +77,7 @@ def test_any_size(submission, sizes, draw):
         expect(submission.pad_batch(sequences), reference(sequences), **RESULTS, sizes=room)
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
@@ -91,6 +92,18 @@ def test_dtype(submission, sizes, draw):
                 f"`lengths` is {lengths.dtype}; expected torch.int64. Lengths are counts and are used as "
                 "indices: make the tensor from whole numbers, without a floating dtype."
             )
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the sequences on a GPU they are padded there; the lengths are on the CPU."""
+    sequences = given(draw.at(roomy(sizes)))
+    # Sequences rebuilt from plain numbers are for the gradient check to find, and cost there.
+    expect_device_neutral(
+        submission.pad_batch, (sequences,), names=RESULTS["names"], stays=("lengths",), reads=True
+    )
 
 
 @points(0.5)

@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -14,7 +15,7 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.exercises.handed import expect_weights_untouched
+from autograder.exercises.handed import each_place_of_lengths, expect_weights_untouched
 from autograder.exercises.ragged_batches.given import (
     HUGE,
     hand_over,
@@ -174,6 +175,23 @@ def test_dtype(submission, sizes, draw):
         arguments = (given, here("B T D", dtype=dtype), ragged_lengths(here))
         call = submission.run_packed.run(arguments, default_dtype=None)
         expect_dtype(call.value, dtype, names=("output", "h_n", "c_n"))
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_as_one_by_one, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the LSTM and its input on a GPU everything is made and stays there, wherever the lengths are."""
+    here = draw.at(roomy(sizes))
+    lstm, x, lengths = reference_lstm(here), here("B T D"), ragged_lengths(here)
+    for on_cpu, context in each_place_of_lengths(2):
+        with case(context):
+            expect_device_neutral(
+                submission.run_packed,
+                lambda: (hand_over(submission, lstm), x, lengths),
+                names=RESULTS["names"],
+                on_cpu=on_cpu,
+            )
 
 
 @points(0)
