@@ -120,15 +120,16 @@ def bridge_state(state):
         "einsum, where": """
 def attention(query, encoder_output, lengths):
     scores = torch.einsum("bh,bth->bt", query, encoder_output) * query.size(-1) ** -0.5
-    real = torch.arange(encoder_output.size(1))[None] < lengths[:, None]
+    steps = torch.arange(encoder_output.size(1), device=query.device)
+    real = steps[None] < lengths.to(query.device)[:, None]
     weights = F.softmax(torch.where(real, scores, -torch.inf), dim=-1)
     return torch.einsum("bt,bth->bh", weights, encoder_output), weights
 """,
         "bmm, a huge negative score": """
 def attention(query, encoder_output, lengths):
     scores = torch.bmm(encoder_output, query[:, :, None])[:, :, 0] / (query.shape[1] ** 0.5)
-    mask = torch.arange(scores.shape[1]).expand_as(scores) >= lengths[:, None]
-    scores = scores.masked_fill(mask, -1e9)
+    mask = torch.arange(scores.shape[1]).expand(scores.shape) >= lengths.cpu()[:, None]
+    scores = scores.masked_fill(mask.to(scores.device), -1e9)
     weights = scores.softmax(1)
     return [torch.bmm(weights[:, None], encoder_output)[:, 0], weights]
 """,
@@ -143,7 +144,8 @@ def attention(query, encoder_output, lengths):
 """,
         "padding zeroed, exponentials by hand": """
 def attention(query, encoder_output, lengths):
-    real = torch.arange(encoder_output.shape[1]).unsqueeze(0) < lengths.unsqueeze(1)
+    real = torch.arange(encoder_output.shape[1], device=lengths.device).unsqueeze(0) < lengths.unsqueeze(1)
+    real = real.to(encoder_output.device)
     clean = encoder_output.masked_fill(~real.unsqueeze(2), 0)
     scores = (clean * query.unsqueeze(1)).sum(2) / torch.sqrt(torch.tensor(query.shape[1], dtype=query.dtype))
     e = torch.exp(scores - scores.amax(1, keepdim=True).detach()) * real
@@ -153,9 +155,9 @@ def attention(query, encoder_output, lengths):
         "torch's own attention": """
 def attention(query, encoder_output, lengths):
     B, T, H = encoder_output.shape
-    mask = (torch.arange(T) < lengths[:, None])[:, None]
+    mask = (torch.arange(T).to(query.device) < lengths.to(query.device)[:, None])[:, None]
     q = query[:, None]
-    unit = torch.eye(T, dtype=query.dtype).expand(B, T, T)
+    unit = torch.eye(T, dtype=query.dtype, device=query.device).expand(B, T, T)
     context = F.scaled_dot_product_attention(q, encoder_output, encoder_output, attn_mask=mask)
     weights = F.scaled_dot_product_attention(q, encoder_output, unit, attn_mask=mask)
     return context.squeeze(1), weights.squeeze(1)
@@ -184,7 +186,9 @@ def attention(query, encoder_output, lengths):
 def attention(query, encoder_output, lengths):
     q, e = query.double(), encoder_output.double()
     scores = (e @ q[..., None])[..., 0] / q.shape[-1] ** 0.5
-    scores = scores + torch.zeros_like(scores).masked_fill(torch.arange(e.shape[1]) >= lengths[:, None], float("-inf"))
+    lengths = lengths.to(e.device)
+    padded = torch.arange(e.shape[1], device=e.device) >= lengths[:, None]
+    scores = scores + torch.zeros_like(scores).masked_fill(padded, float("-inf"))
     weights = scores.softmax(-1)
     return (weights[:, None] @ e)[:, 0].to(query.dtype), weights.to(query.dtype)
 
@@ -309,8 +313,8 @@ def greedy_generate(model, prompt_ids, steps):
             best = [int(row[-1].argmax()) for row in logits]
             for row, token in zip(rows, best):
                 row.append(token)
-            ids = torch.tensor(best).unsqueeze(1)
-    return torch.tensor(rows)
+            ids = torch.tensor(best, device=prompt_ids.device).unsqueeze(1)
+    return torch.tensor(rows, device=prompt_ids.device)
 """,
         "recursion, max, assertions": """
 def greedy_generate(model, prompt_ids, steps):
@@ -394,6 +398,17 @@ WRONG = {
                 ),
             ),
         ),
+        "zeros on the CPU": (
+            "device",
+            edit(
+                BRIDGE,
+                (
+                    "return torch.cat((layers[:, 0], layers[:, 1]), dim=2)",
+                    "out = torch.zeros(rows // 2, batch_size, 2 * hidden_size, dtype=part.dtype)\n        out[..., :hidden_size], out[..., hidden_size:] = layers[:, 0], layers[:, 1]\n        return out",
+                ),
+            ),
+        ),
+        "joined on the CPU": ("device", edit(BRIDGE, ("part.reshape", "part.cpu().reshape"))),
         "zeroed after use": (
             "mutation",
             edit(
@@ -535,6 +550,18 @@ WRONG = {
                 ("@ encoder_output).squeeze(1)", "@ encoder_output.to(weights.dtype)).squeeze(1)"),
             ),
         ),
+        "steps on the CPU": ("device", edit(ATTENTION, (", device=lengths.device)", ")"))),
+        "the mask where the lengths are": ("device", edit(ATTENTION, (".to(scores.device)", ""))),
+        "steps where the data is, lengths where they were": (
+            "device",
+            edit(ATTENTION, ("device=lengths.device", "device=query.device")),
+        ),
+        "a scale on the CPU": (
+            "device",
+            edit(
+                ATTENTION, ("/ hidden_size**0.5", "/ torch.full((1,), hidden_size, dtype=query.dtype).sqrt()")
+            ),
+        ),
         "padding zeroed in place": (
             "mutation",
             edit(ATTENTION, ("    weights =", "    encoder_output[padded] = 0\n    weights =")),
@@ -652,6 +679,26 @@ def decode_teacher_forced(decoder, embedding, fc, target_ids, state):
                 (
                     "    return fc(output)",
                     "    logits = torch.zeros(*target_ids.shape, fc.out_features)\n    logits[:] = fc(output)\n    return logits",
+                ),
+            ),
+        ),
+        "written into a tensor on the CPU": (
+            "device",
+            edit(
+                DECODE,
+                (
+                    "    return fc(output)",
+                    "    logits = torch.zeros(*target_ids.shape, fc.out_features, dtype=output.dtype)\n    logits[:] = fc(output)\n    return logits",
+                ),
+            ),
+        ),
+        "one-hot rows on the CPU": (
+            "device",
+            edit(
+                DECODE,
+                (
+                    "embedding(target_ids)",
+                    "torch.eye(embedding.num_embeddings, dtype=state[0].dtype)[target_ids] @ embedding.weight",
                 ),
             ),
         ),
@@ -840,6 +887,20 @@ def greedy_generate(model, prompt_ids, steps):
                     "    result = torch.zeros(len(prompt_ids), steps)\n    result[:] = torch.cat(tokens, dim=1)\n    return result",
                 ),
             ),
+        ),
+        "tokens written into a tensor on the CPU": (
+            "device",
+            edit(
+                GREEDY,
+                (
+                    "    return torch.cat(tokens, dim=1)",
+                    "    result = torch.zeros(len(prompt_ids), steps, dtype=torch.int64)\n    result[:] = torch.cat(tokens, dim=1)\n    return result",
+                ),
+            ),
+        ),
+        "tokens rebuilt on the CPU": (
+            "device",
+            edit(GREEDY, ("torch.cat(tokens, dim=1)", "torch.tensor(torch.cat(tokens, dim=1).tolist())")),
         ),
         "the prompt overwritten": (
             "mutation",

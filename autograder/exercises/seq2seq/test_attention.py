@@ -6,6 +6,7 @@ from autograder.checking import (
     case,
     compare,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -14,6 +15,7 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.exercises.handed import each_place_of_lengths
 from autograder.exercises.seq2seq.given import attended, padding, ragged, roomy
 
 ARGUMENTS = ("query", "encoder_output", "lengths")
@@ -131,7 +133,7 @@ def test_gradients(submission, sizes, draw):
     expect_gradients(submission.attention, attended, ragged(draw), names=ARGUMENTS[:2], draw=draw)
 
 
-@points(0.5)
+@points(0)
 @rule("dtype")
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
@@ -139,6 +141,16 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.attention.run(ragged(draw, dtype), default_dtype=None)
         expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0.5)
+@rule("device")
+@needs(test_shape, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the data on a GPU everything is made and stays there, wherever the lengths are."""
+    for on_cpu, context in each_place_of_lengths(2):
+        with case(context):
+            expect_device_neutral(submission.attention, ragged(draw), names=RESULTS["names"], on_cpu=on_cpu)
 
 
 @points(0)

@@ -6,6 +6,7 @@ from torch import nn
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -85,6 +86,14 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.bridge_state.run((encoder_state(draw, dtype),), default_dtype=None)
         expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_joins_directions, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the encoder's state on a GPU the decoder's is made there."""
+    expect_device_neutral(submission.bridge_state, (encoder_state(draw),), names=RESULTS["names"])
 
 
 @points(0.5)

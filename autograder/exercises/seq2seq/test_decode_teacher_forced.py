@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -103,6 +104,19 @@ def test_dtype(submission, sizes, draw):
         modules = hand_over(submission, *reference_decoder(draw, dtype))
         call = submission.decode_teacher_forced.run((*modules, *given(draw, dtype)), default_dtype=None)
         expect_dtype(call.value, dtype, names="logits")
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_reads_the_given_text, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the modules, the ids and the state on a GPU everything is made and stays there."""
+    modules, arguments = reference_decoder(draw), given(draw)
+    expect_device_neutral(
+        submission.decode_teacher_forced,
+        lambda: (*hand_over(submission, *modules), *arguments),
+        names="logits",
+    )
 
 
 @teaching_only

@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_untouched,
     fail,
     hidden,
@@ -120,6 +121,22 @@ def test_dtype(submission, sizes, draw):
         answer = submission.greedy_generate.run(arguments, default_dtype=None).value
         if answer.dtype != torch.int64:
             fail(f"The tokens are {answer.dtype}; expected torch.int64, the dtype of token ids.")
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_each_row_its_own, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the model and the prompt on a GPU everything is made and stays there."""
+    prompt_ids = draw.ints("B T", sizes.V)
+    # Whoever writes a text may look at its tokens on the way, to print them or to stop.
+    expect_device_neutral(
+        submission.greedy_generate,
+        lambda: (history(submission, sizes.V), prompt_ids, STEPS),
+        names="tokens",
+        reads=True,
+        gradients=False,
+    )
 
 
 @points(0)
