@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import DtypeLog
@@ -155,6 +156,7 @@ def _move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> Non
     # class, which only swapping does in place; a scripted module keeps its tensors where Python cannot swap.
     scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
     if machine.device.type != "cpu":
+        waiting = _hold_back_lazy(module)
         before = torch.__future__.get_swap_module_params_on_conversion()
         torch.__future__.set_swap_module_params_on_conversion(not scripted)
         try:
@@ -167,12 +169,44 @@ def _move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> Non
             module.to(machine.device)
         finally:
             torch.__future__.set_swap_module_params_on_conversion(before)
+            for part, parameters, buffers in waiting:
+                part._parameters.update(parameters)
+                part._buffers.update(buffers)
+        for part, _, _ in waiting:
+            _move_once_shaped(part, machine)
+
+
+def _hold_back_lazy(module: nn.Module) -> list[tuple[nn.Module, dict[str, Any], dict[str, Any]]]:
+    """Take out the tensors that get their shape from the first input: moved, they would forget that."""
+    waiting = []
+    for part in module.modules():
+        lazy = [
+            {k: v for k, v in held.items() if v is not None and is_lazy(v)}
+            for held in (part._parameters, part._buffers)
+        ]
+        if any(lazy):
+            part._parameters.update(dict.fromkeys(lazy[0]))
+            part._buffers.update(dict.fromkeys(lazy[1]))
+            waiting.append((part, lazy[0], lazy[1]))
+    return waiting
+
+
+def _move_once_shaped(part: nn.Module, machine: Machine) -> None:
+    """Move a lazy module when its first input has shaped it; its own hook, which does that, runs before."""
+
+    def shaped(module: nn.Module, args: Any) -> None:
+        hook.remove()
+        before, machine.quiet = machine.quiet, True
+        _move(module, None, machine)
+        machine.quiet = before
+
+    hook = part.register_forward_pre_hook(shaped)
 
 
 def _stayed(modules: Sequence[nn.Module], machine: Machine) -> list[str]:
     """The registered tensors that `.to()` did not move."""
     named = [pair for m in modules for pair in (*m.named_parameters(), *m.named_buffers())]
-    return [name for name, tensor in named if _place_of(tensor) != str(machine.device)]
+    return [n for n, tensor in named if not is_lazy(tensor) and _place_of(tensor) != str(machine.device)]
 
 
 def _given(value: Any, machine: Machine, leaves: list[torch.Tensor], backward: int | None) -> Any:

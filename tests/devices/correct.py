@@ -297,6 +297,17 @@ CORRECT = {
                 return self.decode(torch.tanh(self.encode(x) + self.again(x))) + x @ w.T @ u.T
         """
     ),
+    "layers shaped by their first input": Case(
+        """
+        class Model(nn.Module):
+            def __init__(self, D, H):
+                super().__init__()
+                self.fc, self.out = nn.Sequential(nn.LazyLinear(H), nn.Tanh()), nn.LazyLinear(2, bias=False)
+                self.norm = nn.LazyBatchNorm1d()
+            def forward(self, x):
+                return self.out(self.norm(self.fc(x)[:, -1]))
+        """
+    ),
     "embedding and one-hot": Case(
         """
         class Model(nn.Module):

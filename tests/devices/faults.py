@@ -36,6 +36,14 @@ FAULTS = {
     "zero state on the CPU": device(
         lstm("(torch.zeros(B, self.H, dtype=x.dtype) for _ in range(2))"), "torch.zeros(B, self.H, dtype"
     ),
+    "an offset on the CPU beside a lazy layer": device(
+        linear(
+            "self.fc(x) + offset",
+            "offset = torch.ones(x.shape[0], 1, 1, dtype=x.dtype)",
+            "self.fc = nn.LazyLinear(H)",
+        ),
+        "torch.ones(x.shape[0]",
+    ),
     "only c on the CPU": device(
         lstm("x.new_zeros(B, self.H), torch.zeros(B, self.H, dtype=x.dtype)"), "torch.zeros(B, self.H, dtype"
     ),
