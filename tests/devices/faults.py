@@ -321,8 +321,6 @@ FAULTS = {
     "checked for nan": device(
         linear("out", before="out = self.fc(x); assert not torch.isnan(out).any()"), "torch.isnan"
     ),
-    "printed": device(linear(before="print(x.mean())").replace("print", "str"), "str(x.mean())"),
-    "formatted": device(linear(before="self.note = f'{x.sum():.3f}'"), "x.sum()"),
     "rebuilt from a list": device(
         """
         def f(x):

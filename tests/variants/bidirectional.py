@@ -528,6 +528,17 @@ WRONG = {
                 ),
             ),
         ),
+        "a buffer on the CPU": (
+            "device",
+            edit(
+                VECTOR,
+                (
+                    "return " + JOINED,
+                    "out = torch.zeros(h_n.shape[1], 2 * h_n.shape[2], dtype=h_n.dtype)\n    out[:] = torch.cat([forward, backward], dim=1)\n    return out",
+                ),
+            ),
+        ),
+        "brought to the CPU": ("device", edit(VECTOR, (JOINED, JOINED + ".cpu()"))),
         "the states cleared": (
             "mutation",
             edit(VECTOR, ("return " + JOINED, f"out = {JOINED}\n    h_n.zero_()\n    return out")),
@@ -585,9 +596,15 @@ WRONG = {
         ),
         "detached": ("gradient", edit(ENDS, (SPLITTING, "split_directions(output.detach(), hidden_size)"))),
         "the forward end through data": ("gradient", edit(ENDS, ("forward[:, -1]", "forward[:, -1].data"))),
-        "rebuilt from numbers": (
+        "copied without their graph": (
             "gradient",
-            edit(ENDS, (TAKEN, f"torch.tensor({TAKEN}.tolist(), dtype=output.dtype)")),
+            edit(ENDS, (TAKEN, f"torch.empty_like({TAKEN}).copy_({TAKEN}.detach())")),
+        ),
+        "a buffer on the CPU": (
+            "device",
+            ends(
+                "out = torch.empty(len(output), 2 * hidden_size, dtype=output.dtype)\n    out[:, :hidden_size] = output[:, -1, :hidden_size]\n    out[:, hidden_size:] = output[:, 0, hidden_size:]\n    return out"
+            ),
         ),
         "float": ("dtype", edit(ENDS, (TAKEN, TAKEN + ".float()"))),
         "double": ("dtype", edit(ENDS, (TAKEN, TAKEN + ".double()"))),
@@ -801,6 +818,26 @@ class BiLSTM(nn.LSTM):
         "no gradients": (
             "gradient",
             edit(BILSTM, ("    def forward", "    @torch.no_grad()\n    def forward")),
+        ),
+        "zero states on the CPU": (
+            "device",
+            edit(
+                BILSTM,
+                (
+                    "self.fwd(x)",
+                    "self.fwd(x, (torch.zeros(1, len(x), self.fwd.hidden_size, dtype=x.dtype),) * 2)",
+                ),
+            ),
+        ),
+        "an output on the CPU": (
+            "device",
+            edit(
+                BILSTM,
+                (
+                    "return output,",
+                    "whole = torch.empty(output.shape, dtype=x.dtype)\n        whole[:] = output\n        return whole,",
+                ),
+            ),
         ),
         "zero states of the default dtype": (
             "dtype",

@@ -494,6 +494,23 @@ WRONG = {
                 ("rnn(vectors)", "rnn(vectors, torch.zeros(rnn.num_layers, len(vectors), rnn.hidden_size))"),
             ),
         ),
+        "an initial state on the CPU": (
+            "device",
+            edit(
+                EMBED,
+                (
+                    "rnn(vectors)",
+                    "rnn(vectors, torch.zeros(rnn.num_layers, len(vectors), rnn.hidden_size, dtype=vectors.dtype))",
+                ),
+            ),
+        ),
+        "looked up on the CPU": (
+            "device",
+            edit(
+                EMBED,
+                ("embedding(token_ids)", "embedding.weight.cpu()[token_ids.cpu()].to(token_ids.device)"),
+            ),
+        ),
         "ids clamped in place": (
             "mutation",
             edit(EMBED, ("    return", "    token_ids.clamp_(max=0)\n    return")),

@@ -7,6 +7,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_module,
@@ -241,6 +242,14 @@ def test_dtype(submission, sizes, draw):
         made = new_bilstm(submission, sizes, dtype)
         call = made.run((draw("B T D", dtype=dtype),), default_dtype=None)
         expect_dtype(call.value, dtype, names=NAMES)
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_parameters, test_two_networks, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the module and its input on a GPU everything is made and stays there."""
+    expect_device_neutral(submission.BiLSTM, (draw("B T D"),), made_with=(sizes.D, sizes.H), names=NAMES)
 
 
 @points(0)

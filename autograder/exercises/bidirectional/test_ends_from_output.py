@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -110,6 +111,14 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.ends_from_output.run((draw("B T 2H", dtype=dtype), sizes.H), default_dtype=None)
         expect_dtype(call.value, dtype, names="vector")
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the output on a GPU the vector is made there."""
+    expect_device_neutral(submission.ends_from_output, (draw("B T 2H"), sizes.H), names="vector")
 
 
 @points(0)

@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -112,6 +113,14 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.sentence_vector.run((draw("2L B H", dtype=dtype), sizes.L), default_dtype=None)
         expect_dtype(call.value, dtype, names="vector")
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the states on a GPU the vector is made there."""
+    expect_device_neutral(submission.sentence_vector, (draw("2L B H"), sizes.L), names="vector")
 
 
 @points(0)

@@ -6,6 +6,7 @@ from torch import nn
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -110,6 +111,17 @@ def test_dtype(submission, sizes, draw):
         modules = hand_over(submission, *networks(draw, dtype), dtype)
         call = submission.embed_then_rnn.run((draw.ints("B T", sizes.V), *modules), default_dtype=None)
         expect_dtype(call.value, dtype, names=("output", "h_n"))
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_matches_torch, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the ids and both networks on a GPU everything is made and stays there."""
+    modules, ids = networks(draw), draw.ints("B T", sizes.V)
+    expect_device_neutral(
+        submission.embed_then_rnn, lambda: (ids, *hand_over(submission, *modules)), names=RESULTS["names"]
+    )
 
 
 @points(0)
