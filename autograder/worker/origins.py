@@ -45,7 +45,7 @@ def describe_exception(error: BaseException) -> dict[str, Any]:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if is_student_file(f.filename)]
     try:
         message = str(error)
-    except Exception:
+    except Exception:  # the student's own class may raise anything when it is asked for its words
         message = "(its message could not be read)"
     return {
         "type": type(error).__name__[:100],
