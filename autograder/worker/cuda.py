@@ -13,8 +13,7 @@ from typing import Any
 import torch
 
 from autograder.worker.origins import Origins, line_of, student_frame
-
-_MOST_EVENTS = 40
+from autograder.worker.watching import Events
 
 
 class Cuda:
@@ -27,7 +26,7 @@ class Cuda:
         if device.type != "cuda" or not torch.cuda.is_available():
             raise RuntimeError(f"there is no device {device} here")
         self.device = torch.device("cuda", device.index or 0)
-        self.events: list[dict[str, str]] = []
+        self.events = Events()
         self.quiet = False
         self._cudnn, self._stack = cudnn, ExitStack()
 
@@ -66,6 +65,4 @@ class Cuda:
         frame = student_frame()
         if self.quiet or frame is None or "synchronizing" not in str(message):
             return
-        told = {"kind": "waited", "operation": "", "line": line_of(frame), "made": "", "name": ""}
-        if told not in self.events and len(self.events) < _MOST_EVENTS:
-            self.events.append(told)
+        self.events.note({"kind": "waited", "operation": "", "line": line_of(frame), "made": "", "name": ""})

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.worker.origins import Origins, called_by_student, line_of, name_of, student_frame
+from autograder.worker.watching import Events, Watching
 
-_MOST_EVENTS = 40
 _CAST = torch.ops.aten._to_copy.default
 
 
-class DtypeLog(TorchDispatchMode):
+class DtypeLog(Watching):
     """Notes the calls in which floating tensors of the dtype meet those of another, and those that round.
 
     `events` are plain data, `kind` being `dtype` (two dtypes meet) or `rounded` (a coarser one is taken).
@@ -21,13 +20,8 @@ class DtypeLog(TorchDispatchMode):
 
     def __init__(self, origins: Origins, dtype: torch.dtype) -> None:
         super().__init__()
-        self.events: list[dict[str, str]] = []
+        self.events = Events()
         self._origins, self._dtype = origins, dtype
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Torch asks; else the first kernel that is seen imports torch._dynamo, a second of work."""
-        return False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -51,7 +45,7 @@ class DtypeLog(TorchDispatchMode):
 
     def _event(self, kind: str, func: Any, stray: torch.Tensor | None) -> None:
         frame = student_frame()
-        if frame is None or len(self.events) >= _MOST_EVENTS:
+        if frame is None:
             return
         if kind == "rounded" and not called_by_student():
             return
@@ -63,8 +57,7 @@ class DtypeLog(TorchDispatchMode):
             "name": name_of(stray, frame) if stray is not None else "",
             "dtype": str(stray.dtype).removeprefix("torch.") if stray is not None else "",
         }
-        if told not in self.events:
-            self.events.append(told)
+        self.events.note(told)
 
 
 def _coarser(one: torch.dtype, other: torch.dtype) -> bool:

@@ -15,16 +15,16 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
+from autograder.worker.watching import Watching
 from autograder.worker.wire import DTYPES, MAX_BODY, MAX_NESTING, Opaque, Ref, map_tree, tree_leaves
 
 _PLAIN_TYPES = (torch.Tensor, nn.Parameter)
 
 
-class KernelLog(TorchDispatchMode):
+class KernelLog(Watching):
     """Records the names of the kernels that run, as `aten::tanh`.
 
     Under `torch.inference_mode()` fused recurrent kernels are seen as such; with gradients they
@@ -34,11 +34,6 @@ class KernelLog(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.names: set[str] = set()
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Torch asks; else the first kernel that is seen imports torch._dynamo, a second of work."""
-        return False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

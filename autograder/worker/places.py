@@ -23,6 +23,7 @@ from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import DtypeLog
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
+from autograder.worker.watching import Events
 from autograder.worker.wire import map_tree, tree_leaves
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Machine(Protocol):
     """Where a call is made: the CPU, the pretend device, a real GPU."""
 
     device: torch.device
-    events: list[dict[str, str]]
+    events: Events
     quiet: bool
 
     def __enter__(self) -> Any: ...
@@ -51,7 +52,7 @@ class Cpu:
 
     def __init__(self, origins: Origins, dtype: torch.dtype | None) -> None:
         self._log = DtypeLog(origins, dtype) if dtype is not None else None
-        self.events = self._log.events if self._log is not None else []
+        self.events = self._log.events if self._log is not None else Events()
         self.quiet = False
         self._stack = ExitStack()
 

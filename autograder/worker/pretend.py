@@ -29,12 +29,12 @@ from autograder.worker.origins import (
     name_of,
     student_frame,
 )
+from autograder.worker.watching import Events
 
 DEVICE = torch.device("cuda", 7)
 """How students see it. A number that nobody has: `cuda` and `cuda:0` are other devices."""
 LABEL = torch.device("lazy", 0)
 """What torch's C++ code takes it for: a kind without kernels that autograd serves on the calling thread."""
-_MOST_EVENTS = 40
 
 
 class MixedDevices(RuntimeError):
@@ -82,13 +82,13 @@ class Pretend(torch.Tensor):
 
 
 class PretendDevice:
-    """The pretend device while one call is looked at. `events` are plain data, at most 40 of them."""
+    """The pretend device while one call is looked at. `events` are plain data."""
 
     def __init__(self, origins: Origins | None = None) -> None:
         from autograder.worker.pretend_calls import Calls
         from autograder.worker.pretend_kernels import Kernels
 
-        self.events: list[dict[str, str]] = []
+        self.events = Events()
         self.origins = origins or Origins()
         self.device = DEVICE
         self.quiet = False
@@ -114,7 +114,7 @@ class PretendDevice:
     def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> None:
         """Write down what happened, with the student's line that made the stray tensor, if there is one."""
         frame = student_frame()
-        if self.quiet or frame is None or len(self.events) >= _MOST_EVENTS:
+        if self.quiet or frame is None:
             return
         name = name_of(stray, frame) if stray is not None else ""
         made = self.origins.line(stray) if stray is not None else ""
@@ -125,8 +125,7 @@ class PretendDevice:
             "made": made or line_that_names(name, frame),
             "name": name,
         }
-        if told not in self.events:
-            self.events.append(told)
+        self.events.note(told)
 
     def read(self, tensor: Pretend, operation: str, kind: str = "sync") -> torch.Tensor:
         """The numbers of a tensor for Python's use: a GPU must be waited for. Lengths may be read so."""

@@ -7,9 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.worker.pretend import LABEL, MixedDevices, Pretend, Root
+from autograder.worker.watching import Watching
 
 if TYPE_CHECKING:
     from autograder.worker.pretend import PretendDevice
@@ -41,15 +41,10 @@ _SHAPE_ONLY = ("new_", "zeros_like", "ones_like", "full_like", "empty_like", "ra
 _RESHAPED = ("unsqueeze_", "squeeze_", "transpose_", "t_", "swapaxes_", "swapdims_", "as_strided_", "resize_")
 
 
-class Kernels(TorchDispatchMode):
+class Kernels(Watching):
     def __init__(self, gpu: PretendDevice) -> None:
         super().__init__()
         self.gpu = weakref.proxy(gpu)
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Torch asks; else the first kernel that is seen imports torch._dynamo, a second of work."""
-        return False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
