@@ -80,6 +80,32 @@ class Page(HTMLParser):
         self.text += data
 
 
+# Points
+
+
+def test_full_points_need_every_check_also_those_without_points():
+    task = card(verdict("passed", points=2.0, most=2.0), verdict("failed", most=0.0))
+    assert (task.score, task.kept_back) == (1.5, 0.5)
+    assert task.as_json()["kept_back"] == 0.5
+    for page in (card_html(task), card_text(task)):
+        assert "1.5 of 2 points" in page
+        assert "Half a point is kept back until every check passes" in page
+
+
+@pytest.mark.parametrize(
+    "checks",
+    [
+        (verdict("failed", points=1.5, most=2.0), verdict("failed", most=0.0)),  # it costs already
+        (verdict("passed", points=2.0, most=2.0), verdict("passed", most=0.0)),
+        (),
+    ],
+)
+def test_nothing_is_kept_back_where_something_else_costs_or_all_passes(checks):
+    task = card(*checks)
+    assert (task.score, task.kept_back) == (sum(check.points for check in checks), 0.0)
+    assert "kept back" not in card_text(task)
+
+
 # Colours
 
 

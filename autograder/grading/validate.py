@@ -183,6 +183,8 @@ def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, righ
         )
     elif diagnosed != mistake.name:
         found.problems.append(f"the mistake {mistake.name} is diagnosed as {diagnosed or 'nothing'}")
+    elif mistake.task not in costs:
+        found.problems.append(f"the mistake {mistake.name} costs no points")
     others = [task for task in costs if task != mistake.task]
     if others:
         found.problems.append(f"the mistake {mistake.name} costs points in {', '.join(others)}, too")

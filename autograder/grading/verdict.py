@@ -15,6 +15,8 @@ from autograder.checking.session import CheckResult
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
 OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped")
+KEPT_BACK = 0.5
+"""What a task lacks of its full points while only checks that are worth none of their own do not pass."""
 NOT_WRITTEN = "still raises NotImplementedError"
 """What the message of a check says where the student has left a task as it was released."""
 
@@ -92,8 +94,15 @@ class TaskVerdict:
     """How the task was judged, where that needs saying."""
 
     @property
+    def kept_back(self) -> float:
+        """What is missing from the sum of the checks' points: full points need every check to pass."""
+        full = sum(check.points for check in self.checks) >= self.max_score
+        faulty = any(check.outcome != "passed" for check in self.checks)
+        return min(KEPT_BACK, self.max_score) if full and faulty else 0.0
+
+    @property
     def score(self) -> float:
-        return min(self.max_score, sum(check.points for check in self.checks))
+        return min(self.max_score, sum(check.points for check in self.checks)) - self.kept_back
 
     def as_json(self) -> dict[str, Any]:
         checks = [check.as_json() for check in self.checks]
@@ -101,6 +110,7 @@ class TaskVerdict:
             "task": self.task,
             "score": self.score,
             "max_score": self.max_score,
+            "kept_back": self.kept_back,
             "note": self.note,
             "checks": checks,
         }

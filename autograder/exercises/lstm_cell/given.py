@@ -18,6 +18,12 @@ def strided_step_inputs(draw: Draw) -> tuple[torch.Tensor, ...]:
     return *matrices, draw("4H"), draw("4H")
 
 
+def large_step_inputs(draw: Draw) -> tuple[torch.Tensor, ...]:
+    """The same with a cell state as long sequences may count up, and inputs that nearly close a gate."""
+    x, h, c, *weights = step_inputs(draw)
+    return 5 * x, h, 20 * c, *weights
+
+
 def gates(x, h, w_ih, w_hh, b_ih, b_hh):
     """The four activated gates in torch's order."""
     i, f, g, o = (x @ w_ih.T + b_ih + h @ w_hh.T + b_hh).chunk(4, dim=-1)

@@ -195,10 +195,10 @@ def test_arguments_untouched(submission, sizes, draw):
 @hidden("Fed its own state, step after step, the cell stays right.")
 @needs(test_matches_torch)
 def test_chain_of_steps(submission, sizes, draw):
-    """Fed its own state, step after step, it stays equal to nn.LSTMCell."""
+    """Fed its own state, step after step, it stays equal to nn.LSTMCell, from a large one, too."""
     parameters = cell_parameters(draw)
     cell = filled_cell(submission, draw, parameters)
-    state = (zeros(sizes), zeros(sizes))
+    state = (draw("B H"), 20 * draw("B H"))
     for step in range(sizes.T + 2):
         x = draw("B D")
         with case(f"at step {step} of a chain"):

@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -13,7 +14,7 @@ from autograder.checking import (
     rule,
 )
 from autograder.exercises.from_scratch import expect_from_scratch
-from autograder.exercises.lstm_cell.given import step, step_inputs, strided_step_inputs
+from autograder.exercises.lstm_cell.given import large_step_inputs, step, step_inputs, strided_step_inputs
 
 ARGUMENTS = ("x", "h", "c", "w_ih", "w_hh", "b_ih", "b_hh")
 RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
@@ -48,7 +49,7 @@ def test_matches_torch(submission, sizes, draw):
 @rule("generality")
 @needs(test_matches_torch)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, for equal sizes, and for inputs that are not contiguous in memory."""
+    """It works for one sequence, equal sizes, large numbers, and inputs not contiguous in memory."""
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(D=1, H=1), "with one feature and one hidden unit"),
@@ -57,6 +58,9 @@ def test_any_size(submission, sizes, draw):
         arguments = step_inputs(draw.at(other))
         with case(context):
             expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=other)
+    arguments = large_step_inputs(draw)
+    with case("with a large cell state and large inputs"):
+        expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=sizes)
     arguments = strided_step_inputs(draw)
     with case("with inputs that are not contiguous in memory"):
         expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=sizes)
@@ -78,6 +82,14 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.lstm_cell.run(step_inputs(draw, dtype), default_dtype=None)
         expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0)
+@rule("device")
+@needs(test_dtype, test_matches_torch)
+def test_device(submission, sizes, draw):
+    """With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."""
+    expect_device_neutral(submission.lstm_cell, step_inputs(draw), names=RESULTS["names"])
 
 
 @points(0.5)

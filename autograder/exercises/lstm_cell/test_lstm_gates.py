@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     case,
     expect,
+    expect_device_neutral,
     expect_dtype,
     expect_gradients,
     expect_untouched,
@@ -13,7 +14,12 @@ from autograder.checking import (
     rule,
 )
 from autograder.exercises.from_scratch import expect_from_scratch
-from autograder.exercises.lstm_cell.given import gates, step_inputs, strided_step_inputs
+from autograder.exercises.lstm_cell.given import (
+    gates,
+    large_step_inputs,
+    step_inputs,
+    strided_step_inputs,
+)
 
 ARGUMENTS = ("x", "h", "w_ih", "w_hh", "b_ih", "b_hh")
 RESULTS = {"names": ("i", "f", "g", "o"), "dims": "B H"}
@@ -54,7 +60,7 @@ def test_matches_torch(submission, sizes, draw):
 @rule("generality")
 @needs(test_matches_torch)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, for equal sizes, and for inputs that are not contiguous in memory."""
+    """It works for one sequence, equal sizes, large numbers, and inputs not contiguous in memory."""
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(D=1, H=1), "with one feature and one hidden unit"),
@@ -63,9 +69,13 @@ def test_any_size(submission, sizes, draw):
         arguments = given(draw.at(other))
         with case(context):
             expect(submission.lstm_gates(*arguments), gates(*arguments), **RESULTS, sizes=other)
-    x, h, _, *weights = strided_step_inputs(draw)
-    with case("with inputs that are not contiguous in memory"):
-        expect(submission.lstm_gates(x, h, *weights), gates(x, h, *weights), **RESULTS, sizes=sizes)
+    for inputs, context in (
+        (large_step_inputs, "with large inputs"),
+        (strided_step_inputs, "with inputs that are not contiguous in memory"),
+    ):
+        x, h, _, *weights = inputs(draw)
+        with case(context):
+            expect(submission.lstm_gates(x, h, *weights), gates(x, h, *weights), **RESULTS, sizes=sizes)
 
 
 @points(0.5)
@@ -84,6 +94,14 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         call = submission.lstm_gates.run(given(draw, dtype), default_dtype=None)
         expect_dtype(call.value, dtype, names=RESULTS["names"])
+
+
+@points(0)
+@rule("device")
+@needs(test_dtype, test_matches_torch)
+def test_device(submission, sizes, draw):
+    """With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."""
+    expect_device_neutral(submission.lstm_gates, given(draw), names=RESULTS["names"])
 
 
 @points(0.5)
