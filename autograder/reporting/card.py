@@ -53,7 +53,7 @@ def card_text(task: TaskVerdict, *notes: str) -> str:
         lines += [f"  {_SIGNS[check.outcome]} {check.title} ({_words(check)})"]
         if check.outcome not in _DONE:
             lines += [f"    {line}" for line in check.message.splitlines()]
-    return "\n".join([*lines, *(f"  {note}" for note in (_kept_back(task), *notes) if note)])
+    return "\n".join([*lines, *(f"  {note}" for note in _said(task, notes))])
 
 
 def card_html(task: TaskVerdict, *notes: str) -> str:
@@ -66,7 +66,7 @@ def card_html(task: TaskVerdict, *notes: str) -> str:
         # Said outright, because the feedback page's sheet takes the mark that it can be opened away.
         summary = f'<summary style="cursor:pointer;display:list-item">{_summary(first, rest)}</summary>'
         parts.append(f'<details style="margin:.4em 0 0 0">{summary}{rows}</details>')
-    parts += [f'<p style="margin:.4em 0 0 0">{marked(note)}</p>' for note in (_kept_back(task), *notes) if note]
+    parts += [f'<p style="margin:.4em 0 0 0">{marked(note)}</p>' for note in _said(task, notes)]
     return framed(f"Checks of {task.task}", _edge(task), "".join(parts))
 
 
@@ -117,11 +117,10 @@ def _headline(task: TaskVerdict) -> str:
     return f"{of}, still to do" if unwritten(task) else of
 
 
-def _kept_back(task: TaskVerdict) -> str:
-    """Why a task has not all of its points though every check that is worth some passed."""
-    if not task.kept_back:
-        return ""
-    return "Half a point is kept back until every check passes, those without points of their own included."
+def _said(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
+    """The notes, and before them why points are missing though every check that is worth some passed."""
+    why = "Half a point is kept back until every check passes, those without points of their own included."
+    return [why] * bool(task.kept_back) + [note for note in notes if note]
 
 
 def _edge(task: TaskVerdict) -> str:
