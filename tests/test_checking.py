@@ -561,6 +561,16 @@ def test_what_the_body_raises_passes_through(folder):
         with_checks(folder, lambda checks: {}["missing"])
 
 
+def test_checks_run_on_one_thread_and_leave_the_number_of_threads_as_it_was(folder):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert with_checks(folder, lambda _: torch.get_num_threads()) == 1
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_points_are_halves_and_rules_are_known():
     with pytest.raises(ValueError):
         points(0.3)
