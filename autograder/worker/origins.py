@@ -11,6 +11,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterable
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -35,6 +36,7 @@ _GLUE = (
 _LONGEST = 200
 
 
+@cache  # asked of every frame of every operation that is watched
 def is_student_file(filename: str) -> bool:
     """Whether a notebook's cell has this file name."""
     return any(part in filename for part in _STUDENT_FILES)

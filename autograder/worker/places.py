@@ -73,11 +73,14 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     origins = Origins()
     machine = _machine(request, origins)
     answer: dict[str, Any] = {"places": [], "stayed": [], "error": None}
+    found: dict[str, Any] = {}
     with warnings.catch_warnings(), _one_way_of_attention():
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
         try:
             with machine:
-                _made_and_called(objects, request, machine, answer)
+                _made_and_called(objects, request, machine, answer, found)
+            # Outside the device: in it, every copy for the answer would be looked at as the student's.
+            answer |= {name: objects.plain(_plainly(value)) for name, value in found.items()}
         except (Exception, SystemExit) as error:
             answer["error"] = describe_exception(error)
     answer["events"] = machine.events
@@ -105,7 +108,11 @@ def _machine(request: dict[str, Any], origins: Origins) -> Machine:
 
 
 def _made_and_called(
-    objects: Objects, request: dict[str, Any], machine: Machine, answer: dict[str, Any]
+    objects: Objects,
+    request: dict[str, Any],
+    machine: Machine,
+    answer: dict[str, Any],
+    found: dict[str, Any],
 ) -> None:
     seed = int(request.get("seed", 0))
     target = objects.target(request)
@@ -142,10 +149,10 @@ def _made_and_called(
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
         value = target(*args, **kwargs)
     tensors = _tensors(value)
-    answer["value"] = objects.plain(_plainly(value))
+    found["value"] = value
     answer["places"] = [_place_of(tensor) for tensor in tensors]
     if backward is not None:
-        answer["gradients"] = _gradients(objects, modules, leaves, tensors, machine, int(backward))
+        found["gradients"] = _gradients(modules, leaves, tensors, machine, int(backward))
     if isinstance(machine, Cuda) and request.get("repeat"):
         answer["memory"] = machine.memory(lambda: target(*args, **kwargs), int(request["repeat"]))
 
@@ -222,7 +229,6 @@ def _given(value: Any, machine: Machine, leaves: list[torch.Tensor], backward: i
 
 
 def _gradients(
-    objects: Objects,
     modules: Sequence[nn.Module],
     leaves: Sequence[torch.Tensor],
     tensors: Sequence[torch.Tensor],
@@ -253,8 +259,8 @@ def _gradients(
     grads = [leaf.grad for leaf in wanted]
     names = [name for name, _ in named]
     return {
-        "inputs": objects.plain(_plainly(list(grads[: len(leaves)]))),
-        "parameters": objects.plain(dict(zip(names, _plainly(list(grads[len(leaves) :])), strict=True))),
+        "inputs": list(grads[: len(leaves)]),
+        "parameters": dict(zip(names, grads[len(leaves) :], strict=True)),
         "places": [_place_of(grad) for grad in grads if grad is not None],
     }
 

@@ -15,7 +15,7 @@ makes: it answers for the name of the device, which torch itself must not try to
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from types import TracebackType
 from typing import Any
 
@@ -59,7 +59,7 @@ class Pretend(torch.Tensor):
     @staticmethod
     def __new__(cls, numbers: torch.Tensor, root: Root) -> Pretend:
         # Torch gives a wrapper made in inference mode no version, and then asks for it.
-        with torch.inference_mode(False):
+        with torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext():
             made: Pretend = torch.Tensor._make_wrapper_subclass(
                 cls,
                 numbers.size(),
