@@ -31,7 +31,8 @@ from autograder.grading.course import Course
 from autograder.grading.record import record
 from autograder.grading.run import Run
 from autograder.grading.store import Key
-from autograder.grading.workers import WarmParent, Worker
+from autograder.grading.warm import WarmParent
+from autograder.grading.workers import Worker
 
 
 class Stopwatch:

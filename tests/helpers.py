@@ -26,7 +26,7 @@ from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.judge import Graded, judge
 from autograder.grading.verdict import OUTCOMES, STATUSES
-from autograder.grading.workers import RunLimits, WarmParent
+from autograder.grading.warm import RunLimits, WarmParent
 
 # nbgrader starts a process, two seconds long, for every new gradebook, to be told the same each time.
 api.get_alembic_version = functools.cache(api.get_alembic_version)

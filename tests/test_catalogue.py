@@ -12,7 +12,7 @@ from autograder.grading.batch import grade
 from autograder.grading.clusters import clusters
 from autograder.grading.course import Course
 from autograder.grading.results import results
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 
 GATES, CELL = answer("lstm_gates"), answer("lstm_cell")
 SWAPPED = GATES.replace("i, f, g, o = sums", "i, f, o, g = sums")

@@ -1016,13 +1016,13 @@ def test_the_best_level_is_what_the_layers_allow():
 
 @pytest.mark.parametrize("missing", [("pid-namespace", "landlock"), ("seccomp",), ("rlimits",)])
 def test_with_no_acceptable_level_nothing_is_started(missing, monkeypatch):
-    from autograder.grading import workers
+    from autograder.grading import warm
     from autograder.grading.errors import UserError
 
-    monkeypatch.setattr(workers, "probe", lambda: held(*missing))
-    monkeypatch.setattr(workers.subprocess, "Popen", None)
+    monkeypatch.setattr(warm, "probe", lambda: held(*missing))
+    monkeypatch.setattr(warm.subprocess, "Popen", None)
     with pytest.raises(UserError, match="nothing was run"):
-        workers.WarmParent()
+        warm.WarmParent()
 
 
 def test_layout_of_a_private_root(tmp_path):

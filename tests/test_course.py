@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 from nbgrader.utils import determine_grade
 
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 from tests.helpers import run_judge
 
 ROOT = Path(__file__).parent.parent

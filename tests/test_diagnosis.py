@@ -17,7 +17,7 @@ from autograder.checking.diagnosis import Answered, Known, explain
 from autograder.checking.hints import opened, sealed
 from autograder.grading.errors import UserError
 from autograder.grading.mistakes import read_catalogue
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 
 SOLUTION = {"add": "def add(a, b):\n    return a + b\n"}
 MISTAKE = {

@@ -11,7 +11,7 @@ import torch
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
 from autograder.checking.errors import StudentError
-from autograder.grading.workers import WarmParent, clean_environment
+from autograder.grading.warm import WarmParent, clean_environment
 from autograder.worker.objects import Objects
 from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
 from tests.devices.correct import CORRECT, lstm

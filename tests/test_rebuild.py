@@ -23,7 +23,7 @@ from helpers import (
 )
 
 from autograder.grading.rebuild import CorruptNotebook, Rebuilt, rebuild
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 
 ALL = {"lstm_gates": 2.0, "lstm_cell": 2.0, "LSTMCell": 4.0, "copy_from_torch": 2.0}
 BUNDLE = make_bundle()

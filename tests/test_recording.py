@@ -20,7 +20,7 @@ from autograder.grading.course import Course
 from autograder.grading.judge import Graded, judge
 from autograder.grading.record import record, refile
 from autograder.grading.store import Key, assignment_seed, clear_leftovers, load_verdict
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 from tests.helpers import ASSIGNMENT, NOTEBOOK, submission
 from tests.resume_helpers import (
     WRONG,

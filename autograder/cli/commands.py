@@ -188,14 +188,10 @@ def _grade_with_progress(
         TimeRemainingColumn,
     )
 
-    from autograder.grading.batch import grade as grade_class
-    from autograder.grading.course import Course
-    from autograder.grading.pool import cores
-    from autograder.grading.workers import WarmParent
+    from autograder.grading.warm import WarmParent
     from autograder.worker.confine import Level
 
-    at = Course.at(course)
-    workers = WarmParent(level=Level.NONE) if unsafe else None
+    workers = WarmParent(level=Level.NONE if unsafe else None, preload=None)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -214,8 +210,13 @@ def _grade_with_progress(
         progress.refresh()
 
     try:
+        # Only now: the warm parent imports torch at the same time, a tenth of what a class of 100 takes.
+        from autograder.grading.batch import grade as grade_class
+        from autograder.grading.course import Course
+        from autograder.grading.pool import cores
+
         batch = grade_class(
-            at,
+            Course.at(course),
             assignment,
             students=students,
             jobs=jobs or cores(),
@@ -230,6 +231,5 @@ def _grade_with_progress(
     finally:
         if progress.live.is_started:
             progress.stop()
-        if workers is not None:
-            workers.close()
+        workers.close()
     return sorted(verdicts, key=lambda verdict: str(verdict["student"]))

@@ -26,7 +26,7 @@ from autograder.grading.store import (
     save_verdict,
 )
 from autograder.grading.verdict import Finding, Verdict
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ def grade(
         parent = workers
         mistakes = kept_mistakes(course, bundle, seed)
         if mistakes is None:
-            parent = parent or stack.enter_context(WarmParent(preload=bundle.preload))
+            parent = parent or stack.enter_context(WarmParent(preload=None))
+            parent.warm(bundle.preload)
             mistakes = known_mistakes(course, bundle, seed, parent, jobs)
         for student in chosen:
             raw = course.submission(student, bundle)
@@ -124,7 +125,8 @@ def grade(
         yield from known
         if not todo:
             return
-        parent = parent or stack.enter_context(WarmParent(preload=bundle.preload))
+        parent = parent or stack.enter_context(WarmParent(preload=None))
+        parent.warm(bundle.preload)
         for job, told in work_off(todo, jobs, Setting(bundle, seed, parent, mistakes)):
             assert isinstance(job, Submitted)
             if isinstance(told, Unchanged):

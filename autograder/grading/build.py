@@ -33,7 +33,7 @@ from autograder.grading.known import known_mistakes, try_mistakes
 from autograder.grading.pool import cores
 from autograder.grading.store import assignment_seed, write_whole
 from autograder.grading.verdict import Verdict
-from autograder.grading.workers import RunLimits, WarmParent
+from autograder.grading.warm import RunLimits, WarmParent
 
 PROOF_SEED = 20_260_101
 """Any seed will do to prove a build; a fixed one makes a refusal repeatable."""

@@ -20,7 +20,7 @@ from autograder.grading.rebuild import CorruptNotebook, rebuild
 from autograder.grading.run import Run, all_passed
 from autograder.grading.unusual import unusual_code
 from autograder.grading.verdict import Finding, TaskVerdict, Verdict
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
 from autograder.grading.store import one_writer, write_whole
 from autograder.grading.verdict import TaskVerdict
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 
 KnownMistakes = Mapping[str, Sequence[Known]]
 """By task, what the known mistakes of an assignment answer."""

@@ -21,7 +21,7 @@ from autograder.checking.diagnosis import Known
 from autograder.checking.errors import WorkerLost
 from autograder.checking.session import Checks, with_checks
 from autograder.grading.bundle import Bundle
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 from autograder.worker import kernel
 
 GRACE_SECONDS = 60.0

@@ -31,7 +31,7 @@ from autograder.grading.judge import Graded, judge
 from autograder.grading.known import kept_mistakes, tried_when_needed
 from autograder.grading.record import check_gradebook, record_scores
 from autograder.grading.store import Key, assignment_seed
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 
 _parents: list[WarmParent] = []
 

@@ -18,7 +18,8 @@ from autograder.grading.follow_on import merged
 from autograder.grading.outputs import MAX_OUTPUT, clean_outputs, length
 from autograder.grading.rebuild import Rebuilt, Step
 from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
-from autograder.grading.workers import WarmParent, Worker, plain_text
+from autograder.grading.warm import WarmParent
+from autograder.grading.workers import Worker, plain_text
 from autograder.reporting.card import task_outputs
 
 MAX_LOST_IN_CELLS = 4

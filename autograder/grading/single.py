@@ -14,7 +14,7 @@ from autograder.grading.judge import judge
 from autograder.grading.known import tried_when_needed
 from autograder.grading.rebuild import MAX_BYTES
 from autograder.grading.verdict import Verdict
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 from autograder.worker.confine import Level
 
 

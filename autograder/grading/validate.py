@@ -26,7 +26,7 @@ from autograder.grading.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
 from autograder.grading.verdict import TaskVerdict, Verdict
-from autograder.grading.workers import WarmParent
+from autograder.grading.warm import WarmParent
 
 SEED = 20_260_102
 """Any seed will do; a fixed one makes a finding repeatable."""

@@ -1,14 +1,16 @@
 """The warm parent: imports everything slow once, then forks a supervisor for every job it is sent.
 
-Started by the trusted side with a clean environment and one connected SEQPACKET socket; each
-message on it is `{}` and carries two descriptors, the worker's end of the data socket and the
-supervisor's end of the control socket. What the job is about is read after the fork, by the
-forked side, so that no job is in memory that a later job inherits.
+Started by the trusted side with a clean environment and one connected SEQPACKET socket. The first message
+on it names the modules to import for all workers, as JSON; each one after that is `job` and carries two
+descriptors, the worker's end of the data socket and the supervisor's end of the control socket. What the
+job is about is read after the fork, by the forked side, so that no job is in memory that a later job
+inherits.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -21,6 +23,7 @@ from typing import Any, NoReturn
 
 READY = b"ready"
 JOB = b"job"
+_MESSAGE_BYTES = 64 << 10
 
 
 def main() -> NoReturn:
@@ -28,18 +31,19 @@ def main() -> NoReturn:
     parser.add_argument("--fd", type=int, required=True)
     parser.add_argument("--level", required=True)
     parser.add_argument("--memory-bytes", type=int, required=True)
-    parser.add_argument("--preload", action="append", default=[])
     parser.add_argument("--hidden", action="append", default=[])
     arguments = parser.parse_args()
     listener = socket.socket(fileno=arguments.fd)
-    _import_and_warm(arguments.preload)
+    _import_and_warm()
+    told = listener.recv(_MESSAGE_BYTES)
+    if not told:
+        os._exit(0)  # whoever started it has nothing to do for it
+    _settle(json.loads(told))
     _serve(listener, arguments)
 
 
-def _import_and_warm(preload: Sequence[str]) -> None:
+def _import_and_warm() -> None:
     """Pay for what is slow on first use, without starting a thread or a kernel pool."""
-    import gc
-    import importlib
     import platform
 
     import matplotlib
@@ -77,6 +81,13 @@ def _import_and_warm(preload: Sequence[str]) -> None:
     wire.Stream(other).receive()
     one.close()
     other.close()
+
+
+def _settle(preload: Sequence[str]) -> None:
+    """Import what this batch wants besides, and make ready to fork."""
+    import gc
+    import importlib
+
     for module in preload:
         importlib.import_module(module)
     # What is here now is never garbage: a collection in a worker would only write into pages that it shares.

@@ -1,0 +1,162 @@
+"""The trusted side's hold on the warm parent: starts it, tells it what to import, has it fork workers.
+
+Nothing here imports torch: a batch starts it first, so that both processes import at the same time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import autograder
+from autograder.grading.errors import UserError
+from autograder.worker.confine import Level, best_level, probe
+from autograder.worker.parent import JOB, READY
+
+if TYPE_CHECKING:
+    from autograder.grading.workers import Worker
+
+START_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """What one submission may use; seconds are wall-clock seconds, enforced from outside."""
+
+    cell_seconds: float = 20.0
+    """One cell of the notebook."""
+    call_seconds: float = 10.0
+    """One call that a check makes."""
+    total_seconds: float = 180.0
+    """The whole submission; what is not judged by then is `timeout`."""
+    memory_bytes: int = 2 << 30
+    """The worker's whole process tree, beyond what it inherits."""
+
+
+class WarmParent:
+    """The process that forks workers; one serves a whole batch. Use as a context manager."""
+
+    def __init__(
+        self, limits: RunLimits | None = None, level: Level | None = None, preload: Sequence[str] | None = ()
+    ) -> None:
+        """Start it, at the best level that holds here. `preload` are modules to import for all workers.
+
+        With `None` it is left to itself until `warm` says which they are.
+        """
+        self.limits = limits or RunLimits()
+        self.level = level or best_level(probe())
+        if self.level is Level.NONE and level is None:
+            raise UserError(
+                "No confinement that is good enough holds on this machine, so nothing was run. "
+                "`autograder doctor` says what is missing; `--unsafe` runs students' code without a wall, "
+                "at your own risk."
+            )
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        package = Path(autograder.__file__).resolve().parent
+        command = [sys.executable, "-I", "-m", "autograder.worker.parent", "--fd", str(there.fileno())]
+        command += [
+            "--level",
+            self.level.value,
+            "--memory-bytes",
+            str(self.limits.memory_bytes),
+            "--hidden",
+            str(package),
+        ]
+        course = package.parent / "autograder_course"
+        if course.is_dir():
+            command += ["--hidden", str(course)]
+        # The environment is the worker's, too: nothing of the caller's may be in it.
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[there.fileno()],
+            env=clean_environment(),
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        there.close()
+        self._socket = here
+        self._warm = False
+        if preload is not None:
+            self.warm(preload)
+
+    def warm(self, preload: Sequence[str]) -> None:
+        """Have it import these modules, unless it was told before, and wait until it is ready to fork."""
+        if self._warm:
+            return
+        self._socket.settimeout(START_SECONDS)
+        try:
+            self._socket.send(json.dumps(list(preload)).encode())
+            ready = self._socket.recv(16)
+        except OSError:
+            ready = b""
+        if ready != READY:
+            self._process.kill()
+            told = self._process.communicate()[1].decode(errors="replace").strip().splitlines()
+            raise UserError(f"The worker process did not start: {told[-1] if told else 'no reason given'}.")
+        self._warm = True
+
+    def spawn(self) -> Worker:
+        """A fresh worker, confined and ready; forked in milliseconds."""
+        from autograder.checking.errors import WorkerLost
+        from autograder.grading.workers import Worker
+
+        data, data_there = socket.socketpair()
+        control, control_there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            socket.send_fds(self._socket, [JOB], [data_there.fileno(), control_there.fileno()])
+        except OSError as error:
+            raise WorkerLost("infra_error", "The process that starts workers is gone.") from error
+        finally:
+            data_there.close()
+            control_there.close()
+        return Worker(data, control)
+
+    def close(self) -> None:
+        """End the parent; workers that are still there end with their sockets."""
+        self._socket.close()
+        if not self._warm:
+            self._process.kill()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stderr:
+            self._process.stderr.close()
+
+    def __enter__(self) -> WarmParent:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment of the warm parent and of every worker."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "HOME": "/tmp",
+        "MPLCONFIGDIR": "/tmp/.matplotlib",
+        "IPYTHONDIR": "/tmp/.ipython",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "TZ": os.environ.get("TZ", "UTC"),
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # fewer pages to copy: a fork costs two thirds
+        **threads,
+    }
