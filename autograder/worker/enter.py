@@ -229,7 +229,7 @@ def _visible(readable: Sequence[str], hidden: Sequence[str]) -> list[str]:
 
     Landlock only ever adds rights below a path, so what is to stay hidden must not be below one.
     """
-    _, places = root.layout(readable, hidden)
+    _, places = root.layout_once(tuple(readable), tuple(hidden))
     masked = [path for path, shown in places.items() if not shown]
     found: list[str] = []
     pending = [path for path, shown in places.items() if shown]

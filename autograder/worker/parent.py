@@ -10,6 +10,7 @@ inherits.
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import os
 import random
@@ -48,7 +49,7 @@ def _import_and_warm() -> None:
 
     import matplotlib
     import matplotlib.pyplot
-    import numpy  # noqa: F401  (a notebook's first import must not pay for it)
+    import numpy.random  # noqa: F401  (a worker is seeded with it, and numpy leaves it to the first use)
     import torch
     from torch import nn
 
@@ -99,12 +100,14 @@ def _settle(preload: Sequence[str]) -> None:
 
 
 def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
-    from autograder.worker import filters
+    from autograder.worker import filters, root
     from autograder.worker.confine import Level, Limits, default_readable
     from autograder.worker.supervise import supervise
 
     level, limits = Level(arguments.level), Limits(memory_bytes=arguments.memory_bytes)
     readable = default_readable()
+    root.layout_once(readable, tuple(arguments.hidden))
+    codecs.lookup("ascii")  # in which the supervisor reads /proc; Python would look for it after the fork
     filters.program(private_root=level is Level.NAMESPACES)  # compiled once, kept for every fork
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors are reaped by the kernel
     listener.send(READY)
@@ -140,7 +143,7 @@ def _work(data_fd: int) -> None:
     from autograder.worker.wire import Stream
 
     seed = int.from_bytes(os.urandom(4), "big")  # siblings would draw the same numbers otherwise
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)  # torch.manual_seed reads a traceback for each kind of device
     numpy.random.seed(seed)
     random.seed(seed)
     torch.set_num_threads(1)

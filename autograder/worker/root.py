@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from autograder.worker import kernel
 
@@ -27,7 +28,7 @@ def build(readable: Sequence[str], hidden: Sequence[str], *, scratch_bytes: int)
     them appear empty; of two nested paths the deeper one decides. Raises OSError where the kernel refuses.
     """
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
-    links, places = layout(readable, hidden)
+    links, places = layout_once(tuple(readable), tuple(hidden))
     trees = {path: kernel.clone_tree(path) for path, shown in places.items() if shown}
     folders = {path for path in trees if os.path.isdir(path)}
     devices = {name: kernel.clone_tree(f"/dev/{name}", device=True) for name in _DEVICES}
@@ -83,6 +84,14 @@ def layout(readable: Sequence[str], hidden: Sequence[str]) -> tuple[dict[str, st
         if wanted[path] != _shown(path, places):
             places[path] = wanted[path]
     return links, places
+
+
+@cache
+def layout_once(
+    readable: tuple[str, ...], hidden: tuple[str, ...]
+) -> tuple[Mapping[str, str], Mapping[str, bool]]:
+    """The same, found out once: asked for before a fork, it is there in every worker."""
+    return layout(readable, hidden)
 
 
 def _shown(path: str, places: dict[str, bool]) -> bool:
