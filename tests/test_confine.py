@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.grading.workers import Worker
 from autograder.worker.confine import Layer, Level, best_level, probe
 from autograder.worker.limits import Limits
 from autograder.worker.root import layout
@@ -973,6 +974,15 @@ def test_nothing_runs_when_a_layer_fails(wall, sabotage):
     assert said == []
     assert ended["exit"] == "refused"
     assert f"level {wall.level}" in ended["message"]
+
+
+def test_a_refusal_is_told_also_when_the_judge_asks_for_the_end_first(wall):
+    """Else it would be a crash, and that is the student's."""
+    job = wall.start("say('ran')", sabotage=SABOTAGE["Landlock fails"])
+    assert job.data.recv(1) == b""  # the worker is gone, and its supervisor may not have seen it yet
+    worker = Worker(job.data, job.control)
+    worker.end()
+    assert worker.report is not None and worker.report["exit"] == "refused"
 
 
 def test_two_workers_of_root_are_two_users(wall):

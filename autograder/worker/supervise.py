@@ -243,13 +243,11 @@ class _Supervisor:
             said = os.read(report, 4096)
         except BlockingIOError:
             said = b""
-        if reason is not None:
+        if said != _CONFINED:  # also when the judge, seeing it gone, was quicker to ask for its end
+            told = said.decode(errors="replace") or "the worker died before it was confined"
+            how, message = "refused", told
+        elif reason is not None:
             how, message = reason
-        elif said != _CONFINED:
-            how, message = (
-                "refused",
-                said.decode(errors="replace") or "the worker died before it was confined",
-            )
         elif code < 0:
             how, message = (
                 "signal",
