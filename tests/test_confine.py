@@ -982,7 +982,8 @@ def test_a_refusal_is_told_also_when_the_judge_asks_for_the_end_first(wall):
     assert job.data.recv(1) == b""  # the worker is gone, and its supervisor may not have seen it yet
     worker = Worker(job.data, job.control)
     worker.end()
-    assert worker.report is not None and worker.report["exit"] == "refused"
+    assert worker.report
+    assert worker.report["exit"] == "refused"
 
 
 def test_two_workers_of_root_are_two_users(wall):
