@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MEMORY = "_autograder_checked"
 """Under which name a notebook's namespace holds what was checked."""
+_VALIDATING_WIDTH = 83
+"""`nbgrader validate` cuts what is longer; its dialog in JupyterLab does not wrap."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     from autograder.checking.session import PUBLIC_SEED
     from autograder.checking.submission import Submission
     from autograder.grading.verdict import CheckVerdict, TaskVerdict
-    from autograder.reporting.card import card_html, card_text, points
+    from autograder.reporting.card import card_brief, card_html, card_text, points
     from autograder.reporting.progress import progress_line
     from autograder.tasks import hints_of
     from autograder.worker.objects import Objects
@@ -94,8 +96,8 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     _show(card_html(verdict, *notes), card_text(verdict, *notes))
     everything = all(check.outcome == "passed" for check in verdict.checks)
     if not everything and "NBGRADER_VALIDATING" in os.environ:
-        # `nbgrader validate` shows only this of a cell with partial credit.
-        print(card_text(verdict, *notes), file=sys.stderr)
+        # Of a cell with partial credit `nbgrader validate` and its button show only this.
+        print(card_brief(verdict, _VALIDATING_WIDTH), file=sys.stderr)
     return verdict.score + (unseen if everything else 0.0)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,21 +21,40 @@ from browser_helpers import (
     run_cell,
     write_into,
 )
-from helpers import ASSIGNMENT, NOTEBOOK, ROOT, answer, autograder_here, released
+from helpers import ASSIGNMENT, NOTEBOOK, ROOT, answer, autograder_here, released, solved, submission
 from nbgrader_helpers import TASKS, done, marks, run, totals
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Locator, Page, Response, expect
 
 from autograder.grading.course import Course
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong answer to `lstm_gates`, and the hint of the known mistake that it is."""
+
+    source: str
+    hint: str
+
+
 @pytest.fixture(scope="module")
-def lab(browser, demo, tmp_path_factory) -> Iterator[Lab]:
+def wrong() -> Wrong:
+    mistakes = Course.at(ROOT).bundle(ASSIGNMENT).mistakes
+    mistake = next(each for each in mistakes if each.name == "gates_in_another_order")
+    return Wrong(mistake.answer({"lstm_gates": answer("lstm_gates")}), mistake.hint.replace("`", ""))
+
+
+@pytest.fixture(scope="module")
+def lab(browser, demo, wrong, tmp_path_factory) -> Iterator[Lab]:
     """JupyterLab in a copy of the demo, in which a student's own folder lies, too."""
     made = tmp_path_factory.mktemp("lab")
     course = shutil.copytree(demo[0], made / "course")
-    shutil.copytree(ROOT / "release" / ASSIGNMENT, course / "home" / ASSIGNMENT)
+    answers = {ASSIGNMENT: released(), "right": solved()}
+    answers["wrong"] = json.loads(submission({"lstm_gates": wrong.source}))
+    for name, notebook in answers.items():
+        shutil.copytree(ROOT / "release" / ASSIGNMENT, course / "home" / name)
+        (course / "home" / name / f"{NOTEBOOK}.ipynb").write_text(json.dumps(notebook))
     with jupyter_lab(course, made / "settings") as lab:
         yield lab
 
@@ -74,18 +94,47 @@ class TestStudent:
         for task, told in zip(TASKS, notebook.cards, strict=True):
             assert re.match(rf"{task}: 0 of [\d.]+ points, still to do", told)
 
-    def test_a_known_mistake_is_named_by_its_hint_and_its_correction_passes(self, notebook):
+    def test_a_known_mistake_is_named_by_its_hint_and_its_correction_passes(self, notebook, wrong):
         page = notebook.page
-        mistakes = Course.at(ROOT).bundle(ASSIGNMENT).mistakes
-        mistake = next(each for each in mistakes if each.name == "gates_in_another_order")
         told = card(page, "lstm_gates")
-        hand_over(page, "lstm_gates", mistake.answer({"lstm_gates": answer("lstm_gates")}))
-        expect(told).to_contain_text(mistake.hint.replace("`", ""))
+        hand_over(page, "lstm_gates", wrong.source)
+        expect(told).to_contain_text(wrong.hint)
         told.scroll_into_view_if_needed()
         picture(page, "card-with-a-hint")
         hand_over(page, "lstm_gates", answer("lstm_gates"))
         expect(told).to_contain_text("everything holds")
-        expect(told).not_to_contain_text(mistake.hint.replace("`", ""))
+        expect(told).not_to_contain_text(wrong.hint)
+
+
+class TestValidate:
+    """nbgrader's button above the notebook, which runs all of it in a kernel of its own."""
+
+    @pytest.fixture
+    def validated(self, browser, lab) -> Iterator[Callable[[str], Locator]]:
+        with looking(browser) as page:
+
+            def told(folder: str) -> Locator:
+                page.goto(lab.at(f"lab/tree/home/{folder}/{NOTEBOOK}.ipynb"))
+                expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
+                page.get_by_role("button", name="Validate", exact=True).click()
+                return page.get_by_role("dialog").filter(has_text="Validation Results")
+
+            yield told
+
+    def test_names_the_check_that_fails_and_what_to_fix(self, validated, wrong):
+        told = validated("wrong")
+        expect(told).to_contain_text("The following cell failed:")
+        failed = told.locator(".validation-failed pre").all_inner_texts()
+        assert failed[0] == 'check("lstm_gates")'
+        assert " ".join(failed[1].split()).startswith("lstm_gates: 0 of 2 points ✗ Each gate has the values")
+        assert wrong.hint in " ".join(failed[1].replace("`", "").split())
+        assert not any("Traceback" in each for each in failed)
+        for box in told.locator(".validation-failed pre").all():
+            assert box.evaluate("box => box.scrollWidth <= box.clientWidth"), "a line runs out of its box"
+        picture(told.page, "validate")
+
+    def test_passes_what_is_right(self, validated):
+        expect(validated("right")).to_contain_text("Success! Your notebook passes all the tests.")
 
 
 def in_formgrader(page: Page, lab: Lab, student: str) -> None:

@@ -19,7 +19,7 @@ from autograder.checking.expect import CheckFailed
 from autograder.grading.follow_on import merged
 from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
 from autograder.reporting import colours
-from autograder.reporting.card import as_student_sees, card_html, card_text, task_outputs
+from autograder.reporting.card import as_student_sees, card_brief, card_html, card_text, task_outputs
 from autograder.reporting.picture import picture_html, picture_text, picture_words
 from autograder.reporting.progress import TaskSoFar, progress_html, progress_line, progress_text
 
@@ -34,8 +34,8 @@ def failure(answer, wanted, dims):
     return caught.value
 
 
-def verdict(outcome="failed", message="Wrong.", points=0.0, most=1.0, **more):
-    return CheckVerdict("values", "values", "It is right.", outcome, points, most, message, **more)
+def verdict(outcome="failed", message="Wrong.", points=0.0, most=1.0, title="It is right.", **more):
+    return CheckVerdict("values", "values", title, outcome, points, most, message, **more)
 
 
 def from_failure(error, **more):
@@ -327,6 +327,23 @@ def test_the_text_has_all_that_the_page_has():
     text = card_text(task, "A note.")
     for said in ("It is right.", "Look at `h`.", "Your code stopped.", "Here.", "A note.", "0 of 1 points"):
         assert said in text
+
+
+def test_where_there_is_little_room_the_first_to_fix_is_told_in_lines_that_fit():
+    first = replace(wrong_from_step(), diagnosis={"mistake": "m", "hint": "Look at `h`, " * 12})
+    task = card(verdict("passed", title="It is a shape."), first, *(verdict("skipped"),) * 3)
+    full, brief = card_text(task, "A note."), card_brief(task, 83)
+    assert max(map(len, full.splitlines())) > 83
+    assert max(map(len, brief.splitlines())) <= 83
+    told = " ".join(brief.split())
+    assert told.startswith("lstm_cell: 0 of 2 points ✗ It is right. (not yet, 0 of 1 points)")
+    assert told.endswith("4 other checks: 1 passed, 3 not judged yet.")
+    assert " ".join(first.diagnosis["hint"].split()) in told
+    assert all(line.startswith("    ") for line in brief.splitlines()[2:-1]), "broken lines stay as far in"
+    picture = picture_text(first.evidence.difference)[1:]
+    assert [line.strip() for line in brief.splitlines() if "····" in line] == [p.strip() for p in picture]
+    assert card_brief(card(verdict(message="https://" + "x" * 90)), 40).count("x" * 90) == 1
+    assert card_brief(card(verdict("passed"), most=1.0), 83).splitlines()[1:] == ["  The one check passed."]
 
 
 def test_a_note_of_the_judging_reaches_the_student():

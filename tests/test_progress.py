@@ -59,6 +59,20 @@ def test_points_are_remembered_and_a_change_is_noticed(notebook, capsys):
     assert "`lstm_gates` 2/2 before you changed it" in capsys.readouterr().out
 
 
+def test_what_nbgrader_validates_is_told_in_lines_that_it_does_not_cut(notebook, capsys, monkeypatch):
+    monkeypatch.setenv("NBGRADER_VALIDATING", "1")
+    notebook.run("def lstm_gates(*_):\n    raise ValueError('a long story ' * 20)\n")
+    notebook.run("score = check('lstm_gates')")
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "lstm_gates: 0 of 2 points"
+    assert "stopped with an error" in " ".join(" ".join(told[1:3]).split())
+    assert len(max(told, key=len)) <= 83
+    assert not any("This notebook so far" in line for line in told)
+    notebook.solve("lstm_gates")
+    notebook.run("score = check('lstm_gates')")
+    assert capsys.readouterr().err == "", "what is right must leave nothing that counts as a failure"
+
+
 def test_the_score_is_what_it_was_with_a_hidden_check(notebook, capsys):
     notebook.solve("LSTMCell")
     score = notebook.run("score = check('LSTMCell')")

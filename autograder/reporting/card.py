@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import TextWrapper
 from typing import Any
 
 from autograder.checking.evidence import Shape, shapes_told
@@ -41,19 +42,20 @@ def as_student_sees(check: CheckVerdict) -> CheckVerdict:
 def card_text(task: TaskVerdict, *notes: str) -> str:
     """The card for a terminal; `notes` are sentences below it."""
     first, rest = _in_order(task)
-    lines = [_headline(task)]
-    for check in first:
-        lines += [f"  ✗ {check.title} ({_words(check)})"]
-        lines += [f"    {line}" for line in check.message.splitlines()]
-        if check.evidence and check.evidence.difference:
-            drawn = picture_text(check.evidence.difference)
-            lines += [f"    {line}" for line in [*drawn, picture_words(check.evidence.difference)]]
-        lines += [f"    {_KNOWN} {hint}" for hint in _hint(check)]
+    lines = [_headline(task), *_first_lines(first)]
     for check in rest:
         lines += [f"  {_SIGNS[check.outcome]} {check.title} ({_words(check)})"]
         if check.outcome not in _DONE:
             lines += [f"    {line}" for line in check.message.splitlines()]
     return "\n".join([*lines, *(f"  {note}" for note in _said(task, notes))])
+
+
+def card_brief(task: TaskVerdict, width: int) -> str:
+    """The card where there is little room: what to fix first, in lines of `width`, and how the rest went."""
+    first, rest = _in_order(task)
+    lines = [_headline(task), *_first_lines(first)]
+    lines += [f"  {_summary(first, rest)}."] if rest else []
+    return "\n".join(broken for line in lines for broken in _broken(line, width))
 
 
 def card_html(task: TaskVerdict, *notes: str) -> str:
@@ -106,6 +108,28 @@ def _in_order(task: TaskVerdict) -> tuple[list[CheckVerdict], list[CheckVerdict]
     checks = [as_student_sees(check) for check in task.checks]
     first = next((at for at, check in enumerate(checks) if check.outcome not in _DONE), len(checks))
     return checks[first : first + 1], checks[:first] + checks[first + 1 :]
+
+
+def _first_lines(first: Sequence[CheckVerdict]) -> list[str]:
+    """The check to fix first in lines of text, with all that is known about it."""
+    lines: list[str] = []
+    for check in first:
+        lines += [f"  ✗ {check.title} ({_words(check)})"]
+        lines += [f"    {line}" for line in check.message.splitlines()]
+        if check.evidence and check.evidence.difference:
+            drawn = picture_text(check.evidence.difference)
+            lines += [f"    {line}" for line in [*drawn, picture_words(check.evidence.difference)]]
+        lines += [f"    {_KNOWN} {hint}" for hint in _hint(check)]
+    return lines
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """A line in lines of at most `width`, all as far in as it is; a longer word stays whole."""
+    margin = line[: len(line) - len(line.lstrip())]
+    if len(line) <= width:
+        return [line]
+    wrapper = TextWrapper(width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
+    return wrapper.wrap(line)
 
 
 def _headline(task: TaskVerdict) -> str:
