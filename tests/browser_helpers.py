@@ -101,10 +101,13 @@ class Lab:
 
 
 @contextmanager
-def jupyter_lab(root: Path, settings: Path) -> Iterator[Lab]:
-    """JupyterLab as somebody starts it in the folder `root`, with nothing but defaults in `settings`."""
+def jupyter_lab(root: Path, settings: Path, theme: str = "Light") -> Iterator[Lab]:
+    """JupyterLab as somebody starts it in the folder `root`, with nothing in `settings` but its theme."""
     (settings / "labconfig").mkdir(parents=True)
     (settings / "labconfig" / "page_config.json").write_text(json.dumps(_QUIET))
+    chosen = settings / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    chosen.mkdir(parents=True)
+    (chosen / "themes.jupyterlab-settings").write_text(json.dumps({"theme": f"JupyterLab {theme}"}))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

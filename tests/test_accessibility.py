@@ -8,9 +8,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from browser_helpers import axe_findings, looking
-from helpers import ASSIGNMENT
-from playwright.sync_api import Page
+from browser_helpers import WIDTH, Lab, axe_findings, jupyter_lab, looking, run_all
+from card_helpers import card, verdict, wrong_from_step, wrong_shape
+from helpers import ASSIGNMENT, code_cell, released
+from playwright.sync_api import Page, expect
+
+from autograder.grading.verdict import NOT_WRITTEN
+from autograder.reporting.card import card_html
+from autograder.reporting.progress import TaskSoFar, progress_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -41,7 +46,14 @@ def cards(request, browser, demo) -> Iterator[Page]:
 
 
 def cards_of(course: Path) -> list[str]:
-    """Every different card in the graded notebooks of a course."""
+    """Every different card in the graded notebooks of a course, and the kinds that they lack."""
+    tasks = [TaskSoFar("lstm_gates", "The four gates.", 2.0), TaskSoFar("LSTMCell", "", 4.0, 0.5, 3.5)]
+    more = [
+        card_html(card(wrong_shape(), verdict("error")), "A note."),
+        card_html(card(wrong_from_step(), verdict("skipped"))),
+        card_html(card(verdict(message=NOT_WRITTEN))),
+        progress_html("lstm_cell", tasks),
+    ]
     notebooks = (json.loads(path.read_text()) for path in (course / "autograded").rglob("*.ipynb"))
     outputs = (
         output.get("data", {}).get("text/html", "")
@@ -50,7 +62,24 @@ def cards_of(course: Path) -> list[str]:
         for output in cell.get("outputs", [])
     )
     found = dict.fromkeys("".join(text) for text in outputs)
-    return [text for text in found if 'role="group"' in text]
+    return [text for text in found if 'role="group"' in text] + more
+
+
+OUTPUTS = ".jp-Notebook .jp-OutputArea-output.jp-RenderedHTMLCommon"
+
+
+@pytest.fixture(params=["Light", "Dark"])
+def themed(request, demo, tmp_path) -> Iterator[tuple[Lab, str, int]]:
+    """JupyterLab in one of its themes, with a notebook that has every card of the demo's class as the
+    outputs of one cell, and shows them again when it is run; and how many there are."""
+    shown = [{"text/html": each} for each in cards_of(demo[0])]
+    cell = code_cell(f"for card in {shown!r}:\n    display(card, raw=True)")
+    cell["outputs"] = [{"output_type": "display_data", "data": each, "metadata": {}} for each in shown]
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "cards.ipynb").write_text(json.dumps({**released(), "cells": [cell]}))
+    with jupyter_lab(home, tmp_path / "settings", request.param) as lab:
+        yield lab, request.param, len(shown)
 
 
 def test_axe_sees_what_is_wrong(browser):
@@ -69,6 +98,28 @@ def test_axe_finds_nothing_in_any_card(cards):
     assert cards.get_by_role("group", name="Checks of").count() > 8
     cards.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert axe_findings(cards) == []
+
+
+def test_axe_finds_nothing_in_any_card_in_jupyterlab(browser, themed):
+    """Neither after a run nor in a notebook that JupyterLab does not trust, which it shows first."""
+    lab, theme, count = themed
+    with looking(browser, viewport={"width": WIDTH, "height": 8000}) as page:  # all in view at once
+        page.goto(lab.at("lab/tree/cards.ipynb"))
+        expect(page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme}")
+        expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
+        # JupyterLab's body is 0 high and hides what is beyond it: axe would take all there is for hidden.
+        page.add_style_tag(content="body { height: 100vh !important; }")
+        for labels in (0, count):  # the sanitizer takes them away
+            expect(page.locator(f"{OUTPUTS} [role=group]")).to_have_count(labels)
+            expect(page.locator(OUTPUTS)).to_have_count(count)
+            page.locator(OUTPUTS).evaluate_all(
+                "all => all.forEach(o => o.querySelectorAll('details').forEach(d => { d.open = true; }))"
+            )
+            assert axe_findings(page, OUTPUTS) == []
+            if not labels:
+                run_all(page)
+        page.locator(OUTPUTS).last.evaluate("each => { each.innerHTML = '<p style=color:#777>pale</p>'; }")
+        assert any("color-contrast" in finding for finding in axe_findings(page, OUTPUTS))
 
 
 def test_headings_of_the_report_are_in_order(report):

@@ -6,78 +6,24 @@ import itertools
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 import torch
+from card_helpers import SIZES, Page, card, failure, from_failure, verdict, wrong_from_step, wrong_shape
 
-from autograder.checking import Sizes, case, expect
+from autograder.checking import case, expect
 from autograder.checking.difference import COLUMNS, ROWS, difference
 from autograder.checking.draw import NAMES
 from autograder.checking.evidence import Axis, Difference, Dimension, Evidence, Shape
 from autograder.checking.expect import CheckFailed
 from autograder.grading.follow_on import merged
-from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
+from autograder.grading.verdict import NOT_WRITTEN
 from autograder.reporting import colours
 from autograder.reporting.card import as_student_sees, card_brief, card_html, card_text, task_outputs
 from autograder.reporting.picture import picture_html, picture_text, picture_words
 from autograder.reporting.progress import TaskSoFar, progress_html, progress_line, progress_text
 
-SIZES = Sizes(B=5, T=7, D=2, H=11, L=3, V=13)
 PAGES = {"light": "#ffffff", "dark": "#111111", "VS Code dark": "#1e1e1e"}
-
-
-def failure(answer, wanted, dims):
-    """What `expect` says of an answer."""
-    with pytest.raises(CheckFailed) as caught:
-        expect(answer, wanted, names="output", dims=dims, sizes=SIZES)
-    return caught.value
-
-
-def verdict(outcome="failed", message="Wrong.", points=0.0, most=1.0, title="It is right.", **more):
-    return CheckVerdict("values", "values", title, outcome, points, most, message, **more)
-
-
-def from_failure(error, **more):
-    return verdict(message=str(error), evidence=error.evidence, **more)
-
-
-def wrong_shape():
-    return from_failure(failure(torch.zeros(7, 5, 11), torch.zeros(5, 7, 11), "B T H"))
-
-
-def wrong_from_step(step=4):
-    wanted = torch.randn(5, 7, 11)
-    answer = wanted.clone()
-    answer[:, step:] += 1
-    return from_failure(failure(answer, wanted, "B T H"))
-
-
-def card(*checks, most=2.0, **more):
-    return TaskVerdict("lstm_cell", most, checks, **more)
-
-
-class Page(HTMLParser):
-    """What a page consists of: its elements must be closed in order."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.text = [], [], [], ""
-        self.feed(text)
-        self.close()
-        assert not self.open, f"left open: {self.open}"
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-        if tag != "br":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
 
 
 # Points
