@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import shutil
@@ -11,7 +12,7 @@ import pytest
 
 from autograder.grading.course import Course
 from autograder.reporting.export import export
-from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, make_course
+from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, autograder_here, make_course
 from tests.report_helpers import FORMULA, HOSTILE, give_points, graded_class
 
 SCORES = {
@@ -59,6 +60,27 @@ def test_canvas_gets_its_columns_and_the_points_possible(course):
     assert found["ada"]["Student"] == "Lovelace, Ada"
     assert found["ben"]["ID"] == "4711"
     assert found["dot"]["Student"] == "dot", "without a name there is still something to know them by"
+
+
+@pytest.mark.parametrize(("to", "marked"), [("canvas", False), ("moodle", True), ("csv", True)])
+def test_excel_and_the_importers_read_names_with_accents(course, tmp_path, to, marked):
+    """Excel takes a file without the mark for the system's code page; Canvas does not take a mark away."""
+    shutil.copytree(course.root, tmp_path / "course")
+    with Course.at(tmp_path / "course").gradebook() as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Zoë", last_name="Łukasiewicz")
+    path = tmp_path / "marks.csv"
+    for output in (path, "-"):
+        told = autograder_here(
+            "export", ASSIGNMENT, "--to", to, "--output", output, "--course", tmp_path / "course"
+        )
+        assert told.returncode == 0, told.stderr
+    written = path.read_bytes()
+    assert written.startswith(codecs.BOM_UTF8) == marked
+    rows = read(written.decode("utf-8-sig" if marked else "utf-8"))
+    assert next(iter(rows[0])) in ("Student", "Username", "assignment")
+    assert any("Zoë" in str(row) and "Łukasiewicz" in str(row) for row in rows)
+    assert "\ufeff" not in told.stdout, "programs that read a pipe need no mark"
+    assert "Łukasiewicz" in told.stdout
 
 
 def test_moodle_gets_what_it_can_be_mapped_by(course):

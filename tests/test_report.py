@@ -300,7 +300,7 @@ def test_the_tables_have_the_same_numbers(course, told, tmp_path):
     assert autograder("report", ASSIGNMENT, "--csv", tmp_path, "--course", course.root).returncode == 0
 
     def table(name: str) -> list[dict[str, str]]:
-        return list(csv.DictReader((tmp_path / f"{name}.csv").open(newline="", encoding="utf-8")))
+        return list(csv.DictReader((tmp_path / f"{name}.csv").open(newline="", encoding="utf-8-sig")))
 
     lines = {line["student"].removeprefix("'"): line for line in table("submissions")}
     for line in told["submissions"]:

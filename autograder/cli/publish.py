@@ -119,7 +119,7 @@ def export(
         if output == "-":
             sys.stdout.write(found.text)
         else:
-            write_whole(path, found.text)
+            write_whole(path, found.mark + found.text)
             tell(f"{found.students} students: {path}")
         for state, count in found.empty.items():
             err.print(f"{count} without a score: {STATES[state]}", markup=False, soft_wrap=True)

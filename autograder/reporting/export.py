@@ -17,7 +17,7 @@ from sqlalchemy import select
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.marks import STATES, Enrolled, Marks, read_marks
-from autograder.reporting.spreadsheet import csv_text
+from autograder.reporting.spreadsheet import MARK, csv_text
 
 Row = tuple[object, ...]
 
@@ -37,6 +37,9 @@ class Export:
     """A file for another system, and what to tell the person who asked for it."""
 
     text: str
+    """As programs read it, through a pipe, say."""
+    mark: str
+    """What stands before `text` in a file: `MARK`, or nothing for a system that does not take it away."""
     students: int
     empty: dict[str, int]
     """How many fields are empty for which of the `STATES`, over all assignments."""
@@ -70,6 +73,7 @@ def export(course: Course, to: str, assignments: Sequence[str], *, per_task: boo
     in_order = sorted(students.values(), key=lambda each: (each.last_name, each.first_name, each.student))
     return Export(
         text=csv_text(FORMS[to](found, in_order, per_task)),
+        mark="" if to in _UNMARKED else MARK,
         students=len(students),
         empty={state: states[state] for state in STATES if states[state]},
     )
@@ -153,6 +157,9 @@ FORMS: dict[str, Callable[[Sequence[Marks], Sequence[Enrolled], bool], list[Row]
     "moodle": _moodle,
     "csv": _plain,
 }
+
+_UNMARKED = ("canvas",)
+"""Moodle's `csv_import_reader` takes the mark away; Canvas's `GradebookImporter` reads the file as it is."""
 
 
 def _columns(found: Sequence[Marks], per_task: bool) -> list[Column]:

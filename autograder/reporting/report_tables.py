@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.grading.store import write_whole
 from autograder.reporting.attention import REASONS
 from autograder.reporting.report import Report
-from autograder.reporting.spreadsheet import csv_text
+from autograder.reporting.spreadsheet import MARK, csv_text
 from autograder.reporting.statistics import Discrimination
 
 Rows = list[Sequence[object]]
@@ -19,7 +19,7 @@ def write_tables(report: Report, folder: Path) -> list[Path]:
     paths = []
     for name, rows in report_tables(report).items():
         paths.append(folder / f"{name}.csv")
-        write_whole(paths[-1], csv_text(rows))
+        write_whole(paths[-1], MARK + csv_text(rows))
     return paths
 
 

@@ -10,6 +10,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 """What makes a spreadsheet run a cell instead of showing it; the last four are full-width."""
 
 
+MARK = "\ufeff"
+"""Begins a file that Excel is to read as UTF-8: without it Excel takes the system's old code page."""
+
+
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
     """Rows as CSV (RFC 4180); `None` is an empty field, and a whole number is written without a point.
 
