@@ -56,7 +56,7 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
     and others when the notebook is graded; checks that run at grading only are left out, and their
     points are taken for granted when everything else holds.
     `assignment` (the notebook's name) is needed only outside a course notebook, where several have a
-    task of this name. Raises `ValueError` for a task that no notebook has.
+    task of this name. Raises `ValueError` for a task that no notebook has; a notebook shows only its message.
     """
     from autograder.checking.session import with_checks
     from autograder.tasks import home_here, home_of

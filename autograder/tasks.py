@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,38 +14,48 @@ OWN = Path("checks")
 """Where a course's own checks lie, beside its notebook."""
 
 
+class Unknown(ValueError):
+    """Which task or notebook is meant cannot be told. A notebook shows the message and no traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback."""
+        return [str(self)]
+
+
 def home_of(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> Path:
     """The folder of checks that has the task; of several, the one most of whose tasks the notebook has.
 
-    Raises `ValueError` for a task that no notebook has.
+    Raises `Unknown` for a task that no notebook has.
     """
+    if not isinstance(task, str):
+        name = getattr(task, "__name__", "lstm_cell")
+        raise Unknown(f'`check` takes the name of a task, in quotes: check("{name}").')
     if task in _tasks(OWN):
         return OWN.resolve()
-    folders = [folder for folder in _packaged(assignment) if task in _tasks(folder)]
+    folders = [folder for folder in _packaged_known(assignment) if task in _tasks(folder)]
     if not folders:
-        known = sorted({name for folder in _packaged(assignment) for name in _tasks(folder)})
-        raise ValueError(f"There is no task {task!r}. Tasks: {', '.join(known)}.")
+        raise Unknown(_no_task(task, assignment, namespace))
     return max(folders, key=lambda folder: sum(name in namespace for name in _tasks(folder)))
 
 
 def home_here(assignment: str | None, namespace: Mapping[str, Any]) -> Path:
     """The folder of checks of the notebook one is in, told by what lies beside it, its name, its tasks.
 
-    Raises `ValueError` where nothing tells.
+    Raises `Unknown` where nothing tells.
     """
     if _tasks(OWN) and assignment is None:
         return OWN.resolve()
-    folders = _packaged(assignment)
+    folders = _packaged_known(assignment)
     for names in ({assignment}, _open_notebook(namespace), {file.stem for file in Path().glob("*.ipynb")}):
         named = [folder for folder in folders if folder.name in names]
         if len(named) == 1:
             return named[0]
     found = [sum(name in namespace for name in _tasks(folder)) for folder in folders]
     if not found or not max(found) or found.count(max(found)) > 1:
-        known = ", ".join(folder.name for folder in _packaged(None))
-        raise ValueError(
+        known = _listed([folder.name for folder in _packaged(None)])
+        raise Unknown(
             "It cannot be told which notebook this is. Say so, as in "
-            f'`check(assignment="{folders[0].name}")`; the notebooks are {known}.'
+            f'check(assignment="{folders[0].name}"); the notebooks are {known}.'
         )
     return folders[found.index(max(found))]
 
@@ -106,6 +117,42 @@ def _packaged(assignment: str | None) -> list[Path]:
     home = Path(autograder.exercises.__file__).parent
     folders = sorted({file.parent for file in home.glob("*/test_*.py")})
     return [folder for folder in folders if assignment in (None, folder.name)]
+
+
+def _packaged_known(assignment: str | None) -> list[Path]:
+    """The same. Raises `Unknown` for an assignment that there is none of."""
+    folders = _packaged(assignment)
+    if not folders:
+        names = [folder.name for folder in _packaged(None)]
+        raise Unknown(
+            f'There is no notebook "{assignment}".{_meant(assignment, names)} Notebooks: {_listed(names)}.'
+        )
+    return folders
+
+
+def _no_task(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> str:
+    """That a task is in no notebook, and which one may be meant: of this notebook, else of any."""
+    said = f'There is no task "{task}".'
+    try:
+        here = home_here(assignment, namespace)
+    except Unknown:
+        folders = _packaged(assignment)
+        meant = _meant(task, [name for folder in folders for name in _tasks(folder)])
+        lines = [f"  {folder.name}: {_listed(in_order(folder, _tasks(folder)))}" for folder in folders]
+        return "\n".join([f"{said}{meant} Tasks by notebook:", *lines])
+    names = in_order(here, _tasks(here))
+    return f"{said}{_meant(task, names)} Tasks of {name_of(here)}: {_listed(names)}."
+
+
+def _meant(name: str | None, names: Sequence[str]) -> str:
+    """The nearest of some names as a question, upper and lower case being one; `""` if none is near."""
+    folded = {each.casefold(): each for each in names}
+    near = difflib.get_close_matches((name or "").casefold(), folded, n=1)
+    return f' Did you mean "{folded[near[0]]}"?' if near else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _tasks(folder: Path) -> Sequence[str]:

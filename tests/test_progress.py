@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from helpers import ROOT, cell_named, released, solved
+from IPython.core.interactiveshell import InteractiveShell
 
 from autograder import tasks
 from autograder.notebook import check
@@ -146,3 +148,67 @@ def test_tasks_are_in_the_order_of_every_release(tmp_path, monkeypatch):
         (tmp_path / "hints.json").write_bytes((folder / "hints.json").read_bytes())
         monkeypatch.chdir(tmp_path)  # without the notebook, the hints tell
         assert tasks.in_order(home, sorted(order)) == order
+
+
+def said_of(notebook, call: str) -> str:
+    with pytest.raises(tasks.Unknown) as caught:
+        notebook.run(call)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            "check('lstm_gate')",
+            'There is no task "lstm_gate". Did you mean "lstm_gates"? ',
+        ),
+        ("check('lstmcell')", 'There is no task "lstmcell". Did you mean "LSTMCell"? '),
+        ("check('nix')", 'There is no task "nix". '),
+        ("check('')", 'There is no task "". '),
+    ],
+)
+def test_a_name_that_is_no_task_is_one_sentence_with_the_nearest(notebook, call, said):
+    told = said_of(notebook, call)
+    assert told == f"{said}Tasks of lstm_cell: lstm_gates, lstm_cell, LSTMCell and copy_from_torch."
+
+
+def test_a_function_in_place_of_its_name_is_told_how(notebook):
+    notebook.solve("lstm_gates")
+    assert said_of(notebook, "check(lstm_gates)") == (
+        '`check` takes the name of a task, in quotes: check("lstm_gates").'
+    )
+    assert 'check("lstm_cell")' in said_of(notebook, "check(3)")
+
+
+def test_a_notebook_that_there_is_none_of(notebook):
+    told = said_of(notebook, "check(assignment='03_lstm_cell')")
+    assert told.startswith('There is no notebook "03_lstm_cell". Did you mean "lstm_cell"? Notebooks: ')
+    assert said_of(notebook, "check('lstm_gates', assignment='03_lstm_cell')") == told
+
+
+def test_where_the_notebook_cannot_be_told_tasks_stand_by_notebook(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    with pytest.raises(tasks.Unknown) as caught:
+        tasks.home_of("lstm_gate", None, {})
+    first, *lines = str(caught.value).splitlines()
+    assert first == 'There is no task "lstm_gate". Did you mean "lstm_gates"? Tasks by notebook:'
+    assert len(lines) == 10
+    (line,) = (line for line in lines if line.startswith("  lstm_cell: "))
+    assert set(re.findall(r"\w+", line)) == {
+        "lstm_gates", "lstm_cell", "LSTMCell", "and", "copy_from_torch",
+    }  # fmt: skip
+
+
+def test_a_notebook_shows_the_sentence_alone(notebook, capsys):
+    """As IPython does it in every kernel: the cell ends in an error, without a traceback."""
+    shell = InteractiveShell()
+    shell.user_ns["check"] = check
+    ended = shell.run_cell("check('nix')\nprint('went on')", store_history=False)
+    told = capsys.readouterr().out
+    assert isinstance(ended.error_in_exec, tasks.Unknown)
+    assert told.strip().startswith('There is no task "nix".')
+    assert "Traceback" not in told
+    assert "went on" not in told
+    assert len(told.strip().splitlines()) == 1
