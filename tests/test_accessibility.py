@@ -67,11 +67,22 @@ def cards_of(course: Path) -> list[str]:
 
 OUTPUTS = ".jp-Notebook .jp-OutputArea-output.jp-RenderedHTMLCommon"
 
+LOST = """(outputs, cards) => {
+    const parts = root => [...root.querySelectorAll("*")].map(
+        each => [each.tagName, each.style.cssText, each.childElementCount ? "" : each.textContent].join("|"));
+    return outputs.flatMap((output, at) => {
+        const whole = document.createElement("div"), kept = parts(output);
+        whole.innerHTML = cards[at];
+        return parts(whole).filter((part, place) => part !== kept[place]);
+    });
+}"""
+"""Which elements of the cards are not in JupyterLab's outputs as they are in the cards: with their styles."""
+
 
 @pytest.fixture(params=["Light", "Dark"])
-def themed(request, demo, tmp_path) -> Iterator[tuple[Lab, str, int]]:
+def themed(request, demo, tmp_path) -> Iterator[tuple[Lab, str, list[str]]]:
     """JupyterLab in one of its themes, with a notebook that has every card of the demo's class as the
-    outputs of one cell, and shows them again when it is run; and how many there are."""
+    outputs of one cell, and shows them again when it is run; and the cards."""
     shown = [{"text/html": each} for each in cards_of(demo[0])]
     cell = code_cell(f"for card in {shown!r}:\n    display(card, raw=True)")
     cell["outputs"] = [{"output_type": "display_data", "data": each, "metadata": {}} for each in shown]
@@ -79,7 +90,7 @@ def themed(request, demo, tmp_path) -> Iterator[tuple[Lab, str, int]]:
     home.mkdir()
     (home / "cards.ipynb").write_text(json.dumps({**released(), "cells": [cell]}))
     with jupyter_lab(home, tmp_path / "settings", request.param) as lab:
-        yield lab, request.param, len(shown)
+        yield lab, request.param, [each["text/html"] for each in shown]
 
 
 def test_axe_sees_what_is_wrong(browser):
@@ -102,16 +113,17 @@ def test_axe_finds_nothing_in_any_card(cards):
 
 def test_axe_finds_nothing_in_any_card_in_jupyterlab(browser, themed):
     """Neither after a run nor in a notebook that JupyterLab does not trust, which it shows first."""
-    lab, theme, count = themed
+    lab, theme, shown = themed
     with looking(browser, viewport={"width": WIDTH, "height": 8000}) as page:  # all in view at once
         page.goto(lab.at("lab/tree/cards.ipynb"))
         expect(page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme}")
         expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
         # JupyterLab's body is 0 high and hides what is beyond it: axe would take all there is for hidden.
         page.add_style_tag(content="body { height: 100vh !important; }")
-        for labels in (0, count):  # the sanitizer takes them away
+        assert page.locator(OUTPUTS).evaluate_all(LOST, shown) == []
+        for labels in (0, len(shown)):  # the sanitizer takes them away
             expect(page.locator(f"{OUTPUTS} [role=group]")).to_have_count(labels)
-            expect(page.locator(OUTPUTS)).to_have_count(count)
+            expect(page.locator(OUTPUTS)).to_have_count(len(shown))
             page.locator(OUTPUTS).evaluate_all(
                 "all => all.forEach(o => o.querySelectorAll('details').forEach(d => { d.open = true; }))"
             )

@@ -21,7 +21,17 @@ from browser_helpers import (
     run_cell,
     write_into,
 )
-from helpers import ASSIGNMENT, NOTEBOOK, ROOT, answer, autograder_here, released, solved, submission
+from helpers import (
+    ASSIGNMENT,
+    NOTEBOOK,
+    ROOT,
+    answer,
+    autograder_here,
+    code_cell,
+    released,
+    solved,
+    submission,
+)
 from nbgrader_helpers import TASKS, done, marks, run, totals
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 
@@ -52,6 +62,9 @@ def lab(browser, demo, wrong, tmp_path_factory) -> Iterator[Lab]:
     course = shutil.copytree(demo[0], made / "course")
     answers = {ASSIGNMENT: released(), "right": solved()}
     answers["wrong"] = json.loads(submission({"lstm_gates": wrong.source}))
+    imports = next(cell for cell in released()["cells"] if cell["cell_type"] == "code")
+    short = [wrong.source, 'check("lstm_gates")', 'check("lstm_gate")']
+    answers["short"] = {**released(), "cells": [imports, *map(code_cell, short)]}
     for name, notebook in answers.items():
         shutil.copytree(ROOT / "release" / ASSIGNMENT, course / "home" / name)
         (course / "home" / name / f"{NOTEBOOK}.ipynb").write_text(json.dumps(notebook))
@@ -104,6 +117,20 @@ class TestStudent:
         hand_over(page, "lstm_gates", answer("lstm_gates"))
         expect(told).to_contain_text("everything holds")
         expect(told).not_to_contain_text(wrong.hint)
+
+
+def test_notebook_7_shows_the_card_and_a_wrong_name_as_a_sentence(browser, lab, wrong):
+    with looking(browser) as page:
+        page.goto(lab.at(f"notebooks/home/short/{NOTEBOOK}.ipynb"))
+        expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_attached()
+        run_all(page)
+        expect(card(page, "lstm_gates")).to_contain_text(wrong.hint)
+        error = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
+        told = 'There is no task "lstm_gate". Did you mean "lstm_gates"? Tasks of lstm_cell: '
+        expect(error).to_contain_text(told)
+        assert (error.text_content() or "").count("\n") <= 1, "more than a sentence"
+        error.scroll_into_view_if_needed()
+        picture(page, "notebook-7")
 
 
 class TestValidate:
