@@ -28,8 +28,8 @@ def home_of(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> 
     Raises `Unknown` for a task that no notebook has.
     """
     if not isinstance(task, str):
-        name = getattr(task, "__name__", "lstm_cell")
-        raise Unknown(f'`check` takes the name of a task, in quotes: check("{name}").')
+        example = f': check("{task.__name__}")' if hasattr(task, "__name__") else ""
+        raise Unknown(f"`check` takes the name of a task, in quotes{example}.")
     if task in _tasks(OWN):
         return OWN.resolve()
     folders = [folder for folder in _packaged_known(assignment) if task in _tasks(folder)]
