@@ -71,10 +71,10 @@ class Cpu:
 def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     """Make one call there. What stops it is in `error`, beside all that was seen until then."""
     origins = Origins()
-    machine = _machine(request, origins)
+    machine = _machine(request, origins, objects.namespace)
     answer: dict[str, Any] = {"places": [], "stayed": [], "error": None}
     found: dict[str, Any] = {}
-    with warnings.catch_warnings(), _one_way_of_attention():
+    with warnings.catch_warnings(), _one_way_of_attention(), _same_defaults():
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
         try:
             with machine:
@@ -98,12 +98,24 @@ def _one_way_of_attention() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(before)
 
 
-def _machine(request: dict[str, Any], origins: Origins) -> Machine:
+@contextmanager
+def _same_defaults() -> Iterator[None]:
+    """What the student's code makes torch's default device stays so for no longer than the call."""
+    context: Any = torch._GLOBAL_DEVICE_CONTEXT
+    before = getattr(context, "device_context", None)
+    try:
+        yield
+    finally:
+        if getattr(context, "device_context", None) is not before:
+            torch.set_default_device(None if before is None else before.device)
+
+
+def _machine(request: dict[str, Any], origins: Origins, names: dict[str, Any]) -> Machine:
     name = request.get("device", "cpu")
     if name == "cpu":
         return Cpu(origins, request.get("dtype") if request.get("trace") else None)
     if name == "pretend":
-        return PretendDevice(origins)
+        return PretendDevice(origins, names)
     return Cuda(torch.device(name), origins, cudnn=request.get("cudnn", True))
 
 
@@ -174,7 +186,8 @@ def _move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> Non
                 raise
             # Somebody else holds a tensor, as parametrizations do: what has not moved yet is set anew.
             torch.__future__.set_swap_module_params_on_conversion(False)
-            module.to(machine.device)
+            with _tied_again(module):
+                module.to(machine.device)
         finally:
             torch.__future__.set_swap_module_params_on_conversion(before)
             for part, parameters, buffers in waiting:
@@ -182,6 +195,20 @@ def _move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> Non
                 part._buffers.update(buffers)
         for part, _, _ in waiting:
             _move_once_shaped(part, machine)
+
+
+@contextmanager
+def _tied_again(module: nn.Module) -> Iterator[None]:
+    """Give a parameter that several modules share to all of them again after each got its own."""
+    tied: dict[int, list[tuple[nn.Module, str]]] = {}
+    for part in module.modules():
+        for name, held in part._parameters.items():
+            if held is not None:
+                tied.setdefault(id(held), []).append((part, name))
+    yield
+    for (first, name), *others in tied.values():
+        for part, other in others:
+            part._parameters[other] = first._parameters[name]
 
 
 def _hold_back_lazy(module: nn.Module) -> list[tuple[nn.Module, dict[str, Any], dict[str, Any]]]:

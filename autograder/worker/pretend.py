@@ -16,6 +16,7 @@ makes: it answers for the name of the device, which torch itself must not try to
 from __future__ import annotations
 
 from contextlib import ExitStack, nullcontext
+from enum import IntEnum
 from types import TracebackType
 from typing import Any
 
@@ -41,13 +42,27 @@ class MixedDevices(RuntimeError):
     """What torch raises as a RuntimeError when a call's tensors lie on several devices."""
 
 
+class HardCoded(RuntimeError):
+    """What torch raises when a device is asked for that the machine does not have."""
+
+
+class Holds(IntEnum):
+    """What a piece of memory holds, by what it was computed from; the most of it counts."""
+
+    LENGTHS = 0
+    """Shapes, lengths, ids: integers that were given as such, and what only depends on them."""
+    TRUTHS = 1
+    """Masks that were given as such: to read one is to wait, to index with one is how masks are used."""
+    NUMBERS = 2
+
+
 class Root:
-    """What all views of one piece of memory share: whether it holds data, or what only depends on lengths."""
+    """What all views of one piece of memory share."""
 
-    __slots__ = ("data",)
+    __slots__ = ("holds",)
 
-    def __init__(self, data: bool) -> None:
-        self.data = data
+    def __init__(self, holds: Holds) -> None:
+        self.holds = holds
 
 
 class Pretend(torch.Tensor):
@@ -84,12 +99,14 @@ class Pretend(torch.Tensor):
 class PretendDevice:
     """The pretend device while one call is looked at. `events` are plain data."""
 
-    def __init__(self, origins: Origins | None = None) -> None:
+    def __init__(self, origins: Origins | None = None, names: dict[str, Any] | None = None) -> None:
         from autograder.worker.pretend_calls import Calls
         from autograder.worker.pretend_kernels import Kernels
 
         self.events = Events()
         self.origins = origins or Origins()
+        self.names = {} if names is None else names
+        """Those of the student's notebook, which may have torch's classes under names of its own."""
         self.device = DEVICE
         self.quiet = False
         """While it is set nothing is written down: what goes on is not the student's doing."""
@@ -97,6 +114,9 @@ class PretendDevice:
         self._stack = ExitStack()
 
     def __enter__(self) -> PretendDevice:
+        from autograder.worker.pretend_names import other_names
+
+        self._stack.enter_context(other_names(self, self.names))
         for mode in self._modes:
             self._stack.enter_context(mode)
         return self
@@ -108,8 +128,11 @@ class PretendDevice:
 
     def wrap(self, tensor: torch.Tensor, root: Root | None = None) -> Pretend:
         """A CPU tensor as one of the pretend device, sharing its memory."""
-        data = tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool
-        return Pretend(tensor, root or Root(data))
+        if tensor.is_floating_point() or tensor.is_complex():
+            holds = Holds.NUMBERS
+        else:
+            holds = Holds.TRUTHS if tensor.dtype is torch.bool else Holds.LENGTHS
+        return Pretend(tensor, root or Root(holds))
 
     def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> None:
         """Write down what happened, with the student's line that made the stray tensor, if there is one."""
@@ -129,9 +152,14 @@ class PretendDevice:
 
     def read(self, tensor: Pretend, operation: str, kind: str = "sync") -> torch.Tensor:
         """The numbers of a tensor for Python's use: a GPU must be waited for. Lengths may be read so."""
-        if tensor.root.data and called_by_student():
+        if tensor.root.holds and called_by_student():
             self.event(kind, operation)
         return tensor.numbers
+
+    def shaped_by(self, tensor: Pretend, operation: str) -> None:
+        """Note that the shape of a result depends on numbers: a GPU must be waited for, too."""
+        if tensor.root.holds is Holds.NUMBERS and called_by_student():
+            self.event("shape", operation)
 
     def mixed(self, operation: str, stray: torch.Tensor, onto: str = "") -> MixedDevices:
         """The exception for a call whose tensors lie on several devices; `stray` does not fit."""
@@ -140,3 +168,15 @@ class PretendDevice:
             "Expected all tensors to be on the same device, but found at least two devices, "
             f"{DEVICE} and cpu!{onto}"
         )
+
+    def place_of(self, device: Any) -> torch.device:
+        """The device as torch's C++ code is to take it; any other than this one and the CPU is hard-coded."""
+        if type(device) is int:
+            device = torch.device("cuda", device)
+        device = torch.device(device)
+        if device == DEVICE:
+            return LABEL
+        if device.type in ("cpu", "meta", LABEL.type):
+            return torch.device(device)
+        self.event("hard-coded", str(device))
+        raise HardCoded(f"the device '{device}' is named here, but the input lies on '{DEVICE}'")

@@ -11,16 +11,13 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.worker.origins import called_by_student
 from autograder.worker.pretend import DEVICE, LABEL, MixedDevices, Pretend
+from autograder.worker.pretend_names import refuse_other_generators
 
 if TYPE_CHECKING:
     from autograder.worker.pretend import PretendDevice
 
 _T = torch.Tensor
 _Handler = Callable[["PretendDevice", Any, tuple[Any, ...], dict[str, Any]], Any]
-
-
-class HardCoded(RuntimeError):
-    """What torch raises when a device is asked for that the machine does not have."""
 
 
 class Calls(TorchFunctionMode):
@@ -36,6 +33,7 @@ class Calls(TorchFunctionMode):
         if handler is not None:
             return handler(self.gpu, func, args, kwargs)
         args, kwargs = _translated(self.gpu, func, args, kwargs)
+        refuse_other_generators(self.gpu, func, args, kwargs)
         try:
             return func(*args, **kwargs)
         except RuntimeError as error:
@@ -58,42 +56,29 @@ def _plain(value: Any) -> list[torch.Tensor]:
 
 def _translated(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     if kwargs.get("device") is not None:
-        kwargs = {**kwargs, "device": _place(gpu, kwargs["device"])}
+        kwargs = {**kwargs, "device": gpu.place_of(kwargs["device"])}
     if any(type(arg) is torch.device for arg in args):
-        args = tuple(_place(gpu, arg) if type(arg) is torch.device else arg for arg in args)
+        args = tuple(gpu.place_of(arg) if type(arg) is torch.device else arg for arg in args)
     return args, kwargs
-
-
-def _place(gpu: PretendDevice, device: Any) -> torch.device:
-    """The device as torch's C++ code is to take it; any other than this one and the CPU is hard-coded."""
-    if type(device) is int:
-        device = torch.device("cuda", device)
-    device = torch.device(device)
-    if device == DEVICE:
-        return LABEL
-    if device.type in ("cpu", "meta", LABEL.type):
-        return device
-    gpu.event("hard-coded", str(device))
-    raise HardCoded(f"the device '{device}' is named here, but the input lies on '{DEVICE}'")
 
 
 def _to(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     if len(args) > 1 and isinstance(args[1], (str, int)):
-        args = (args[0], _place(gpu, args[1]), *args[2:])
+        args = (args[0], gpu.place_of(args[1]), *args[2:])
     args, kwargs = _translated(gpu, func, args, kwargs)
     return func(*args, **kwargs)
 
 
 def _cuda(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     asked = args[1] if len(args) > 1 else kwargs.get("device")
-    return args[0].to(_place(gpu, "cuda" if asked is None else asked))
+    return args[0].to(gpu.place_of("cuda" if asked is None else asked))
 
 
 def _made_from_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     """`torch.tensor` and its like fill CPU memory first; they would look for the device themselves."""
     kwargs = dict(kwargs)
     device = kwargs.pop("device", None)
-    place = None if device is None else _place(gpu, device)
+    place = None if device is None else gpu.place_of(device)
     if args and isinstance(args[0], _T):
         return args[0].detach().clone().to(device=place, dtype=kwargs.get("dtype"))
     made = func(*args, **kwargs)
@@ -103,7 +88,7 @@ def _made_from_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> An
 def _as_tensor(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     if args and isinstance(args[0], _T):
         place = kwargs.get("device")
-        place = args[0].device if place is None else _place(gpu, place)
+        place = args[0].device if place is None else gpu.place_of(place)
         return args[0].to(device=place, dtype=kwargs.get("dtype"))
     return _made_from_data(gpu, func, args, kwargs)
 
@@ -121,6 +106,11 @@ def _new(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     if args[1:] and isinstance(args[1], (list, tuple)) and not isinstance(args[1], torch.Size):
         return torch.tensor(args[1], dtype=args[0].dtype).to(LABEL)
     return torch.empty(*args[1:], dtype=args[0].dtype, device=LABEL)
+
+
+def _default_device(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    asked = args[0] if args else kwargs.get("device")
+    return func(None if asked is None else gpu.place_of(asked))
 
 
 def _device(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
@@ -164,9 +154,14 @@ def _to_numpy(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
 
 def _type(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     """`x.type(torch.FloatTensor)` names a device with the dtype."""
-    if not isinstance(args[0], Pretend):
-        return func(*args, **kwargs)
     wanted = args[1] if len(args) > 1 else kwargs.get("dtype")
+    if not isinstance(args[0], Pretend):
+        if isinstance(wanted, type) and wanted.__module__ == "torch.cuda":
+            gpu.place_of("cuda")
+        if not isinstance(wanted, str) or ".cuda." not in wanted:
+            return func(*args, **kwargs)
+        # The name that another tensor gave of itself says of the device only that it is a GPU.
+        return func(args[0], wanted.replace(".cuda", "")).to(LABEL)
     plain = args[0].numbers.type()
     if wanted is None:
         return plain.replace("torch.", "torch.cuda.")
@@ -229,6 +224,7 @@ _HANDLERS: dict[Any, _Handler] = {
     _T.type: _type,
     _T.new: _new,
     _T.new_tensor: _new_tensor,
+    torch.set_default_device: _default_device,
     torch.tensor: _made_from_data,
     torch.as_tensor: _as_tensor,
     torch.asarray: _as_tensor,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.worker.pretend import LABEL, MixedDevices, Pretend, Root
+from autograder.worker.pretend import LABEL, Holds, MixedDevices, Pretend, Root
 from autograder.worker.watching import Watching
 
 if TYPE_CHECKING:
@@ -35,6 +35,16 @@ _INDEXING = frozenset(
 )
 _PACKING = frozenset((aten._pack_padded_sequence.default, aten._pad_packed_sequence.default))
 _PACKED_BACK = aten._pack_padded_sequence_backward.default
+# The argument whose numbers say how large their results are.
+_SHAPED_BY = {
+    aten.nonzero.default: (0,),
+    aten.masked_select.default: (1,),
+    aten._unique2.default: (0,),
+    aten.unique_dim.default: (0,),
+    aten.unique_consecutive.default: (0,),
+    aten.bincount.default: (0,),
+    aten.repeat_interleave.Tensor: (0,),
+}
 # Their results have an argument's shape and nothing of its numbers.
 _SHAPE_ONLY = ("new_", "zeros_like", "ones_like", "full_like", "empty_like", "rand", "bernoulli")
 # They change what a tensor's shape is where it lies, so the wrapper has to follow.
@@ -53,18 +63,8 @@ class Kernels(Watching):
         ours: list[Pretend] = []
         plain: list[torch.Tensor] = []
 
-        def opened(value: Any) -> Any:
-            if isinstance(value, Pretend):
-                ours.append(value)
-                return value.numbers
-            if isinstance(value, torch.Tensor):
-                plain.append(value)
-            elif type(value) in (list, tuple):
-                return type(value)([opened(item) for item in value])
-            return value
-
-        inner = [opened(arg) for arg in args]
-        named = {key: opened(value) for key, value in kwargs.items()}
+        inner = [_opened(arg, ours, plain) for arg in args]
+        named = {key: _opened(value, ours, plain) for key, value in kwargs.items()}
         asked = kwargs.get("device")
         there = bool(ours) if asked is None else asked.type == LABEL.type
         if asked is not None and there:
@@ -77,6 +77,8 @@ class Kernels(Watching):
         form = _form(func)
         if ours:
             self._refuse_mixed(func, form, args, ours, plain)
+            for value in _shaping(func, args):
+                self.gpu.shaped_by(value, operation_of(func))
             special = _SPECIAL.get(func)
             if special is not None:
                 return special(self.gpu, args, inner, named)
@@ -88,18 +90,20 @@ class Kernels(Watching):
                 return made
             self.gpu.event("copied", "to", plain[0])
             # A module on its way is data; what a student moves was made here, perhaps from lengths.
-            return Pretend(func(*inner, **named), Root(self.gpu.quiet))
+            return Pretend(func(*inner, **named), Root(Holds.NUMBERS if self.gpu.quiet else Holds.LENGTHS))
         made = func(*inner, **named)
         if not there:
             return made
         if form.views and ours:
             root = ours[0].root
         else:
-            root = Root(not form.shape_only and any(value.root.data for value in ours))
+            root = Root(Holds.LENGTHS if form.shape_only else _most(ours))
+            if root.holds is Holds.TRUTHS and _counts(made):
+                root.holds = Holds.LENGTHS
         for position, name in form.written:
             into = args[position] if position < len(args) else kwargs.get(name)
             if isinstance(into, Pretend):
-                into.root.data = into.root.data or root.data
+                into.root.holds = max(into.root.holds, root.holds)
                 if form.reshaped:
                     _follow(into)
         if form.returned is not None:
@@ -121,7 +125,7 @@ class Kernels(Watching):
         self, func: Any, form: _Form, args: tuple[Any, ...], ours: list[Pretend], plain: list[torch.Tensor]
     ) -> None:
         """Stop where CUDA would stop, because tensors lie on several devices."""
-        operation = func._schema.name.removeprefix("aten::")
+        operation = operation_of(func)
         if func in _PACKING:
             if isinstance(args[1], Pretend):
                 self.gpu.event("mixed", operation)
@@ -145,6 +149,43 @@ class Kernels(Watching):
             strays = [into]
         if strays:
             raise self.gpu.mixed(operation, strays[0])
+
+
+def _opened(value: Any, ours: list[Pretend], plain: list[torch.Tensor]) -> Any:
+    """The argument as the CPU takes it; its tensors are added to the lists of those there and those here."""
+    # No closure: one that calls itself keeps the tensors until Python looks for cycles, and torch then
+    # refuses to swap a parameter of which a view is still alive.
+    if isinstance(value, Pretend):
+        ours.append(value)
+        return value.numbers
+    if isinstance(value, torch.Tensor):
+        plain.append(value)
+    elif type(value) in (list, tuple):
+        return type(value)([_opened(item, ours, plain) for item in value])
+    return value
+
+
+def operation_of(func: Any) -> str:
+    """A kernel's name, as in `torch.<name>`."""
+    return str(func._schema.name).removeprefix("aten::")
+
+
+def _most(tensors: list[Pretend]) -> Holds:
+    return max((tensor.root.holds for tensor in tensors), default=Holds.LENGTHS)
+
+
+def _counts(made: Any) -> bool:
+    """Whether these are whole numbers: what is counted in a given mask are lengths."""
+    return isinstance(made, torch.Tensor) and made.dtype in (torch.int64, torch.int32)
+
+
+def _shaping(func: Any, args: tuple[Any, ...]) -> list[Pretend]:
+    """The arguments whose numbers say how large the result is."""
+    if func in _INDEXING:
+        asked = [index for index in args[1] if index is not None and index.dtype in (torch.bool, torch.uint8)]
+    else:
+        asked = [args[position] for position in _SHAPED_BY.get(func, ())]
+    return [value for value in asked if isinstance(value, Pretend)]
 
 
 class _Form:
@@ -185,10 +226,10 @@ def _copy(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: di
     into, source = args[0], args[1]
     aten.copy_.default(*inner, **named)
     if not isinstance(into, Pretend):
-        if source.root.data:
+        if source.root.holds:
             gpu.event("written", "copy_", into)
     elif isinstance(source, Pretend):
-        into.root.data = into.root.data or source.root.data
+        into.root.holds = max(into.root.holds, source.root.holds)
     elif source.dim() > 0:
         gpu.event("copied", "copy_", source)
     return into
@@ -198,10 +239,15 @@ def _number(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: 
     return gpu.read(args[0], "a Python number").item()
 
 
-def _equal(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
-    first = next(value for value in args if isinstance(value, Pretend))
-    gpu.read(first, "torch.equal")
-    return torch.equal(*inner[:2])
+def _compared(kernel: Any) -> Any:
+    """A kernel that answers with a truth of Python's."""
+
+    def answer(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+        ours = [value for value in args if isinstance(value, Pretend)]
+        gpu.read(max(ours, key=lambda value: value.root.holds), operation_of(kernel))
+        return kernel(*inner, **named)
+
+    return answer
 
 
 def _dropout(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
@@ -209,12 +255,20 @@ def _dropout(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named:
     x, p = inner[0], inner[1]
     noise = torch.empty_like(x).bernoulli_(1 - p)
     kept = noise.bool()
-    return Pretend(x * noise.div_(1 - p), Root(args[0].root.data)), Pretend(kept, Root(False))
+    return Pretend(x * noise.div_(1 - p), Root(args[0].root.holds)), Pretend(kept, Root(Holds.LENGTHS))
+
+
+def _conjugate(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+    """Torch only marks a tensor as conjugate; the mark would stay where no kernel looks."""
+    return Pretend(torch.conj_physical(inner[0]), args[0].root)
 
 
 _SPECIAL: dict[Any, Any] = {
+    aten._conj.default: _conjugate,
+    aten._conj_physical.default: _conjugate,
     aten.copy_.default: _copy,
     aten._local_scalar_dense.default: _number,
-    aten.equal.default: _equal,
+    aten.equal.default: _compared(aten.equal.default),
+    aten.allclose.default: _compared(aten.allclose.default),
     aten.native_dropout.default: _dropout,
 }
