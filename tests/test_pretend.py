@@ -14,8 +14,9 @@ from autograder.checking.errors import StudentError
 from autograder.grading.warm import WarmParent, clean_environment
 from autograder.worker.objects import Objects
 from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
-from tests.devices.correct import CORRECT, lstm
-from tests.devices.faults import FAULTS, linear
+from tests.devices.correct import lstm
+from tests.devices.everything import RIGHT, WRONG
+from tests.devices.faults import linear
 
 gpu = pytest.mark.gpu
 needs_gpu = pytest.mark.skipif(
@@ -23,7 +24,7 @@ needs_gpu = pytest.mark.skipif(
 )
 HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 ALWAYS = ("checkpointed", "packed sequence", "mask as a plain attribute", "zero state on the CPU")
-"""Judged through a real worker, too, beside every fifth case."""
+"""Judged through a real worker, too, beside every twelfth case."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -50,28 +51,28 @@ def placed(case, device="pretend", **more):
 
 
 def test_the_corpus_is_large_enough():
-    assert len(FAULTS) >= 45
-    assert len(CORRECT) >= 35
-    assert {case.rule for case in FAULTS.values()} == {"device", "dtype"}
+    assert len(WRONG) >= 200
+    assert len(RIGHT) >= 200
+    assert {case.rule for case in WRONG.values()} == {"device", "dtype"}
 
 
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", RIGHT)
 def test_right_code_raises_no_alarm(name):
-    assert failures(CORRECT[name]) == {}
+    assert failures(RIGHT[name]) == {}
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", WRONG)
 def test_a_fault_is_found_by_its_rule_and_line(name):
-    case = FAULTS[name]
+    case = WRONG[name]
     told = failures(case)
     assert set(told) == {case.rule}
     assert case.line in told[case.rule]
     assert "line " in told[case.rule] or not case.line
 
 
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", RIGHT)
 def test_values_and_gradients_are_those_of_the_cpu(name):
-    case = CORRECT[name]
+    case = RIGHT[name]
     here, there = (placed(case, device, gradients=True) for device in ("cpu", "pretend"))
     assert here.error is None
     assert there.error is None
@@ -82,7 +83,7 @@ def test_values_and_gradients_are_those_of_the_cpu(name):
 
 
 def test_a_module_takes_less_than_60_ms():
-    cases = [case for case in (*CORRECT.values(), *FAULTS.values()) if case.made_with is not None]
+    cases = [case for case in (*RIGHT.values(), *WRONG.values()) if case.made_with is not None]
     seconds = []
     for case in cases:
         placed(case, gradients=True)  # the first use is another matter
@@ -113,9 +114,9 @@ def behind_the_wall(case, workers):
         worker.end()
 
 
-@pytest.mark.parametrize("name", sorted({*[*CORRECT, *FAULTS][::5], *ALWAYS}))
+@pytest.mark.parametrize("name", sorted({*[*RIGHT, *WRONG][::12], *ALWAYS}))
 def test_a_worker_says_the_same(name, workers):
-    case = {**CORRECT, **FAULTS}[name]
+    case = {**RIGHT, **WRONG}[name]
     with behind_the_wall(case, workers) as handle:
         told = failures(case, handle)
     assert set(told) == ({case.rule} if case.rule else set())
@@ -123,7 +124,7 @@ def test_a_worker_says_the_same(name, workers):
 
 
 def test_the_first_use_in_a_worker_is_cheap(workers):
-    case = CORRECT["new_zeros"]
+    case = RIGHT["new_zeros"]
     seconds = []
     for _ in range(3):
         with behind_the_wall(case, workers) as handle:
@@ -137,14 +138,14 @@ def test_the_first_use_in_a_worker_is_cheap(workers):
 
 
 def test_it_says_which_line_made_the_tensor_and_what_to_do():
-    told = failures(FAULTS["zero state on the CPU"])["device"]
+    told = failures(WRONG["zero state on the CPU"])["device"]
     assert "line 13 (`h, c = (torch.zeros(B, self.H, dtype=x.dtype) for _ in range(2))`)" in told
     assert "`device`" in told
     assert "line 16" in told
 
 
 def test_a_plain_tensor_of_a_module_is_called_by_its_name():
-    told = failures(FAULTS["mask as a plain attribute"])["device"]
+    told = failures(WRONG["mask as a plain attribute"])["device"]
     assert "`self.mask` stays on the CPU" in told
     assert "registered" in told
 
@@ -157,7 +158,7 @@ def test_a_plain_tensor_is_followed_through_what_is_made_of_it():
 
 
 def test_copies_that_are_made_on_purpose_are_written_down_and_no_fault():
-    seen = placed(CORRECT["zeros moved"])
+    seen = placed(RIGHT["zeros moved"])
     assert [event["kind"] for event in seen.events] == ["copied"]
     assert "torch.zeros(2, B, self.H).to(x.device" in seen.events[0]["line"]
 
@@ -170,7 +171,7 @@ def test_reading_a_number_may_be_allowed():
 
 
 def test_lengths_may_lie_on_either_device():
-    target = submission(CORRECT["packed sequence"]).Model
+    target = submission(RIGHT["packed sequence"]).Model
     for on_cpu in ((), (1,)):
         expect_device_neutral(
             target, inputs_of("x lengths"), names=("output", "h_n", "c_n"), made_with=(D, H), on_cpu=on_cpu
@@ -221,11 +222,50 @@ def test_shapes_changed_in_place_are_followed():
 
 def test_nothing_of_it_stays_behind():
     before = torch.__future__.get_swap_module_params_on_conversion()
-    placed(CORRECT["nn.LSTM"], gradients=True)
+    names = torch.Generator, torch.autocast.__init__, torch.autocast.__enter__
+    placed(RIGHT["nn.LSTM"], gradients=True)
+    assert names == (torch.Generator, torch.autocast.__init__, torch.autocast.__enter__)
     assert torch.__future__.get_swap_module_params_on_conversion() is before
     assert not torch._C._len_torch_function_stack()
     assert not torch._C._len_torch_dispatch_stack()
     assert not torch.cuda.is_initialized()
+
+
+def test_a_default_device_does_not_outlive_the_call():
+    for source in ("torch.set_default_device(x.device)", "torch.set_default_device('cuda')"):
+        placed(Case(f"def f(x):\n    {source}\n    return x * 2\n", made_with=None))
+        assert torch.get_default_device() == torch.device("cpu")
+
+
+def test_the_notebooks_own_names_come_back():
+    namespace = namespace_of(RIGHT["generator imported"])
+    before = dict(namespace)
+    told = Submission(Objects(namespace).perform).f.placed(inputs_of("x"), device="pretend")
+    assert told.error is None
+    assert namespace == before
+
+
+def test_a_shared_parameter_that_cannot_be_swapped_stays_shared():
+    source = """
+    import weakref
+    class Model(nn.Module):
+        def __init__(self, D, H):
+            super().__init__()
+            self.one, self.two = nn.Linear(D, H), nn.Linear(D, H)
+            self.two.weight = self.one.weight
+            self.seen = weakref.ref(self.one.weight)
+        def forward(self, x):
+            assert self.one.weight is self.two.weight
+            return self.one(x) + self.two(x)
+    """
+    assert failures(Case(source)) == {}
+
+
+def test_a_wait_for_a_shape_that_may_be_read_is_none():
+    case = Case("def f(x):\n    return x[x > 0].sum()\n", made_with=None)
+    with pytest.raises(CheckFailed, match="how large the result of `index` is"):
+        expect_device_neutral(submission(case).f, inputs_of("x"), names="total")
+    expect_device_neutral(submission(case).f, inputs_of("x"), names="total", reads=True)
 
 
 FRESH = """
@@ -254,9 +294,9 @@ def test_it_starts_no_thread_and_imports_nothing_slow():
 
 @gpu
 @needs_gpu
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", RIGHT)
 def test_right_code_is_right_on_a_real_gpu(name):
-    case, last = CORRECT[name], f"cuda:{torch.cuda.device_count() - 1}"
+    case, last = RIGHT[name], f"cuda:{torch.cuda.device_count() - 1}"
     target = getattr(submission(case), case.name)
     for cudnn in (True, False):
         seen = target.placed(
@@ -278,4 +318,4 @@ def test_a_wait_for_a_real_gpu_is_written_down():
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device on this machine")
 def test_a_device_that_is_not_there_is_an_error_of_the_check():
     with pytest.raises(StudentError, match="no device cuda:1"):
-        placed(CORRECT["new_zeros"], "cuda:1")
+        placed(RIGHT["new_zeros"], "cuda:1")
