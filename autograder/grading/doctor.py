@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder import __version__
 from autograder.grading.course import CONFIG_FILE, find_alembic
+from autograder.worker import gpus
 from autograder.worker.confine import Level, best_level, probe
 
 PACKAGES = (
@@ -23,6 +24,10 @@ PACKAGES = (
     "safetensors",
     "pyseccomp",
     "sandlock",
+)
+GPU_USE = (
+    "Workers have none, and checks of devices use a pretend GPU. `RunLimits(gpu_bytes=…)` gives each worker "
+    "the GPUs, and a share of their memory that torch keeps to there; that path has not run on a GPU yet."
 )
 PINNED = {"torch": "2.13.0", "nbgrader": "0.9.6"}
 
@@ -58,7 +63,8 @@ def examine(course: Path) -> dict[str, Any]:
             {"name": layer.name, "holds": layer.holds, "detail": layer.detail, "remedy": layer.remedy}
             for layer in layers
         ],
-        "gpu": _gpu(),
+        "gpu": gpus.describe(),
+        "gpu_use": GPU_USE,
         "course": str(course.resolve()) if (course / CONFIG_FILE).is_file() else None,
         "problems": problems,
         "can_grade": level is not Level.NONE
@@ -72,9 +78,3 @@ def _version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _gpu() -> str | None:
-    import torch
-
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else None

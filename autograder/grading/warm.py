@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import autograder
 from autograder.grading.errors import UserError
 from autograder.worker.confine import Level, best_level, probe
+from autograder.worker.gpus import KEPT_VARIABLES
 from autograder.worker.parent import JOB, READY
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class RunLimits:
     """The whole submission; what is not judged by then is `timeout`."""
     memory_bytes: int = 2 << 30
     """The worker's whole process tree, beyond what it inherits."""
+    gpu_bytes: int = 0
+    """On each GPU, for tensors; with 0 a worker sees no GPU."""
 
 
 class WarmParent:
@@ -67,6 +70,8 @@ class WarmParent:
             self.level.value,
             "--memory-bytes",
             str(self.limits.memory_bytes),
+            "--gpu-bytes",
+            str(self.limits.gpu_bytes),
             "--hidden",
             str(package),
         ]
@@ -158,5 +163,6 @@ def clean_environment() -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "TZ": os.environ.get("TZ", "UTC"),
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # fewer pages to copy: a fork costs two thirds
+        **{name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
         **threads,
     }

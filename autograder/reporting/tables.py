@@ -104,6 +104,8 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
         markup=False,
     )
     say(f"GPU: {found['gpu'] or 'none'}    Course: {found['course'] or 'none here'}", markup=False)
+    if found["gpu"]:
+        say(found["gpu_use"], markup=False)
     say(f"Confinement: {found['level']}", style="bold", markup=False)
     for layer in found["layers"]:
         say(f"  {'✓' if layer['holds'] else '✗'} {layer['name']}: {layer['detail']}", markup=False)

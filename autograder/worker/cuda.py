@@ -5,6 +5,7 @@ CUDA is first touched here, in the process that makes the call and after every f
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 
+from autograder.worker.gpus import MEMORY_VARIABLE
 from autograder.worker.origins import Origins, line_of, student_frame
 from autograder.worker.watching import Events
 
@@ -32,6 +34,9 @@ class Cuda:
 
     def __enter__(self) -> Cuda:
         enter = self._stack.enter_context
+        if share := int(os.environ.get(MEMORY_VARIABLE, 0)):
+            total = torch.cuda.get_device_properties(self.device).total_memory
+            torch.cuda.set_per_process_memory_fraction(min(1.0, share / total), self.device)
         enter(torch.backends.cudnn.flags(enabled=self._cudnn, allow_tf32=False))
         precision = torch.backends.cuda.matmul.allow_tf32
         torch.backends.cuda.matmul.allow_tf32 = False

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from autograder.worker import filters, kernel, root
+from autograder.worker import filters, gpus, kernel, root
 from autograder.worker.limits import Identity, Level, Limits, Refused
 
 try:
@@ -34,6 +34,7 @@ _KEPT_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
     "PYTHONHASHSEED",
+    *gpus.KEPT_VARIABLES,
 )
 
 
@@ -98,20 +99,23 @@ def enter(
     `scratch` is the folder to write in where there is no private root; `death_signal` is what the
     worker gets when its supervisor dies.
     """
+    devices = gpus.device_files() if limits.gpu_bytes else ()
     try:
         if level is Level.NAMESPACES:
             others = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
             kernel.unshare(others | kernel.CLONE_NEWCGROUP)
-            root.build(readable, hidden, scratch_bytes=limits.scratch_bytes)
+            root.build(readable, hidden, scratch_bytes=limits.scratch_bytes, devices=devices)
         importlib.machinery.PathFinder.find_spec("a_name_nobody_has")  # Landlock may forbid listing later
         home = "/tmp" if level is Level.NAMESPACES or scratch is None else scratch
         os.chdir(home)
         os.umask(0o022)
         _clean_environment(home)
-        set_limits(limits, _process_limit(limits, level, identity))
+        if devices:  # a cache of compiled kernels would fill the scratch folder
+            os.environ.update({gpus.MEMORY_VARIABLE: str(limits.gpu_bytes), "CUDA_CACHE_DISABLE": "1"})
+        set_limits(limits, _process_limit(limits, level, identity), reserving=bool(devices))
         become(identity)
         if level is not Level.NONE:
-            _landlock(level, readable, hidden, home)
+            _landlock(level, readable, hidden, home, devices)
         # After the last change of user, which clears both; before seccomp, which forbids both.
         kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, death_signal)
@@ -156,12 +160,15 @@ def _tasks_of(uid: int) -> int:
     return count
 
 
-def set_limits(limits: Limits, processes: int) -> None:
-    """Limits of each process; the memory of them together is the supervisor's to watch."""
+def set_limits(limits: Limits, processes: int, *, reserving: bool = False) -> None:
+    """Limits of each process; the memory of them together is the supervisor's to watch.
+
+    `reserving` leaves the address space open: CUDA reserves a range as large as all memory there is.
+    """
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         sizes = dict(line.split(":", 1) for line in file)
     data, address_space = (int(sizes[name].split()[0]) << 10 for name in ("VmData", "VmSize"))
-    for kind, value in (
+    bounds = [
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_MEMLOCK, 64 << 10),
@@ -173,9 +180,11 @@ def set_limits(limits: Limits, processes: int) -> None:
         (resource.RLIMIT_NPROC, processes),
         # What may be written counts as DATA, so asking for too much is a MemoryError and not a death.
         # Address space is looser: stacks and arenas reserve far more than they use.
-        (resource.RLIMIT_DATA, data + limits.memory_bytes),
-        (resource.RLIMIT_AS, address_space + 4 * limits.memory_bytes),
-    ):
+        (resource.RLIMIT_DATA, data + limits.host_bytes),
+    ]
+    if not reserving:
+        bounds.append((resource.RLIMIT_AS, address_space + 4 * limits.memory_bytes))
+    for kind, value in bounds:
         hard = resource.getrlimit(kind)[1]
         bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (bounded, bounded))
@@ -194,11 +203,14 @@ def become(identity: Identity | None) -> None:
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
 
 
-def _landlock(level: Level, readable: Sequence[str], hidden: Sequence[str], home: str) -> None:
+def _landlock(
+    level: Level, readable: Sequence[str], hidden: Sequence[str], home: str, devices: Sequence[str]
+) -> None:
     """Restrict files by Landlock; signals and abstract sockets too where the kernel can (6.12 and on)."""
     if level is Level.NAMESPACES:
         if landlock_abi() >= 1:
-            restrict_files(["/"], ["/tmp", "/dev/shm", "/dev/null"])
+            inside = [f"/dev/{os.path.basename(path)}" for path in devices]
+            restrict_files(["/"], ["/tmp", "/dev/shm", "/dev/null", *inside])
         return  # a further layer: what it would hide is not there
     if landlock_abi() < 3:
         raise Refused("Landlock is missing or too old here (ABI 3, Linux 6.2, is needed)")
@@ -209,8 +221,10 @@ def _landlock(level: Level, readable: Sequence[str], hidden: Sequence[str], home
                 " install Python where every user may read it, or allow user namespaces"
             )
     own = ["/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/dev/full", "/dev/random", "/dev/urandom"]
+    own += gpus.DRIVER_FILES if devices else ()
     restrict_files(
-        [path for path in (*_visible(readable, hidden), *own) if os.path.exists(path)], [home, "/dev/null"]
+        [path for path in (*_visible(readable, hidden), *own) if os.path.exists(path)],
+        [home, "/dev/null", *devices],
     )
 
 

@@ -26,6 +26,10 @@ class Refused(RuntimeError):
     """No acceptable level, or a layer that was promised failed: the work is not begun."""
 
 
+# What a CUDA context and its libraries take of the machine's memory. An estimate, measured nowhere yet.
+_CUDA_HOST_BYTES = 4 << 30
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one worker may use, with everything it starts."""
@@ -40,6 +44,14 @@ class Limits:
     """Size of /tmp, and of /dev/shm again; of the scratch folder at level LANDLOCK."""
     open_files: int = 256
     """Open files of each process."""
+    gpu_bytes: int = 0
+    """Memory on each GPU, for tensors: 0 leaves a worker without any. Torch's allocator keeps to it in the
+    worker, so it divides a GPU among the well-meaning; hostile code can take it all, as with any process."""
+
+    @property
+    def host_bytes(self) -> int:
+        """Memory of the whole tree, with what CUDA itself takes of the machine's."""
+        return self.memory_bytes + (_CUDA_HOST_BYTES if self.gpu_bytes else 0)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ def main() -> NoReturn:
     parser.add_argument("--fd", type=int, required=True)
     parser.add_argument("--level", required=True)
     parser.add_argument("--memory-bytes", type=int, required=True)
+    parser.add_argument("--gpu-bytes", type=int, default=0)
     parser.add_argument("--hidden", action="append", default=[])
     arguments = parser.parse_args()
     listener = socket.socket(fileno=arguments.fd)
@@ -104,7 +105,7 @@ def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
     from autograder.worker.confine import Level, Limits, default_readable
     from autograder.worker.supervise import supervise
 
-    level, limits = Level(arguments.level), Limits(memory_bytes=arguments.memory_bytes)
+    level, limits = Level(arguments.level), Limits(arguments.memory_bytes, gpu_bytes=arguments.gpu_bytes)
     readable = default_readable()
     root.layout_once(readable, tuple(arguments.hidden))
     codecs.lookup("ascii")  # in which the supervisor reads /proc; Python would look for it after the fork

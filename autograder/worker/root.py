@@ -1,4 +1,4 @@
-"""The private root of a worker: a few directories read-only, small tmpfs, a fresh /proc, four devices.
+"""The private root of a worker: a few directories read-only, small tmpfs, a fresh /proc, a few devices.
 
 Built inside fresh mount and pid namespaces by the worker itself, never by its supervisor: pivot_root
 carries along every process of the mount namespace whose root is the old one.
@@ -21,17 +21,22 @@ _STAGE = "/tmp"  # covered for the moment of building; sources are opened before
 _INODES = 4096
 
 
-def build(readable: Sequence[str], hidden: Sequence[str], *, scratch_bytes: int) -> None:
+def build(
+    readable: Sequence[str], hidden: Sequence[str], *, scratch_bytes: int, devices: Sequence[str] = ()
+) -> None:
     """Make the private root this process's root. Needs CAP_SYS_ADMIN over fresh mount and pid namespaces.
 
     `readable` paths appear read-only at their own names (links on the way included), `hidden` ones inside
-    them appear empty; of two nested paths the deeper one decides. Raises OSError where the kernel refuses.
+    them appear empty; of two nested paths the deeper one decides. `devices` are device files to have besides
+    the four, in the folder /dev: those of a GPU. Raises OSError where the kernel refuses.
     """
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     links, places = layout_once(tuple(readable), tuple(hidden))
     trees = {path: kernel.clone_tree(path) for path, shown in places.items() if shown}
     folders = {path for path in trees if os.path.isdir(path)}
-    devices = {name: kernel.clone_tree(f"/dev/{name}", device=True) for name in _DEVICES}
+    nodes = {f"/dev/{name}": f"/dev/{name}" for name in _DEVICES}
+    nodes |= {f"/dev/{os.path.basename(path)}": path for path in devices}
+    opened = {target: kernel.clone_tree(path, device=True) for target, path in nodes.items()}
 
     quiet = kernel.MS_NOSUID | kernel.MS_NODEV
     kernel.mount("root", _STAGE, "tmpfs", quiet, f"size=1m,nr_inodes={_INODES},mode=755")
@@ -54,12 +59,14 @@ def build(readable: Sequence[str], hidden: Sequence[str], *, scratch_bytes: int)
             os.makedirs(os.path.dirname(_STAGE + path), mode=0o755, exist_ok=True)
             os.symlink(text, _STAGE + path)
 
-    for name, tree in devices.items():
-        _mountpoint(f"{_STAGE}/dev/{name}", folder=False)
-        kernel.attach(tree, f"{_STAGE}/dev/{name}")
+    for target, tree in opened.items():
+        _mountpoint(_STAGE + target, folder=False)
+        kernel.attach(tree, _STAGE + target)
     os.symlink("/proc/self/fd", _STAGE + "/dev/fd")
     _mountpoint(_STAGE + "/proc", folder=True)
-    _fresh_proc(_STAGE + "/proc")
+    # The driver's library reads /proc/driver/nvidia and /proc/devices. All that is not of processes comes
+    # with them; it tells of the machine and nothing of others.
+    _fresh_proc(_STAGE + "/proc", whole=bool(devices))
     kernel.change_root(_STAGE)
     _freeze("/")
 
@@ -135,11 +142,11 @@ def _mountpoint(path: str, *, folder: bool) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
 
 
-def _fresh_proc(path: str) -> None:
-    """A /proc of this pid namespace, processes only where the kernel knows how (5.8 and on)."""
+def _fresh_proc(path: str, *, whole: bool) -> None:
+    """A /proc of this pid namespace: unless `whole`, processes only, where the kernel can (5.8 and on)."""
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     try:
-        kernel.mount("proc", path, "proc", flags, "subset=pid")
+        kernel.mount("proc", path, "proc", flags, "" if whole else "subset=pid")
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise

@@ -195,17 +195,17 @@ class _Supervisor:
                 return "killed", "the warm parent died"
             used = self._look(pid, inherited)
             looks += 1
-            if used.memory_bytes > self._limits.memory_bytes:
-                return "memory", f"more than {self._limits.memory_bytes >> 20} MiB of memory"
+            if used.memory_bytes > self._limits.host_bytes:
+                return "memory", f"more than {self._limits.host_bytes >> 20} MiB of memory"
             if used.tasks > self._limits.processes:
                 return "killed", f"more than {self._limits.processes} processes and threads"
             if looks % _DISK_EVERY == 0 and self._disk_bytes() > self._limits.scratch_bytes:
                 return "killed", f"more than {self._limits.scratch_bytes >> 20} MiB of files"
-            pause = _HASTY_MILLISECONDS if 2 * self._peak > self._limits.memory_bytes else _POLL_MILLISECONDS
+            pause = _HASTY_MILLISECONDS if 2 * self._peak > self._limits.host_bytes else _POLL_MILLISECONDS
 
     def _look(self, pid: int, inherited: int) -> tree.Usage:
         # The supervisor has no child but the worker, and orphans come back to it.
-        used = tree.usage(tree.descendants(os.getpid()), inherited=inherited, limit=self._limits.memory_bytes)
+        used = tree.usage(tree.descendants(os.getpid()), inherited=inherited, limit=self._limits.host_bytes)
         self._peak = max(self._peak, used.memory_bytes)
         return used
 
