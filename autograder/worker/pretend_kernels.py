@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from autograder.worker.origins import line_of, student_frame
 from autograder.worker.pretend import LABEL, Holds, MixedDevices, Pretend, Root
 from autograder.worker.watching import Watching
 
@@ -244,7 +245,9 @@ def _compared(kernel: Any) -> Any:
 
     def answer(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
         ours = [value for value in args if isinstance(value, Pretend)]
-        gpu.read(max(ours, key=lambda value: value.root.holds), operation_of(kernel))
+        # To assert that two results are alike is to test oneself; it goes when the code is believed.
+        if not line_of(student_frame()).partition(": ")[2].startswith("assert "):
+            gpu.read(max(ours, key=lambda value: value.root.holds), operation_of(kernel))
         return kernel(*inner, **named)
 
     return answer

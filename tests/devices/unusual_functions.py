@@ -3,6 +3,14 @@
 from tests.devices.writing import calls
 
 FUNCTIONS = {
+    "a comparison that is asserted": calls(
+        """
+y = x * 2
+assert torch.allclose(y, x + x)
+assert torch.equal(y, x + x), "twice"
+return y
+"""
+    ),
     "a sample from a distribution": calls(
         """
 choice = torch.distributions.Categorical(logits=torch.cat([e, e], -1))
