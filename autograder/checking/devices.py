@@ -134,6 +134,7 @@ def expect_dtypes(
             **more,
         )
 
+    plain: Placed | None = None
     for dtype in dtypes:
         # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
         seen = called(dtype, trace=dtype is torch.float64)
@@ -144,6 +145,7 @@ def expect_dtypes(
         ]
         if seen.error is not None or strays:
             _fail_in_dtype(called(dtype, trace=True), dtype, strays)
+        plain = seen if dtype is torch.float32 else plain
         rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
         if rounded is not None:
             fail(
@@ -152,7 +154,7 @@ def expect_dtypes(
             )
     if not autocast:
         return
-    plain, mixed = called(torch.float32), called(torch.float32, autocast=True)
+    plain, mixed = plain or called(torch.float32), called(torch.float32, autocast=True)
     if mixed.error is not None:
         with case("under `torch.autocast` in bfloat16"):
             _fail_in_dtype(called(torch.float32, autocast=True, trace=True), torch.float32)

@@ -78,6 +78,14 @@ def _import_and_warm() -> None:
         Objects({"layer": nn.Linear(2, 2)}).perform({**there, **more})
     with torch.inference_mode(), KernelLog():
         nn.Linear(2, 2)(torch.zeros(1, 2))
+    # The library behind these builds its kernels on first use: a tenth of a second, once for each dtype.
+    kinds: list[Any] = [k for k in vars(nn).values() if isinstance(k, type) and issubclass(k, nn.RNNBase)]
+    for dtype in (torch.float32, torch.bfloat16):
+        x = torch.zeros(1, 1, 2, dtype=dtype)
+        for part in (nn.Linear(2, 2), *(kind(2, 2) for kind in kinds if kind is not nn.RNNBase)):
+            part.to(dtype)(x)
+            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+                part(x)
     one, other = socket.socketpair()
     wire.Stream(one).send({"x": torch.zeros(2, 2)})
     wire.Stream(other).receive()
