@@ -25,7 +25,10 @@ from autograder.checking.errors import StudentError
 KERNELS = r"(^|::|_)(lstm|gru|rnn)(_|$)"
 """Torch's fused recurrent kernels as a dispatch mode sees them: aten::lstm, aten::rnn_tanh_cell, …"""
 
-NAMES = r"(RNN|LSTM|GRU)(Base|Cell|CellBase)?|(rnn_tanh|rnn_relu|lstm|gru)(_cell)?|_VF|_C|ops"
+NAMES = (
+    r"(RNN|LSTM|GRU)(Base|Cell|CellBase)?|(rnn_tanh|rnn_relu|lstm|gru)(_cell)?"
+    r"|_VF|_C|ops|_decomp|decompositions|(one|many)_layer_\w+"
+)
 """The names in torch through which they are reached."""
 
 MODULES = {"RNNBase", "RNNCellBase"}

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
@@ -39,6 +40,23 @@ class KernelLog(Watching):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         self.names.add(func.name().split(".")[0])
+        return func(*args, **(kwargs or {}))
+
+
+class CallLog(TorchFunctionMode):
+    """Records the names of torch's functions that Python calls, as `torch::tanh`.
+
+    Code that leaves inference mode for a moment has its kernels taken apart; its calls are seen all the same.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.names.add(f"torch::{getattr(func, '__name__', '')}")
         return func(*args, **(kwargs or {}))
 
 
@@ -103,10 +121,10 @@ class Objects:
             # The student gets a copy one step into the graph: writing into it stays an error of
             # its own rule, and does not hide whether gradients flow.
             args, kwargs = map_tree((args, kwargs), lambda leaf: _attach(leaf, leaves))
-        log = KernelLog() if request.get("kernels") else None
+        logs = (CallLog(), KernelLog()) if request.get("kernels") else ()
         with ExitStack() as stack:
-            stack.enter_context(torch.inference_mode() if log is not None else torch.enable_grad())
-            if log is not None:
+            stack.enter_context(torch.inference_mode() if logs else torch.enable_grad())
+            for log in logs:
                 stack.enter_context(log)
             value = target(*args, **kwargs)
         call, self._next = self._next, self._next + 1
@@ -120,8 +138,8 @@ class Objects:
         }
         if request.get("arguments"):
             answer["arguments"] = self.plain(args)
-        if log is not None:
-            answer["kernels"] = sorted(log.names)
+        if logs:
+            answer["kernels"] = sorted(set().union(*(log.names for log in logs)))
         return answer
 
     def _backward(self, request: dict[str, Any]) -> dict[str, Any]:

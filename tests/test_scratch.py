@@ -1,0 +1,267 @@
+"""Every road to torch's own recurrent kernels, each really taken, and which of the two witnesses sees it.
+
+The witnesses are the kernels that ran, told by the worker, and the source, read outside it. What reads as
+one name is seen by both; what hides its names is seen running; what runs elsewhere is seen in the source.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import textwrap
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checking import CheckFailed, Submission
+from autograder.checking.scratch import forbidden_uses
+from autograder.exercises.from_scratch import KERNELS, NAMES, expect_from_scratch
+from autograder.grading.unusual import unusual_code
+from autograder.worker.objects import Objects
+
+B, D, H = 2, 3, 4
+HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
+
+
+@dataclass(frozen=True)
+class Road:
+    """The body of `step(x, h, c, w_ih, w_hh, b_ih, b_hh)`, what stands before it, and who sees it."""
+
+    body: str
+    seen_by: str = "both"
+    before: str = ""
+
+    @property
+    def source(self) -> str:
+        head = textwrap.dedent(self.before).strip()
+        body = textwrap.indent(textwrap.dedent(self.body).strip(), "    ")
+        return f"{head}\ndef step(x, h, c, w_ih, w_hh, b_ih, b_hh):\n{body}\n"
+
+
+CALL = "(x, (h, c), w_ih, w_hh, b_ih, b_hh)"
+FILLED = """
+cell = {cell}(x.shape[1], h.shape[1], dtype=x.dtype)
+with torch.no_grad():
+    for own, given in zip(cell.parameters(), (w_ih, w_hh, b_ih, b_hh)):
+        own.copy_(given)
+return cell(x, (h, c))
+"""
+LAYER = """
+weights = [w_ih, w_hh, b_ih, b_hh]
+out, h_n, c_n = {lstm}(x[None], (h[None], c[None]), weights, True, 1, 0.0, False, False, False)"""
+GIVEN = "return torch.func.functional_call(CELL, dict(zip(NAMES, (w_ih, w_hh, b_ih, b_hh))), (x, (h, c)))"
+CELL = "NAMES = ('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh')\nCELL = {cell}(3, 4).double()"
+
+ROADS = {
+    # Named plainly.
+    "the function": Road(f"return torch.lstm_cell{CALL}"),
+    "the function of a layer": Road(LAYER.format(lstm="torch.lstm") + "\nreturn h_n[0], c_n[0]"),
+    "the module": Road(FILLED.format(cell="nn.LSTMCell")),
+    "the module in its file": Road(FILLED.format(cell="torch.nn.modules.rnn.LSTMCell")),
+    "a module made outside": Road(GIVEN, before=CELL.format(cell="nn.LSTMCell")),
+    "a class of its own on top": Road(
+        GIVEN, before="class Mine(nn.LSTMCell):\n    pass\n" + CELL.format(cell="Mine")
+    ),
+    "_VF": Road(f"return torch._VF.lstm_cell{CALL}"),
+    "_VF imported": Road(f"return fast.lstm_cell{CALL}", before="from torch import _VF as fast"),
+    "the table of functions": Road(f"return torch._C._VariableFunctions.lstm_cell{CALL}"),
+    "operators": Road(f"return torch.ops.aten.lstm_cell{CALL}"),
+    "an operator's overload": Road(f"return torch.ops.aten.lstm_cell.default{CALL}"),
+    "another name for torch": Road(f"return t.lstm_cell{CALL}", before="import torch as t"),
+    "another name for the function": Road(
+        f"return step_of_mine{CALL}", before="from torch import lstm_cell as step_of_mine"
+    ),
+    "getattr": Road(f"return getattr(torch, 'lstm_cell'){CALL}"),
+    "a module of another kind": Road(
+        "return torch.gru_cell(x, h, w_ih[:12], w_hh[:12], b_ih[:12], b_hh[:12]), c"
+    ),
+    "a plain cell": Road("return torch.rnn_tanh_cell(x, h, w_ih[:4], w_hh[:4], b_ih[:4], b_hh[:4]), c"),
+    # Hidden names.
+    "a name put together": Road(f"return getattr(torch, 'ls' + 'tm_cell'){CALL}", "running"),
+    "vars": Road(f"return vars(torch)['lstm_' + 'cell']{CALL}", "running"),
+    "eval": Road(f"return eval('torch.lstm_cell'){CALL}", "running"),
+    "exec": Road(f"exec('from torch import lstm_cell as hidden', globals())\nreturn hidden{CALL}", "running"),
+    "an import by name": Road(
+        f"import importlib\nreturn importlib.import_module('torch').lstm_cell{CALL}", "running"
+    ),
+    "attrgetter": Road(f"import operator\nreturn operator.attrgetter('lstm_cell')(torch){CALL}", "running"),
+    "a search": Road(
+        f"name = next(n for n in dir(torch) if n.startswith('lstm_'))\nreturn getattr(torch, name){CALL}",
+        "running",
+    ),
+    "modules known to Python": Road(f"import sys\nreturn sys.modules['torch'].lstm_cell{CALL}", "running"),
+    # Compiled.
+    "scripted": Road(
+        "return fused(x, h, c, w_ih, w_hh, b_ih, b_hh)",
+        before="""
+        from typing import Tuple
+        from torch import Tensor
+        @torch.jit.script
+        def fused(x, h, c, w_ih, w_hh, b_ih, b_hh):
+            # type: (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor) -> Tuple[Tensor, Tensor]
+            return torch.lstm_cell(x, [h, c], w_ih, w_hh, b_ih, b_hh)
+        """,
+    ),
+    "scripted from text": Road(
+        "return UNIT.fused(x, h, c, w_ih, w_hh, b_ih, b_hh)",
+        "running",
+        before='''
+        UNIT = torch.jit.CompilationUnit("""
+        def fused(x, h, c, w_ih, w_hh, b_ih, b_hh):
+            return torch.lstm_cell(x, [h, c], w_ih, w_hh, b_ih, b_hh)
+        """)
+        ''',
+    ),
+    "traced": Road(
+        "return TRACED(x, h, c, w_ih, w_hh, b_ih, b_hh)",
+        "source",  # a trace has the kernel's parts written down, which are a student's own products, too
+        before="""
+        def plain(x, h, c, w_ih, w_hh, b_ih, b_hh):
+            return torch.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)
+        ones = [torch.ones(s).double() for s in ((2, 3), (2, 4), (2, 4), (16, 3), (16, 4), (16,), (16,))]
+        TRACED = torch.jit.trace(plain, ones)
+        """,
+    ),
+    # A module out of sight.
+    "a module in an object": Road(
+        "return BOX.step(x, h, c, w_ih, w_hh, b_ih, b_hh)",
+        before="""
+        class Box:
+            def __init__(self):
+                self.kind = nn.LSTMCell
+            def step(self, x, h, c, *weights):
+                cell = self.kind(x.shape[1], h.shape[1], dtype=x.dtype)
+                with torch.no_grad():
+                    for own, given in zip(cell.parameters(), weights):
+                        own.copy_(given)
+                return cell(x, (h, c))
+        BOX = Box()
+        """,
+    ),
+    "a module in a default argument": Road(
+        "return inner(x, h, c, w_ih, w_hh, b_ih, b_hh)",
+        before=f"def inner(x, h, c, w_ih, w_hh, b_ih, b_hh, cell=torch.lstm_cell):\n    return cell{CALL}",
+    ),
+    "a module from a file": Road(
+        GIVEN,
+        "running",
+        before="""
+        import pickle
+        NAMES = ('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh')
+        CELL = pickle.loads(b'ctorch.nn.modules.rnn\\nLSTMCell\\n(I3\\nI4\\ntR.').double()
+        """,
+    ),
+    "an operator, outside inference mode": Road(
+        "with torch.inference_mode(False):\n    x, h, c, w_ih, w_hh, b_ih, b_hh = (v.clone() for v in "
+        f"(x, h, c, w_ih, w_hh, b_ih, b_hh))\n    return getattr(torch, 'op' + 's').aten.lstm_cell{CALL}",
+        "running",
+    ),
+    # Where the watched mode is left.
+    "outside inference mode": Road(
+        f"with torch.inference_mode(False):\n    x, h, c, w_ih, w_hh, b_ih, b_hh = (v.clone() for v in "
+        f"(x, h, c, w_ih, w_hh, b_ih, b_hh))\n    return getattr(torch, 'lstm' + '_cell'){CALL}",
+        "running",
+    ),
+    "outside inference mode, a module": Road(
+        "with torch.inference_mode(False):\n    x, h, c, w_ih, w_hh, b_ih, b_hh = (v.clone() for v in "
+        "(x, h, c, w_ih, w_hh, b_ih, b_hh))\n    " + GIVEN,
+        "running",
+        before=CELL.format(cell="vars(nn)['LSTM' + 'Cell']"),
+    ),
+    # Torch's own taken apart.
+    "the decomposition": Road(
+        "from torch._decomp import decompositions\n"
+        "gates = F.linear(x, w_ih, b_ih)\n"
+        "return decompositions.lstm_cell(gates, h, c, w_hh, b_hh, None, chunk_dim=1)",
+        "source",
+    ),
+    "the decomposition of a layer": Road(
+        "from torch._decomp.decompositions import one_layer_lstm as one\n"
+        "out, (h_n, c_n) = one(x[None], (h, c), (w_ih, w_hh, b_ih, b_hh), True)\n"
+        "return h_n, c_n",
+        "source",
+    ),
+    "quantizable": Road(
+        "import torch.ao.nn.quantizable as q\ncell = q.LSTMCell(x.shape[1], h.shape[1]).to(x.dtype)\n"
+        "cell.igates.weight, cell.hgates.weight = nn.Parameter(w_ih), nn.Parameter(w_hh)\n"
+        "cell.igates.bias, cell.hgates.bias = nn.Parameter(b_ih), nn.Parameter(b_hh)\nreturn cell(x, (h, c))",
+        "source",
+    ),
+}
+
+HONEST = """
+def step(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    i, f, g, o = (F.linear(x, w_ih, b_ih) + F.linear(h, w_hh, b_hh)).chunk(4, dim=1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+"""
+
+
+def arguments():
+    generator = torch.Generator().manual_seed(5)
+    shapes = ((B, D), (B, H), (B, H), (4 * H, D), (4 * H, H), (4 * H,), (4 * H,))
+    return tuple(torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
+
+
+def submission_of(source):
+    source = HEADER + source
+    filename = f"<cell {abs(hash(source))}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace = {"__name__": "__main__"}
+    exec(compile(source, filename, "exec"), namespace)
+    return Submission(Objects(namespace).perform, sources={"step": source})
+
+
+def witnesses(source):
+    """Which of the two see something: the kernels that ran, and the reading of the source."""
+    handle, seen = submission_of(source), set()
+    call = handle.step.run(arguments(), kernels=True)
+    if any(re.search(KERNELS, name) for name in call.kernels):
+        seen.add("running")
+    if forbidden_uses({"step": HEADER + source}, "step", NAMES):
+        seen.add("source")
+    return seen
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ROADS)
+def test_every_road_is_seen(name):
+    road = ROADS[name]
+    assert witnesses(road.source) == ({"running", "source"} if road.seen_by == "both" else {road.seen_by})
+    handle = submission_of(road.source)
+    with pytest.raises(CheckFailed, match="from scratch"):
+        expect_from_scratch(handle, "step", handle.step, arguments())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ROADS)
+def test_every_road_arrives(name):
+    """A road that leads nowhere would be no attack."""
+    h, c = submission_of(ROADS[name].source).step(*arguments())
+    assert h.shape == (B, H)
+    if name in ("a module of another kind", "a plain cell"):
+        return
+    expected = nn.LSTMCell(D, H, dtype=torch.float64)
+    x, h_0, c_0, *weights = arguments()
+    for own, given in zip(expected.parameters(), weights, strict=True):
+        own.data = given
+    for found, wanted in zip((h, c), expected(x, (h_0, c_0)), strict=True):
+        torch.testing.assert_close(found, wanted.detach())
+
+
+def test_a_trace_with_hidden_names_is_not_seen():
+    """Known to get through: nothing of it runs while it is watched, and nothing of it reads as torch's own.
+
+    A person is told of it, by a finding that the source puts names together (autograder/grading/unusual.py).
+    """
+    road = ROADS["traced"].source.replace("torch.lstm_cell", "getattr(torch, 'ls' + 'tm_cell')")
+    assert witnesses(road) == set()
+    assert unusual_code({"step": HEADER + road})
+
+
+def test_an_honest_step_is_none():
+    assert witnesses(HONEST) == set()
+    handle = submission_of(HONEST)
+    expect_from_scratch(handle, "step", handle.step, arguments())
