@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from autograder.grading.workers import RunLimits, WarmParent, clean_environment
+from autograder.grading.warm import RunLimits, WarmParent, clean_environment
 from autograder.worker import gpus
 from autograder.worker.limits import Level, Limits
 
