@@ -6,11 +6,13 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from browser_helpers import (
+    HEIGHT,
+    WIDTH,
     Lab,
     card,
     cell_of,
@@ -36,6 +38,8 @@ from nbgrader_helpers import TASKS, done, marks, run, totals
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 
 from autograder.grading.course import Course
+from autograder.reporting.page import write_page
+from autograder.reporting.report import Report, gather
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -237,6 +241,28 @@ class TestFormgrader:
             picture(page, "feedback")
 
 
+LETTER = 964
+"""The width of US letter paper, which is smaller than A4, on its side and without margins, in CSS pixels."""
+
+
+def with_long_names(report: Report) -> Report:
+    """A report whose tasks and students are called as nobody should be called."""
+    tasks = [f"copy_the_weights_of_torch_{name}" for name in ("forwards_and_backwards", "x" * 40, "LSTMCell")]
+    tasks += ["BidirectionalStackedLanguageModelWithTiedWeights", "a"]
+    submissions = tuple(
+        replace(
+            line,
+            name=f"عبد الرحمن بن خلدون {'w' * 40}",
+            state="needs_manual_grade",
+            tasks=dict.fromkeys(tasks, 2.25),
+        )
+        for line in report.submissions
+    )
+    statistics = tuple(replace(report.tasks[0], task=task) for task in tasks)
+    checks = tuple(replace(check, task=tasks[at % 5]) for at, check in enumerate(report.checks))
+    return replace(report, tasks=statistics, checks=checks, submissions=submissions)
+
+
 class TestReport:
     @pytest.fixture
     def page(self, browser, demo) -> Iterator[Page]:
@@ -276,6 +302,24 @@ class TestReport:
         assert self.students(page) == []
         search.fill("")
         assert len(self.students(page)) == 12
+
+    @pytest.mark.parametrize("names", ["as they are", "long"])
+    def test_every_table_fits_the_window_and_the_printed_page(self, browser, demo, tmp_path, names):
+        report = gather(Course.at(demo[0]), ASSIGNMENT)
+        if names == "long":
+            report = with_long_names(report)
+        write_page(report, tmp_path / "report.html")
+        with looking(browser) as page:
+            page.goto((tmp_path / "report.html").as_uri())
+            tables = page.locator(".scroll").evaluate_all(
+                "all => all.map(each => [each.ariaLabel, each.scrollWidth - each.clientWidth])"
+            )
+            assert len(tables) == 6
+            assert [table for table in tables if table[1] > 0] == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
+            page.emulate_media(media="print")
+            page.set_viewport_size({"width": LETTER, "height": HEIGHT})
+            assert page.evaluate("document.documentElement.scrollWidth") <= LETTER
 
     def test_links_lead_to_the_graded_notebooks(self, page, demo):
         link = page.locator("#submissions").get_by_role("link", name="notebook of farah")

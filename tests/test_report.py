@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import html
 import itertools
 import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,14 +19,15 @@ import pytest
 
 from autograder import reporting
 from autograder.grading.course import Course
-from autograder.reporting.page import write_page
-from autograder.reporting.report import gather
+from autograder.reporting.page import breakable, write_page
+from autograder.reporting.page import page as written
+from autograder.reporting.report import Report, gather
 from autograder.reporting.spreadsheet import csv_text
 from autograder.reporting.statistics import check_statistics, discrimination, spread, task_statistics
 from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, make_course
 from tests.report_helpers import FORMULA, HOSTILE, SCRIPT, give_points, graded_class
 
-VOID = {"meta", "br", "img", "input", "link"}
+VOID = {"meta", "br", "img", "input", "link", "wbr"}
 
 
 class Page(HTMLParser):
@@ -190,6 +193,66 @@ def test_its_links_lead_to_the_graded_notebooks_and_to_formgrader(course, page):
     with course.gradebook() as gradebook:
         ada = gradebook.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ada").id
     assert f"http://localhost:8888/formgrader/submissions/{ada}" in links
+
+
+def sentence(report: Report, heading: str) -> str:
+    """The first paragraph below a heading, as it is read."""
+    found = re.search(rf"<h2[^>]*>{heading}</h2>.*?<p[^>]*>(.*?)</p>", written(report, Path()), re.DOTALL)
+    assert found is not None
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", found[1])).split())
+
+
+def test_its_sentences_are_right_for_nobody_one_and_many(course):
+    report = gather(course, ASSIGNMENT)
+    first = report.mistakes[0]
+    many = replace(first, students=("ada", "ben", "cem"))
+    lone = replace(first, students=("ada",))
+    full = replace(report.scores, count=14, median=report.max_score)
+    eight = replace(report.scores, count=10, median=8.0)
+    needs = {"need_a_person": 5}
+    for changes, told in (
+        (
+            {"scores": eight, "students": 12, "mistakes": (many,), **needs},
+            f"10 of 12 students have a score, and half of those have 8 or more of the 10 points. The most "
+            f"frequent known mistake is {first.mistake} in {first.task}: 3 students made it. "
+            "A person should look at 5 submissions.",
+        ),
+        (
+            {"scores": full, "students": 14, "mistakes": (lone,), "need_a_person": 0},
+            "14 of 14 students have a score, and half of those have all 10 points. No known mistake was made "
+            "by more than one student. No submission needs a person.",
+        ),
+        (
+            {"scores": replace(eight, count=1), "students": 1, "judged": 1, "mistakes": (lone,)}
+            | {"need_a_person": 1},
+            "The only student has a score: 8 of 10 points. A person should look at 1 submission.",
+        ),
+        (
+            {"scores": replace(eight, count=1), "students": 3, "mistakes": (), "need_a_person": 0},
+            "1 of 3 students has a score: 8 of 10 points. No submission needs a person.",
+        ),
+        (
+            {"scores": spread([], 10.0), "mistakes": (), "tasks": (), "need_a_person": 0},
+            "Nobody has a score yet. No submission needs a person.",
+        ),
+    ):
+        assert sentence(replace(report, **changes), "What happened") == told
+    for explained, told in (
+        (1, "1 student, who was told the hint."),
+        (2, "2 students; each of them"),
+    ):
+        shown = replace(report, explained=explained, mistakes=(lone,), found={**report.found, "mistakes": 1})
+        assert f"1 known mistake explains wrong answers of {told}" in sentence(
+            shown, "What the class did not understand"
+        )
+
+
+def test_a_long_name_may_be_broken_and_stays_the_same_name():
+    for name in ("copy_from_torch", "x" * 60, "__init__", "a<b>_&c", "_", "LSTMCell"):
+        pieces = str(breakable(name)).split("<wbr>")
+        assert html.unescape("".join(pieces)) == name
+        assert all(len(html.unescape(piece).rstrip("_")) <= 10 for piece in pieces)
+    assert str(breakable("copy_from_torch")) == "copy_<wbr>from_<wbr>torch"
 
 
 def test_links_are_right_wherever_the_page_lies(course, tmp_path):

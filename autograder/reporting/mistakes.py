@@ -92,7 +92,8 @@ def first_failure(verdict: Mapping[str, Any]) -> str:
         for check in task["checks"]:
             if check["outcome"] not in ("passed", "skipped"):
                 known = check["diagnosis"]
-                return f"{task['task']}: {known['mistake'] if known else check['message']}"
+                told = f"the known mistake {known['mistake']}" if known else check["message"]
+                return f"{task['task']}: {told}"
     return ""
 
 

@@ -7,6 +7,7 @@ script are the only things put in as they are, and they are ours.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -43,6 +44,7 @@ def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
         signed=lambda value: "–" if value is None else f"{value:+.2f}".replace("-", "−"),
         marked=lambda text: Markup(marked(text)),
         code_lines=code_lines,
+        breakable=breakable,
         when=lambda moment: f"{moment:%A}, {moment.day} {moment:%B %Y, %H:%M}",
         plural=lambda count, one, many="": f"{count} {one if count == 1 else many or one + 's'}",
     )
@@ -79,6 +81,11 @@ def code_lines(cell: str, alike: tuple[int, ...] = ()) -> Markup:
         Markup("<mark>{}</mark>").format(line) if number in set(alike) and line else line
         for number, line in enumerate(lines)
     )
+
+
+def breakable(name: str) -> Markup:
+    """A name that may go on in a new line after each underscore, and after each 10 letters without one."""
+    return Markup("<wbr>").join(re.findall(r"[^_]{1,10}_*|_+", name))
 
 
 def write_page(report: Report, path: Path, formgrader: str = FORMGRADER) -> None:
