@@ -19,9 +19,11 @@ c.Autograde.exporter_class = "autograder.grading.preprocessor.SubmissionExporter
 c.Autograde.sanitize_preprocessors = ["autograder.grading.preprocessor.GradeOutside"]
 c.Autograde.autograde_preprocessors = ["nbgrader.preprocessors.CheckCellMetadata"]
 
-# Hidden tests of an instructor's own would otherwise appear in the feedback.
+# Hidden tests of an instructor's own would otherwise appear in the feedback, and points that a person
+# gave would contradict the card without a word.
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
+    "autograder.grading.feedback.PointsOfAPerson",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     "nbgrader.preprocessors.ClearHiddenTests",
 ]

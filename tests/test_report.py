@@ -12,13 +12,17 @@ import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
+import nbformat
 import pytest
 
 from autograder import reporting
 from autograder.grading.course import Course
+from autograder.grading.feedback import PointsOfAPerson
+from autograder.grading.feedback import sentence as sentence_of
 from autograder.reporting.page import breakable, write_page
 from autograder.reporting.page import page as written
 from autograder.reporting.report import Report, gather
@@ -245,6 +249,39 @@ def test_its_sentences_are_right_for_nobody_one_and_many(course):
         assert f"1 known mistake explains wrong answers of {told}" in sentence(
             shown, "What the class did not understand"
         )
+
+
+@pytest.mark.parametrize(
+    ("given", "extra", "said"),
+    [
+        (None, None, ""),
+        (0.0, None, ""),
+        (1.25, None, "The checks gave 0 of 2 points; your grader gave 1.25, and that is what counts."),
+        (None, 0.5, "The checks gave 0 of 2 points; extra credit adds 0.5."),
+        (
+            2.0,
+            1.0,
+            "The checks gave 0 of 2 points; your grader gave 2, and that is what counts; "
+            "extra credit adds 1.",
+        ),
+    ],
+)
+def test_feedback_says_whose_points_count(given, extra, said):
+    grade = SimpleNamespace(auto_score=0.0, manual_score=given, extra_credit=extra, max_score=2.0)
+    assert sentence_of(grade) == said
+    grade.auto_score = None
+    assert sentence_of(grade) == "", "nothing that a person's points stand in place of"
+
+
+def test_feedback_shows_it_above_the_card_of_that_student_alone(course):
+    for student, count in (("cem", 1), ("ben", 0)):
+        path = course.folder("autograded", student, ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
+        about = {"notebook": NOTEBOOK, "assignment": ASSIGNMENT, "student": student}
+        resources = {"nbgrader": about | {"db_url": course.directory.db_url}}
+        notebook, _ = PointsOfAPerson().preprocess(nbformat.read(path, as_version=4), resources)
+        first = [str(cell.outputs[0]) for cell in notebook.cells if cell.get("outputs")]
+        assert sum("your grader gave 1.25" in each for each in first) == count
+        nbformat.validate(notebook)
 
 
 def test_a_long_name_may_be_broken_and_stays_the_same_name():
