@@ -125,7 +125,9 @@ class TestStudent:
 
 def test_notebook_7_shows_the_card_and_a_wrong_name_as_a_sentence(browser, lab, wrong):
     with looking(browser) as page:
-        page.goto(lab.at(f"notebooks/home/short/{NOTEBOOK}.ipynb"))
+        with page.expect_websocket(lambda socket: "/channels" in socket.url) as kernel:
+            page.goto(lab.at(f"notebooks/home/short/{NOTEBOOK}.ipynb"))
+        kernel.value.wait_for_event("framereceived")  # it answers: cells run before that are forgotten
         expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_attached()
         run_all(page)
         expect(card(page, "lstm_gates")).to_contain_text(wrong.hint)
@@ -145,7 +147,8 @@ class TestValidate:
         with looking(browser) as page:
 
             def told(folder: str) -> Locator:
-                page.goto(lab.at(f"lab/tree/home/{folder}/{NOTEBOOK}.ipynb"))
+                # A workspace of its own, without the tabs of other tests and their buttons.
+                page.goto(lab.at(f"lab/workspaces/{folder}/tree/home/{folder}/{NOTEBOOK}.ipynb"))
                 expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
                 page.get_by_role("button", name="Validate", exact=True).click()
                 return page.get_by_role("dialog").filter(has_text="Validation Results")
@@ -237,6 +240,10 @@ class TestFormgrader:
             expect(page.get_by_text("(Score: 9.5 / 10.0)")).to_be_visible()
             expect(page.get_by_text(comment)).to_be_visible()
             expect(card(page, "lstm_gates")).to_contain_text("0 of 2 points")
+            expect(page.get_by_role("group", name="Points of check_lstm_gates")).to_have_text(
+                "The checks gave 0 of 2 points; your grader gave 1.5, and that is what counts."
+            )
+            expect(page.get_by_text("your grader gave")).to_have_count(1)
             page.get_by_text(comment).scroll_into_view_if_needed()
             picture(page, "feedback")
 
