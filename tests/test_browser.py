@@ -116,7 +116,7 @@ class TestStudent:
         told = card(page, "lstm_gates")
         hand_over(page, "lstm_gates", wrong.source)
         expect(told).to_contain_text(wrong.hint)
-        told.scroll_into_view_if_needed()
+        told.evaluate("card => card.scrollIntoView({ block: 'center' })")
         picture(page, "card-with-a-hint")
         hand_over(page, "lstm_gates", answer("lstm_gates"))
         expect(told).to_contain_text("everything holds")
