@@ -25,8 +25,7 @@ import torch
 from autograder.checking import Submission
 from autograder.worker.objects import Objects
 from tests.devices import Case, failures, inputs_of, namespace_of
-from tests.devices.correct import CORRECT
-from tests.devices.faults import FAULTS
+from tests.devices.everything import RIGHT, WRONG
 
 
 def main() -> None:
@@ -34,7 +33,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     torch.set_num_threads(1)  # as in a worker
-    cases = {**CORRECT, **FAULTS}
+    cases = {**RIGHT, **WRONG}
     ways: dict[str, Callable[[Case, Submission], object]] = {
         "one call on the CPU": lambda case, handle: placed(case, handle, "cpu"),
         "one call on the pretend GPU": lambda case, handle: placed(case, handle, "pretend"),

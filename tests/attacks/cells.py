@@ -477,6 +477,7 @@ def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
     "kernel log, names hidden": Attack("lstm_cell", """
 from autograder.worker import objects
 objects.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
+objects.CallLog.__torch_function__ = objects.KernelLog.__torch_dispatch__
 work = getattr(torch, "".join(reversed("llec_mtsl")))
 def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
     return work(x, (h, c), w_ih, w_hh, b_ih, b_hh)
