@@ -170,6 +170,39 @@ def test_reading_a_number_may_be_allowed():
     expect_device_neutral(submission(case).f, inputs_of("x"), names="loss", reads=True)
 
 
+@pytest.mark.parametrize("way", ["cpu().item()", "detach().cpu().numpy().item()", "to('cpu').tolist()"])
+def test_a_number_may_be_read_by_any_way(way):
+    case = Case(f"def f(x):\n    return x.mean().{way}\n", made_with=None)
+    with pytest.raises(CheckFailed, match="makes Python wait"):
+        expect_device_neutral(submission(case).f, inputs_of("x"), names="loss", gradients=False)
+    expect_device_neutral(submission(case).f, inputs_of("x"), names="loss", reads=True, gradients=False)
+
+
+def test_training_as_people_write_it_raises_no_alarm():
+    source = """
+    def f(x):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)).to(x)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, foreach=False)
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+        loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, x.sum(-1, keepdim=True)), 2)
+        losses = []
+        for _ in range(2):
+            for batch, target in loader:
+                optimizer.zero_grad(set_to_none=True)
+                with torch.enable_grad():
+                    loss = F.mse_loss(model(batch), target)
+                    loss.backward()
+                norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                losses.append(loss.detach().cpu().numpy().item())
+            schedule.step()
+        return [p.detach() for p in model.parameters()]
+    """
+    case = Case(source, made_with=None, names=("w", "b", "v", "a"))
+    expect_device_neutral(submission(case).f, inputs_of("x"), names=case.names, reads=True, gradients=False)
+
+
 def test_lengths_may_lie_on_either_device():
     target = submission(RIGHT["packed sequence"]).Model
     for on_cpu in ((), (1,)):

@@ -211,7 +211,7 @@ def _judge_events(there: Placed, reads: bool) -> None:
         if kind == "sync" and not reads:
             fail(
                 f"{line} makes Python wait for the GPU, because it reads a number out of a tensor (`if`, "
-                "`float()`, `.item()`, `.tolist()`). Keep it a tensor: `torch.where`, masks and "
+                "`float()`, `.item()`, `.cpu()`). Keep it a tensor: `torch.where`, masks and "
                 "indexing decide without asking."
             )
         if kind == "shape" and not reads:

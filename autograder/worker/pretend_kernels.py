@@ -86,7 +86,8 @@ class Kernels(Watching):
         if func in (aten._to_copy.default,) and bool(ours) != there:
             if ours:
                 made = func(*inner, **named)
-                self.gpu.read(ours[0], "copy to the CPU", "readback")
+                # `loss.cpu()` reads a number, as `loss.item()` does.
+                self.gpu.read(ours[0], "copy to the CPU", "readback" if ours[0].dim() else "sync")
                 self.gpu.origins.note([made])
                 return made
             self.gpu.event("copied", "to", plain[0])
