@@ -3,7 +3,16 @@
 import torch
 from torch import nn
 
-from autograder.checking import Target, case, expect_not_shared, fail, needs, points, rule
+from autograder.checking import (
+    Target,
+    case,
+    expect_device_neutral,
+    expect_not_shared,
+    fail,
+    needs,
+    points,
+    rule,
+)
 from autograder.checking.errors import StudentError
 from autograder.exercises.per_gate import HOLDER, by_gate, expect_trainable_copies, not_copied
 from autograder.exercises.stacking.given import stack_shapes
@@ -109,6 +118,22 @@ def test_any_size(submission, sizes, draw):
         with case(context):
             stack, _ = copied(submission, other, lstm)
             expect_same_weights(stack, lstm)
+
+
+@points(0)
+@rule("device")
+@needs(test_same_weights)
+def test_device(submission, sizes, draw):
+    """With both stacks on a GPU the numbers are copied there."""
+    small = draw.at(sizes.but(L=1))
+    lstm = reference_lstm(small)
+
+    def both():
+        state = {"state": lstm.state_dict(), "dtype": torch.float64, "batch_first": True}
+        given = submission.given("LSTM", sizes.D, sizes.H, 1, **state)
+        return own_stack(submission, small.sizes), given
+
+    expect_device_neutral(submission.copy_from_torch, both, names=(), reads=True, gradients=False)
 
 
 @points(0.5)
