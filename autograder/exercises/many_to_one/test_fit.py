@@ -2,7 +2,16 @@
 
 import torch
 
-from autograder.checking import case, expect_untouched, fail, hidden, needs, points, rule
+from autograder.checking import (
+    case,
+    expect_device_neutral,
+    expect_untouched,
+    fail,
+    hidden,
+    needs,
+    points,
+    rule,
+)
 from autograder.exercises.many_to_one.given import OUTPUTS, Network, expect_losses, losses_in
 
 STEPS, LR = 6, 0.05
@@ -100,6 +109,22 @@ def test_dtype(submission, sizes, draw):
             for name, value in network.given.state_dict().items():
                 if value.dtype != dtype:
                     fail(f"After the call `{name}` of the model is {value.dtype}, not {dtype} as before.")
+
+
+@points(0)
+@rule("device")
+@needs(test_losses, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the model and the data on a GPU the training stays there."""
+    network, (x, y) = Network(submission, draw), data(draw)
+    # Each loss is a number that is read; in two steps the optimizer has its own tensors, too.
+    expect_device_neutral(
+        submission.fit,
+        lambda: (network.afresh(), x, y, 2, LR),
+        names="losses",
+        reads=True,
+        gradients=False,
+    )
 
 
 @points(0)
