@@ -41,6 +41,7 @@ def expect_own_device(submission: Submission, kind: str, names: tuple[str, ...],
                 arguments,
                 made_with=(sizes.D, sizes.H, sizes.L, RATE),
                 names=names,
+                gradients=len(arguments) > 1,  # once is enough, and they are most of what this costs
             )
 
 
