@@ -171,6 +171,35 @@ class TestValidate:
         expect(validated("right")).to_contain_text("Success! Your notebook passes all the tests.")
 
 
+def test_the_assignment_list_fetches_and_submits(browser, demo, tmp_path):
+    """nbgrader's list in a student's JupyterLab: what was released is fetched, checked, and handed in."""
+    course, home, exchange = tmp_path / "course", tmp_path / "student", tmp_path / "exchange"
+    shutil.copytree(demo[0], course)
+    home.mkdir()
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    settings = f'c.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.course_id = "recurrent-networks"\n'
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(settings)
+    (home / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
+    done(run(course, "nbgrader", "release_assignment", ASSIGNMENT))
+    with jupyter_lab(home, tmp_path / "settings") as lab, looking(browser) as page:
+        page.goto(lab.at("lab"))
+        page.get_by_role("menuitem", name="Nbgrader", exact=True).click()
+        page.get_by_role("menuitem", name="Assignment List", exact=True).click()
+        page.get_by_role("button", name="Fetch", exact=True).click()
+        submit = page.get_by_role("button", name="Submit", exact=True)
+        expect(submit).to_be_visible()
+        fetched = sorted(path.name for path in (home / ASSIGNMENT).iterdir())
+        assert fetched == ["hints.json", f"{NOTEBOOK}.ipynb"]
+        (home / ASSIGNMENT / f"{NOTEBOOK}.ipynb").write_bytes(submission())
+        submit.click()
+        expect(page.get_by_role("button", name="Fetch Feedback")).to_be_visible()
+        picture(page, "assignment-list")
+    (handed_in,) = (exchange / "recurrent-networks" / "inbound").glob(f"*/{NOTEBOOK}.ipynb")
+    assert handed_in.read_bytes() == submission()
+
+
 def in_formgrader(page: Page, lab: Lab, student: str) -> None:
     """Open a student's submission the way a person does: the list, the name, the link."""
     page.goto(lab.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
