@@ -254,7 +254,7 @@ def tbptt_step(model, optimizer, loss_fn, x, y, state):
     value.backward()
     optimizer.step()
     with torch.no_grad():
-        return value.detach().to(torch.float64).numpy().item(), tuple(s.clone() for s in new_state)
+        return value.detach().cpu().to(torch.float64).numpy().item(), tuple(s.clone() for s in new_state)
 """,
         "cleared just before backward": """
 def tbptt_step(model, optimizer, loss_fn, x, y, state):

@@ -156,27 +156,22 @@ class Bench:
         **options: float,
     ) -> None:
         sizes = draw.sizes
-        self.submission = submission
+        self.submission, self._sizes, self._kind, self._dtype = submission, sizes, kind, dtype
         self.lstm = reference_lstm(draw, dtype)
         self.fc = draw.module(nn.Linear, sizes.H, sizes.V, dtype=dtype)
-        options = options or {"lr": 0.1}
+        self._options = options = options or {"lr": 0.1}
         self.optimizer: torch.optim.Optimizer = getattr(torch.optim, kind)(
             [*self.lstm.parameters(), *self.fc.parameters()], **options
         )
-        self.model = submission.given(
-            "Network",
-            sizes.D,
-            sizes.H,
-            sizes.L,
-            sizes.V,
-            source=TRAINING,
-            state=self.parameters(),
-            dtype=dtype,
-        )
-        self.loss_fn = submission.given("WeightedError", source=TRAINING)
-        self.given_optimizer = submission.given("workbench", source=TRAINING, dtype=None)(
-            self.model, kind, options
-        )
+        self.model, self.given_optimizer, self.loss_fn = self._hand_over()
+
+    def _hand_over(self) -> tuple[Any, Any, Any]:
+        """A network, its optimizer and its loss on the student's side."""
+        given, sizes = self.submission.given, self._sizes
+        size = (sizes.D, sizes.H, sizes.L, sizes.V)
+        model = given("Network", *size, source=TRAINING, state=self.parameters(), dtype=self._dtype)
+        optimizer = given("workbench", source=TRAINING, dtype=None)(model, self._kind, self._options)
+        return model, optimizer, given("WeightedError", source=TRAINING)
 
     def parameters(self) -> dict[str, torch.Tensor]:
         """The reference's parameters by the names of the student's network."""
@@ -189,6 +184,10 @@ class Bench:
 
     def arguments(self, x: Any, y: Any, state: Any) -> tuple[Any, ...]:
         return self.model, self.given_optimizer, self.loss_fn, x, y, state
+
+    def afresh(self, x: Any, y: Any, state: Any) -> tuple[Any, ...]:
+        """The arguments with another such network, its optimizer and its loss."""
+        return *self._hand_over(), x, y, state
 
     def ask(self, x: Any, y: Any, state: Any) -> Any:
         """The student's step: its answer, with the loss as a tensor."""

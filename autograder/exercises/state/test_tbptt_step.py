@@ -2,7 +2,17 @@
 
 import torch
 
-from autograder.checking import case, expect_dtype, expect_untouched, fail, hidden, needs, points, rule
+from autograder.checking import (
+    case,
+    expect_device_neutral,
+    expect_dtype,
+    expect_untouched,
+    fail,
+    hidden,
+    needs,
+    points,
+    rule,
+)
 from autograder.exercises.state.given import (
     STATE,
     Bench,
@@ -108,6 +118,22 @@ def test_dtype(submission, sizes, draw):
         bench, given = Bench(submission, draw, dtype=dtype), chunk(draw, dtype)
         call = submission.tbptt_step.run(bench.arguments(*given), default_dtype=None)
         expect_dtype(call.value[1], dtype, names=STATE["names"])
+
+
+@points(0)
+@rule("device")
+@needs(test_loss_and_state, test_one_update, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the model, the data and the state on a GPU the step is done there."""
+    bench, given = Bench(submission, draw), chunk(draw)
+    # The loss is a number that is read.
+    expect_device_neutral(
+        submission.tbptt_step,
+        lambda: bench.afresh(*given),
+        names=STATE["names"],
+        reads=True,
+        gradients=False,
+    )
 
 
 @points(0)
