@@ -117,7 +117,8 @@ def expect_dtypes(
     """A call in each dtype answers in that dtype, without rounding on the way, and survives autocast.
 
     Floating arguments are given in each dtype, and modules are moved to it. Under autocast (float32 outside,
-    bfloat16 inside) the call must only end, with values near those without it.
+    bfloat16 inside) the call must only end: rounding grows from step to step of a right recurrence, so its
+    values there say nothing.
     """
     names = (names,) if isinstance(names, str) else tuple(names)
 
@@ -134,7 +135,6 @@ def expect_dtypes(
             **more,
         )
 
-    plain: Placed | None = None
     for dtype in dtypes:
         # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
         seen = called(dtype, trace=dtype is torch.float64)
@@ -145,7 +145,6 @@ def expect_dtypes(
         ]
         if seen.error is not None or strays:
             _fail_in_dtype(called(dtype, trace=True), dtype, strays)
-        plain = seen if dtype is torch.float32 else plain
         rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
         if rounded is not None:
             fail(
@@ -154,13 +153,9 @@ def expect_dtypes(
             )
     if not autocast:
         return
-    plain, mixed = plain or called(torch.float32), called(torch.float32, autocast=True)
-    if mixed.error is not None:
+    if called(torch.float32, autocast=True).error is not None:
         with case("under `torch.autocast` in bfloat16"):
             _fail_in_dtype(called(torch.float32, autocast=True, trace=True), torch.float32)
-    for name, plainly, cast in zip(names, _tensors(plain.value), _tensors(mixed.value), strict=False):
-        if plainly.shape == cast.shape and compare(cast, plainly, dtypes=(torch.bfloat16,)):
-            fail(f"Under `torch.autocast` in bfloat16, `{name}` is far from its value without it.")
 
 
 def _judge_events(there: Placed, reads: bool) -> None:

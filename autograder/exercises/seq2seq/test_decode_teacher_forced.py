@@ -100,7 +100,7 @@ def test_gradients(submission, sizes, draw):
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
     """The dtype of the modules and the state is the dtype of the logits."""
-    draw = draw.at(sizes.but(L=1, T=2))  # layers and steps cost, and change no dtype
+    draw = draw.at(sizes.but(T=2))  # steps cost, and change no dtype
     modules, arguments = reference_decoder(draw), given(draw)
     expect_dtypes(
         submission.decode_teacher_forced,
