@@ -4,8 +4,9 @@ All grade copies of the same solved notebooks in the same run, taking turns. Our
 and adds the hidden checks; stock nbgrader runs every cell in a kernel, `check(...)` with its visible checks
 among them. "same cells" is stock on notebooks without the demonstrations, for a part of the class only, since
 a submission takes it as long in any class. "As handed in" and otter, if it is installed, are on whole
-notebooks, once and for a handful. Medians over the rounds, start-up included; CPU-seconds count all
-processes, through a cgroup where one can be made.
+notebooks, once and for a handful. What `build` leaves behind is there before: the known mistakes' answers,
+which a copied course lacks. Medians over the rounds, start-up included; CPU-seconds count all processes,
+through a cgroup where one can be made.
 
     python benchmarks/throughput.py [--assignments 03_lstm_cell 05_stacking] [--submissions 200] [--stock 20]
                                     [--rounds 3]
@@ -58,6 +59,8 @@ def measure(home: Path, name: str, options: argparse.Namespace, meter: CpuMeter)
     stock = make_course(home / "stock", name, solved[:few], stock=True)
     grade = [*AUTOGRADER, "grade", name, "--force", "--jobs"]
     autograde = [sys.executable, "-m", "nbgrader", "autograde", name, "--force"]
+    first = sorted(path.name for path in (ours / "submitted").iterdir())[0]
+    run([*grade, "1", "--student", first], ours)  # tries the known mistakes, which `build` does for a course
     found = alternate(
         {
             "autograder grade --jobs 1": lambda: run([*grade, "1"], ours),
