@@ -80,3 +80,18 @@ def test_only_the_exercises_know_the_topic():
         if any(match["word"] for match in TOPIC.finditer(line))
     ]
     assert not knowing, "\n".join(knowing)
+
+
+def test_what_starts_the_warm_parent_imports_nothing_slow():
+    """It is started before its caller imports torch, so that both do so at the same time."""
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, autograder.cli, autograder.grading.warm; print('torch' in sys.modules)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == "False"

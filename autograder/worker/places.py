@@ -73,12 +73,11 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     origins = Origins()
     machine = _machine(request, origins, objects.namespace)
     answer: dict[str, Any] = {"places": [], "stayed": [], "error": None}
-    found: dict[str, Any] = {}
     with warnings.catch_warnings(), _one_way_of_attention(), _same_defaults():
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
         try:
             with machine:
-                _made_and_called(objects, request, machine, answer, found)
+                found = _made_and_called(objects, request, machine, answer)
             # Outside the device: in it, every copy for the answer would be looked at as the student's.
             answer |= {name: objects.plain(_plainly(value)) for name, value in found.items()}
         except (Exception, SystemExit) as error:
@@ -124,8 +123,8 @@ def _made_and_called(
     request: dict[str, Any],
     machine: Machine,
     answer: dict[str, Any],
-    found: dict[str, Any],
-) -> None:
+) -> dict[str, Any]:
+    """Make the call and return what it gave, as it lies there; `answer` gets what is known on the way."""
     seed = int(request.get("seed", 0))
     target = objects.target(request)
     make = request.get("make")
@@ -161,12 +160,13 @@ def _made_and_called(
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
         value = target(*args, **kwargs)
     tensors = _tensors(value)
-    found["value"] = value
+    found = {"value": value}
     answer["places"] = [_place_of(tensor) for tensor in tensors]
     if backward is not None:
         found["gradients"] = _gradients(modules, leaves, tensors, machine, int(backward))
     if isinstance(machine, Cuda) and request.get("repeat"):
         answer["memory"] = machine.memory(lambda: target(*args, **kwargs), int(request["repeat"]))
+    return found
 
 
 def _move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None:
