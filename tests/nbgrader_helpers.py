@@ -151,3 +151,16 @@ def one_sentence(result: subprocess.CompletedProcess[str]) -> str:
 def set_db_url(course: Path, url: str) -> None:
     with (course / "nbgrader_config.py").open("a") as file:
         file.write(f"\nc.CourseDirectory.db_url = {url!r}\n")
+
+
+def student_with_an_exchange(course: Path, folder: Path) -> Path:
+    """A student's home in a folder, and beside it an exchange that the course shares with it."""
+    home, exchange = folder / "student", folder / "exchange"
+    home.mkdir()
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    settings = f'c.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.course_id = "recurrent-networks"\n'
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(settings)
+    (home / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
+    return home

@@ -34,7 +34,7 @@ from helpers import (
     solved,
     submission,
 )
-from nbgrader_helpers import TASKS, done, marks, run, totals
+from nbgrader_helpers import TASKS, done, marks, run, student_with_an_exchange, totals
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 
 from autograder.grading.course import Course
@@ -173,15 +173,9 @@ class TestValidate:
 
 def test_the_assignment_list_fetches_and_submits(browser, demo, tmp_path):
     """nbgrader's list in a student's JupyterLab: what was released is fetched, checked, and handed in."""
-    course, home, exchange = tmp_path / "course", tmp_path / "student", tmp_path / "exchange"
+    course = tmp_path / "course"
     shutil.copytree(demo[0], course)
-    home.mkdir()
-    exchange.mkdir()
-    exchange.chmod(0o777)
-    settings = f'c.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.course_id = "recurrent-networks"\n'
-    with (course / "nbgrader_config.py").open("a") as file:
-        file.write(settings)
-    (home / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
+    home = student_with_an_exchange(course, tmp_path)
     done(run(course, "nbgrader", "release_assignment", ASSIGNMENT))
     with jupyter_lab(home, tmp_path / "settings") as lab, looking(browser) as page:
         page.goto(lab.at("lab"))
@@ -196,7 +190,7 @@ def test_the_assignment_list_fetches_and_submits(browser, demo, tmp_path):
         submit.click()
         expect(page.get_by_role("button", name="Fetch Feedback")).to_be_visible()
         picture(page, "assignment-list")
-    (handed_in,) = (exchange / "recurrent-networks" / "inbound").glob(f"*/{NOTEBOOK}.ipynb")
+    (handed_in,) = (tmp_path / "exchange" / "recurrent-networks" / "inbound").glob(f"*/{NOTEBOOK}.ipynb")
     assert handed_in.read_bytes() == submission()
 
 

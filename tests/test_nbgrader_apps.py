@@ -27,6 +27,7 @@ from nbgrader_helpers import (
     run,
     set_db_url,
     source,
+    student_with_an_exchange,
     totals,
 )
 
@@ -94,18 +95,8 @@ def test_formgrader_grades_and_shows_submissions(course):
 
 @pytest.mark.slow
 def test_the_whole_exchange_loop(empty_course, tmp_path):
-    course, home, exchange = (
-        copy_course(empty_course, tmp_path / "course"),
-        tmp_path / "student",
-        tmp_path / "exchange",
-    )
-    home.mkdir()
-    exchange.mkdir()
-    exchange.chmod(0o777)
-    settings = f'c.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.course_id = "recurrent-networks"\n'
-    with (course / "nbgrader_config.py").open("a") as file:
-        file.write(settings)
-    (home / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
+    course = copy_course(empty_course, tmp_path / "course")
+    home = student_with_an_exchange(course, tmp_path)
 
     def instructor(*command: object) -> str:
         return done(run(course, "nbgrader", *command, LSTM))
