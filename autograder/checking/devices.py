@@ -137,14 +137,14 @@ def expect_dtypes(
 
     for dtype in dtypes:
         # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
-        seen = called(dtype, trace=dtype is torch.float64)
+        seen = called(dtype, trace="rounding" if dtype is torch.float64 else "")
         strays = [
             (name, result)
             for name, result in zip(names, _tensors(seen.value), strict=False)
             if result.is_floating_point() and result.dtype is not dtype
         ]
         if seen.error is not None or strays:
-            _fail_in_dtype(called(dtype, trace=True), dtype, strays)
+            _fail_in_dtype(called(dtype, trace="all"), dtype, strays)
         rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
         if rounded is not None:
             fail(
@@ -155,7 +155,7 @@ def expect_dtypes(
         return
     if called(torch.float32, autocast=True).error is not None:
         with case("under `torch.autocast` in bfloat16"):
-            _fail_in_dtype(called(torch.float32, autocast=True, trace=True), torch.float32)
+            _fail_in_dtype(called(torch.float32, autocast=True, trace="all"), torch.float32)
 
 
 def _judge_events(there: Placed, reads: bool) -> None:

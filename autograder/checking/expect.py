@@ -115,12 +115,12 @@ def compare(
     """
     if result.dtype.is_complex:
         return "they are complex numbers."
-    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    if not torch.isfinite(seen).all():
-        return f"{int((~torch.isfinite(seen)).sum())} of {seen.numel()} numbers are not finite (nan or inf)."
     apart = _apart(result, wanted, dtypes)
     if not apart.any():
         return ""
+    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
+    if not torch.isfinite(seen).all():
+        return f"{int((~torch.isfinite(seen)).sum())} of {seen.numel()} numbers are not finite (nan or inf)."
     largest = (seen - right).abs().max().item()
     count = f"{int(apart.sum())} of {apart.numel()} numbers differ, by up to {largest:.2g}"
     rounded = torch.allclose(seen, right, *TOLERANCE[torch.float32])
@@ -136,7 +136,7 @@ def _apart(result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dt
     """Where two tensors of one shape do not agree to tolerance."""
     rtol, atol = max(_tolerance(dtype) for dtype in (result.dtype, wanted.dtype, *dtypes))
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    # Not "above": a nan is neither above nor below.
+    # Not "above": a nan, or what two infinities differ by, is neither above nor below.
     return ~((seen - right).abs() <= atol + rtol * right.abs())
 
 

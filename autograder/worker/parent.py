@@ -74,7 +74,7 @@ def _import_and_warm() -> None:
     objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "kernels": True})
     objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "grad": True})
     there = {"op": "place", "name": "layer", "args": [torch.zeros(1, 2)]}
-    for more in ({"device": "pretend"}, {"device": "cpu", "dtype": torch.float64, "trace": True}):
+    for more in ({"device": "pretend"}, {"device": "cpu", "dtype": torch.float64, "trace": "all"}):
         Objects({"layer": nn.Linear(2, 2)}).perform({**there, **more})
     with torch.inference_mode(), KernelLog():
         nn.Linear(2, 2)(torch.zeros(1, 2))

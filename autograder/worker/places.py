@@ -1,6 +1,7 @@
 """One call on another device or in another dtype: the operation `place`, the same for every kind of device.
 
     {"op": "place", "name": "Layer", "make": {"args": [3, 5]}, "args": [x], "device": "pretend"}
+    {"op": "place", "name": "Layer", "make": {"args": [3, 5]}, "args": [x], "dtype": …, "trace": "all"}
 
 `device` is `cpu`, `pretend` or a real one, `cuda:1`. What is moved is moved for good: the modules among the
 arguments and the target are to be made for the one call (`make` builds the target), because putting a module
@@ -20,7 +21,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from autograder.worker.cuda import Cuda
-from autograder.worker.dtypes import DtypeLog
+from autograder.worker.dtypes import DtypeLog, RoundingLog
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
 from autograder.worker.watching import Events
@@ -46,13 +47,13 @@ class Machine(Protocol):
 
 
 class Cpu:
-    """Where everything is anyway; told to trace a dtype, it writes down what leaves it."""
+    """Where everything is anyway. A log, if there is one, writes down what leaves a dtype."""
 
     device = torch.device("cpu")
 
-    def __init__(self, origins: Origins, dtype: torch.dtype | None) -> None:
-        self._log = DtypeLog(origins, dtype) if dtype is not None else None
-        self.events = self._log.events if self._log is not None else Events()
+    def __init__(self, log: RoundingLog | None) -> None:
+        self._log = log
+        self.events = log.events if log is not None else Events()
         self.quiet = False
         self._stack = ExitStack()
 
@@ -112,7 +113,12 @@ def _same_defaults() -> Iterator[None]:
 def _machine(request: dict[str, Any], origins: Origins, names: dict[str, Any]) -> Machine:
     name = request.get("device", "cpu")
     if name == "cpu":
-        return Cpu(origins, request.get("dtype") if request.get("trace") else None)
+        match request.get("trace"), request.get("dtype"):
+            case "rounding", torch.dtype() as dtype:
+                return Cpu(RoundingLog(dtype))
+            case "all", torch.dtype() as dtype:
+                return Cpu(DtypeLog(origins, dtype))
+        return Cpu(None)
     if name == "pretend":
         return PretendDevice(origins, names)
     return Cuda(torch.device(name), origins, cudnn=request.get("cudnn", True))

@@ -1,11 +1,14 @@
 """`lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1)`: how large a stack is."""
 
+from functools import cache
+
 from torch import nn
 
 from autograder.checking import case, expect_no_mention, fail, hidden, needs, points, rule
 from autograder.exercises.from_scratch import NAMES
 
 
+@cache
 def torch_count(input_size, hidden_size, num_layers):
     lstm = nn.LSTM(input_size, hidden_size, num_layers, device="meta")
     return sum(parameter.numel() for parameter in lstm.parameters())
