@@ -9,6 +9,7 @@ from autograder.checking.devices import expect_device_neutral, expect_dtypes
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.expect import (
     CheckFailed,
+    carried,
     case,
     compare,
     expect,
@@ -34,6 +35,7 @@ __all__ = [
     "Sizes",
     "Submission",
     "Target",
+    "carried",
     "case",
     "compare",
     "expect",

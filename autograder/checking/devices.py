@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from autograder.checking.errors import WorkerLost
 from autograder.checking.expect import case, compare, fail
 from autograder.checking.observed import Placed
 from autograder.checking.submission import Target
@@ -23,6 +24,10 @@ DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
 """A call's arguments, or what makes them anew for each call where a call uses them up."""
 
+_CALLS = 4
+"""Calls on a real GPU after the first, over which its memory is watched."""
+_NOT_THE_STUDENTS = ("OutOfMemoryError", "AcceleratorError")
+"""What torch raises when a GPU is full or has failed; the checks' tensors are small."""
 _WHERE = (
     "Make new tensors where the input is: torch's functions that make tensors take a `device`, and a "
     "tensor's own `new_…` methods and the `…_like` functions follow it."
@@ -53,10 +58,12 @@ def expect_device_neutral(
     `names` are the results' names in order, nested ones flattened. `made_with` are the arguments that make
     the module to be called. `reads` allows numbers to be read from tensors (a loss as a float); lengths may
     always be. `on_cpu` are the positions of arguments that stay on the CPU, `stays` the results that may.
+
+    Where the student's process has a real GPU, the call is made there as well, with cuDNN and without.
     """
     names = (names,) if isinstance(names, str) else tuple(names)
 
-    def called(where: str, dtype: torch.dtype, backward: bool) -> Placed:
+    def called(where: str, dtype: torch.dtype, backward: bool, **more: Any) -> Placed:
         made = arguments() if callable(arguments) else arguments
         return target.placed(
             _cast(made, dtype),
@@ -68,6 +75,7 @@ def expect_device_neutral(
             method=method,
             on_cpu=tuple(on_cpu),
             gradients=backward,
+            **more,
         )
 
     # A fault of another rule is not told again here: code may know one dtype only, or no gradients.
@@ -81,9 +89,23 @@ def expect_device_neutral(
     there = called(device, *way)
     if there.error is not None and way[1] and not there.events:
         # Of overwritten numbers, gradients complain on some devices only: that is another rule's.
-        here, there = called("cpu", way[0], False), called(device, way[0], False)
-    place = "cuda:7" if device == "pretend" else device
+        way = (way[0], False)
+        here, there = called("cpu", *way), called(device, *way)
     _judge_events(there, reads)
+    _expect_there(here, there, names, stays)
+    if device != "pretend" or not target.on_gpu:
+        return
+    for cudnn in (True, False):
+        there = called("cuda", *way, cudnn=cudnn, repeat=_CALLS)
+        if there.error is not None and there.error.type in _NOT_THE_STUDENTS:
+            raise WorkerLost("infra_error", f"the GPU failed: {there.error.message}")
+        with case("on a real GPU" if cudnn else "on a real GPU, without cuDNN"):
+            _expect_there(here, there, names, stays)
+            _expect_flat(there.memory)
+
+
+def _expect_there(here: Placed, there: Placed, names: Sequence[str], stays: Sequence[str]) -> None:
+    """A call on a device ended, moved all that moves, and answered there what it answers on the CPU."""
     if there.error is not None:
         with case("on another device (a GPU)"):
             raise there.error
@@ -93,14 +115,24 @@ def expect_device_neutral(
             "If you wrote a `to` or `_apply` of your own, it must move everything."
         )
     for name, where in zip(names, there.places, strict=False):
-        if where != place and name not in stays:
+        if where != there.device and name not in stays:
             fail(
                 f"With the input on a GPU, `{name}` comes back on the {where.upper()}: a result belongs "
                 f"where the input is. Follow `{name}` back to the tensor that it was made in. {_WHERE}"
             )
     _expect_same_values(here, there, names)
-    if any(where != place for where in there.gradient_places):
+    if any(where != there.device for where in there.gradient_places):
         fail("With the input on a GPU, a gradient comes back on the CPU. Is a step of the graph taken there?")
+
+
+def _expect_flat(memory: Sequence[int]) -> None:
+    """Calls after the first, which makes the libraries' workspaces, leave the GPU's memory as it was."""
+    later = memory[1:]
+    if len(later) > 1 and all(one < next_ for one, next_ in itertools.pairwise(later)):
+        fail(
+            f"Every call leaves {later[-1] - later[-2]} bytes more of the GPU's memory in use. What is kept "
+            "from call to call, in a list, a dict or an attribute?"
+        )
 
 
 def expect_dtypes(

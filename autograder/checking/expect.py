@@ -31,6 +31,9 @@ TOLERANCE = {
 }
 """Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
 
+ROUNDED = "So little is float32 rounding: is something computed in a coarser dtype on the way?"
+"""What is said of numbers that would be right in float32."""
+
 
 class CheckFailed(AssertionError):
     """The answer is not what the check asks for. The text is for the student.
@@ -124,12 +127,7 @@ def compare(
     largest = (seen - right).abs().max().item()
     count = f"{int(apart.sum())} of {apart.numel()} numbers differ, by up to {largest:.2g}"
     rounded = torch.allclose(seen, right, *TOLERANCE[torch.float32])
-    hint = (
-        " So little is float32 rounding: is something computed in a coarser dtype on the way?"
-        if rounded
-        else ""
-    )
-    return f"{count}{located(apart, dims)}.{hint}"
+    return f"{count}{located(apart, dims)}.{f' {ROUNDED}' if rounded else ''}"
 
 
 def _apart(result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()) -> torch.Tensor:
@@ -161,6 +159,15 @@ def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str])
             )
     if len(leaves) != len(names):
         fail(f"Expected {_list(names)}; you returned {_seen(answer)}.")
+
+
+def carried(returned: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """The state for a further call: what was returned, or the right one where it is of another dtype.
+
+    That is another check's rule, and its rounding would be told again as wrong values.
+    """
+    pairs = zip(returned, wanted, strict=True)
+    return tuple(part if part.dtype == right.dtype else right for part, right in pairs)
 
 
 def expect_untouched(call: Call, arguments: Sequence[Any], names: Sequence[str]) -> None:

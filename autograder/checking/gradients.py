@@ -9,7 +9,7 @@ import torch
 
 from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
-from autograder.checking.expect import compare, fail, same_numbers
+from autograder.checking.expect import ROUNDED, compare, fail, same_numbers
 from autograder.checking.submission import Call, Target
 from autograder.worker.wire import map_tree, tree_leaves
 
@@ -72,8 +72,10 @@ def expect_gradients(
                 "`torch.tensor(...)`."
             )
         got = torch.zeros_like(leaf) if got is None else got
-        if got.shape != want.shape or compare(got, want, dtypes=[part.dtype for part in seen]):
+        if got.shape != want.shape or (apart := compare(got, want, dtypes=[part.dtype for part in seen])):
             told = tell or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
+            if got.shape == want.shape and apart.endswith(ROUNDED):
+                told = ROUNDED
             fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")
 
 

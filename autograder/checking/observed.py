@@ -27,6 +27,8 @@ class Placed:
     All but the values is the student's word. `error` is what stopped the call, if anything did.
     """
 
+    device: str
+    """Where the call was made, as `cuda:7`."""
     value: Any
     places: tuple[str, ...]
     """The device of each tensor of the value, in order."""
@@ -37,6 +39,7 @@ class Placed:
     gradient_places: tuple[str, ...]
     events: tuple[Mapping[str, str], ...]
     memory: tuple[int, ...]
+    """Bytes in use on a real GPU after each of the further calls that were asked for."""
     error: StudentError | None
 
 

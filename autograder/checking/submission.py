@@ -50,6 +50,11 @@ class Target:
         self.is_module = is_module
         """Whether it is an `nn.Module`; known of objects that an answer held."""
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it can be called on a real GPU."""
+        return self._submission.on_gpu
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it and return the value."""
         return self.run(args, kwargs, arguments=False).value
@@ -95,7 +100,9 @@ class Target:
         gradients: bool = False,
         **more: Any,
     ) -> Placed:
-        """Call it on `cpu`, on the `pretend` device or on a real one (`cuda:1`), and return what was seen.
+        """Call it on `cpu`, on the `pretend` device or on a real one, and return what was seen.
+
+        A real one is `cuda:1`, or `cuda`, the one of the highest number.
 
         `made_with` are the arguments that make the module to be called, which then gets `state`; without
         them it is called as it is. Modules among the arguments move, too, and stay moved. `on_cpu` are the
@@ -122,6 +129,7 @@ class Target:
         told = self._submission.ask(request)
         slopes = told.get("gradients", {})
         return Placed(
+            device=str(told.get("device", "")),
             value=self._submission.incoming(told.get("value")),
             places=tuple(map(str, told.get("places", ()))),
             stayed=tuple(map(str, told.get("stayed", ()))),
@@ -198,8 +206,12 @@ class Submission:
         perform: Perform,
         sources: Mapping[str, str] | None = None,
         cell_errors: Mapping[str, StudentError] | None = None,
+        *,
+        on_gpu: bool = False,
     ) -> None:
         self._perform = perform
+        self.on_gpu = on_gpu
+        """Whether the objects' process has a real GPU, on which checks of devices are made, too."""
         self.sources: Mapping[str, str] = sources or {}
         """The student's cells as they were read on the trusted side, in order, by task or name."""
         self.cell_errors: Mapping[str, StudentError] = cell_errors or {}

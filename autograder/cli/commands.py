@@ -115,12 +115,21 @@ def grade(
     force: Annotated[bool, typer.Option("--force", help="Judge again what has not changed, too.")] = False,
     course: CourseOption = Path("."),
     unsafe: UnsafeOption = False,
+    gpu_memory: Annotated[
+        float,
+        typer.Option(
+            "--gpu-memory",
+            min=0,
+            metavar="GIB",
+            help="Check devices on the GPUs, too: GiB of each that one submission may use.",
+        ),
+    ] = 0.0,
 ) -> None:
     """Grade all submissions of an assignment. Exit status 3 if some could not be graded by our fault."""
     from autograder.reporting.tables import results_table, summary
 
     with told():
-        verdicts = _grade_with_progress(course, assignment, student, jobs, force, unsafe)
+        verdicts = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory)
         out.print(results_table(verdicts))
         tell(summary(verdicts))
         if any(verdict["status"] == "infra_error" for verdict in verdicts):
@@ -177,7 +186,13 @@ def doctor(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
 
 
 def _grade_with_progress(
-    course: Path, assignment: str, students: list[str] | None, jobs: int | None, force: bool, unsafe: bool
+    course: Path,
+    assignment: str,
+    students: list[str] | None,
+    jobs: int | None,
+    force: bool,
+    unsafe: bool,
+    gpu_memory: float = 0.0,
 ) -> list[dict[str, Any]]:
     from rich.progress import (
         BarColumn,
@@ -188,10 +203,11 @@ def _grade_with_progress(
         TimeRemainingColumn,
     )
 
-    from autograder.grading.warm import WarmParent
+    from autograder.grading.warm import RunLimits, WarmParent
     from autograder.worker.confine import Level
 
-    workers = WarmParent(level=Level.NONE if unsafe else None, preload=None)
+    limits = RunLimits(gpu_bytes=int(gpu_memory * (1 << 30)))
+    workers = WarmParent(limits, level=Level.NONE if unsafe else None, preload=None)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -12,6 +12,7 @@ from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.gpu import require_gpu
 from autograder.grading.judge import Graded, judge
 from autograder.grading.known import KnownMistakes, kept_mistakes, known_mistakes
 from autograder.grading.pool import Failure, Setting, work_off
@@ -90,6 +91,10 @@ def grade(
     seed = assignment_seed(course, assignment)
     recorded = on_record(course, bundle)
     digest = bundle.digest()
+    if workers and workers.limits.gpu_bytes:
+        workers.warm(bundle.preload)
+        require_gpu(workers)
+        digest += " on a GPU"
     todo: list[Submitted] = []
     keys: dict[str, Key] = {}
     verdicts: dict[str, Kept] = {}

@@ -26,8 +26,8 @@ PACKAGES = (
     "sandlock",
 )
 GPU_USE = (
-    "Workers have none, and checks of devices use a pretend GPU. `RunLimits(gpu_bytes=…)` gives each worker "
-    "the GPUs, and a share of their memory that torch keeps to there; that path has not run on a GPU yet."
+    "Checks of devices use a pretend GPU. `autograder grade ASSIGNMENT --gpu-memory GIB` makes them on the "
+    "last of the GPUs, too, with so much of its memory for each submission; that has not run on a GPU yet."
 )
 PINNED = {"torch": "2.13.0", "nbgrader": "0.9.6"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -72,7 +73,12 @@ class Run:
 
     def submission(self) -> Submission:
         """The student's objects, as checks reach them."""
-        return Submission(self._ask, self.rebuilt.sources, self.errors)
+        return self._submission(self.rebuilt.sources, self.errors)
+
+    def _submission(
+        self, sources: Mapping[str, str], errors: Mapping[str, StudentError] | None = None
+    ) -> Submission:
+        return Submission(self._ask, sources, errors, on_gpu=self.limits.gpu_bytes > 0)
 
     def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
@@ -95,7 +101,7 @@ class Run:
             self.cells()
             told = {"error": {"type": "Stopped", "message": str(lost)}}
         errors = {task: StudentError(told["error"])} if told.get("error") else {}
-        submission = Submission(self._ask, sources, errors)
+        submission = self._submission(sources, errors)
 
         def again() -> None:
             self.cells()
@@ -128,7 +134,7 @@ class Run:
                 if step.role != "solution" or step.name not in broken:
                     continue
                 if step.name in again:
-                    submission = Submission(self._ask, sources)
+                    submission = self._submission(sources)
                     results = checks.run(step.name, submission, seed=seed, include_hidden=True)
                     second = _task(step.name, seen[step.name].max_score, results)
                     before = broken[: broken.index(step.name)]

@@ -21,13 +21,15 @@ from autograder.worker.watching import Events
 class Cuda:
     """One GPU, with values that can be compared: no TF32, and cuDNN on or off.
 
+    A device without a number is the last one: what is made on `cuda` is then elsewhere, if there are several.
     Raises RuntimeError where the device is not there.
     """
 
     def __init__(self, device: torch.device, origins: Origins, *, cudnn: bool = True) -> None:
         if device.type != "cuda" or not torch.cuda.is_available():
             raise RuntimeError(f"there is no device {device} here")
-        self.device = torch.device("cuda", device.index or 0)
+        last = torch.cuda.device_count() - 1
+        self.device = torch.device("cuda", last if device.index is None else device.index)
         self.events = Events()
         self.quiet = False
         self._cudnn, self._stack = cudnn, ExitStack()

@@ -3,10 +3,10 @@
     {"op": "place", "name": "Layer", "make": {"args": [3, 5]}, "args": [x], "device": "pretend"}
     {"op": "place", "name": "Layer", "make": {"args": [3, 5]}, "args": [x], "dtype": …, "trace": "all"}
 
-`device` is `cpu`, `pretend` or a real one, `cuda:1`. What is moved is moved for good: the modules among the
-arguments and the target are to be made for the one call (`make` builds the target), because putting a module
-back is what no module can do by itself: a copy of one may still call the original, and tensors that
-it holds outside its parameters do not come back.
+`device` is `cpu`, `pretend` or a real one, `cuda:1`; `cuda` is the one of the highest number. What is moved
+is moved for good: the modules among the arguments and the target are to be made for the one call (`make`
+builds the target), because putting a module back is what no module can do by itself: a copy of one may still
+call the original, and tensors that it holds outside its parameters do not come back.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     """Make one call there. What stops it is in `error`, beside all that was seen until then."""
     origins = Origins()
     machine = _machine(request, origins, objects.namespace)
-    answer: dict[str, Any] = {"places": [], "stayed": [], "error": None}
+    answer: dict[str, Any] = {"device": str(machine.device), "places": [], "stayed": [], "error": None}
     with warnings.catch_warnings(), _one_way_of_attention(), _same_defaults():
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
         try:

@@ -395,7 +395,7 @@ WRONG = {
         ),
         "a fixed float result": ("dtype", edit(CELL, ("b_hh)\n", "b_hh).float()\n"))),
         "computed in float32": (
-            "values",
+            "dtype",
             edit(
                 CELL,
                 (

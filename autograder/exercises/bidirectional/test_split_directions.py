@@ -5,7 +5,8 @@ import torch
 from autograder.checking import (
     case,
     expect,
-    expect_dtype,
+    expect_device_neutral,
+    expect_dtypes,
     expect_gradients,
     expect_untouched,
     needs,
@@ -103,9 +104,15 @@ def test_gradients(submission, sizes, draw):
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
     """The dtype of the output is the dtype of both halves."""
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        call = submission.split_directions.run((draw("B T 2H", dtype=dtype), sizes.H), default_dtype=None)
-        expect_dtype(call.value, dtype, names=RESULTS["names"])
+    expect_dtypes(submission.split_directions, (draw("B T 2H"), sizes.H), names=RESULTS["names"])
+
+
+@points(0)
+@rule("device")
+@needs(test_matches_each_direction, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the output on a GPU both halves stay there."""
+    expect_device_neutral(submission.split_directions, (draw("B T 2H"), sizes.H), names=RESULTS["names"])
 
 
 @points(0)

@@ -5,7 +5,8 @@ import torch
 from autograder.checking import (
     case,
     expect,
-    expect_dtype,
+    expect_device_neutral,
+    expect_dtypes,
     expect_gradients,
     expect_untouched,
     needs,
@@ -127,9 +128,15 @@ def test_gradients(submission, sizes, draw):
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
     """The dtype of the states stays what it is."""
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        call = submission.unflatten_state.run((draw("2L B H", dtype=dtype), sizes.L, 2), default_dtype=None)
-        expect_dtype(call.value, dtype, names="states")
+    expect_dtypes(submission.unflatten_state, (draw("2L B H"), sizes.L, 2), names="states")
+
+
+@points(0)
+@rule("device")
+@needs(test_two_directions, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the states on a GPU they stay there."""
+    expect_device_neutral(submission.unflatten_state, (draw("2L B H"), sizes.L, 2), names="states")
 
 
 @points(0)

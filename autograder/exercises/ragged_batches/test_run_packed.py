@@ -6,7 +6,7 @@ from autograder.checking import (
     case,
     expect,
     expect_device_neutral,
-    expect_dtype,
+    expect_dtypes,
     expect_gradients,
     expect_untouched,
     fail,
@@ -170,11 +170,10 @@ def test_gradients(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """The dtype of the LSTM and its input is the dtype of the results."""
     here = draw.at(roomy(sizes))
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        given = hand_over(submission, reference_lstm(here, dtype), dtype)
-        arguments = (given, here("B T D", dtype=dtype), ragged_lengths(here))
-        call = submission.run_packed.run(arguments, default_dtype=None)
-        expect_dtype(call.value, dtype, names=("output", "h_n", "c_n"))
+    lstm, x, lengths = reference_lstm(here), here("B T D"), ragged_lengths(here)
+    expect_dtypes(
+        submission.run_packed, lambda: (hand_over(submission, lstm), x, lengths), names=RESULTS["names"]
+    )
 
 
 @points(0)

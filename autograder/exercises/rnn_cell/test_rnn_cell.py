@@ -6,7 +6,8 @@ from torch import nn
 from autograder.checking import (
     case,
     expect,
-    expect_dtype,
+    expect_device_neutral,
+    expect_dtypes,
     expect_gradients,
     expect_untouched,
     needs,
@@ -106,9 +107,15 @@ def test_gradients(submission, sizes, draw):
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
     """The dtype of the inputs is the dtype of the result."""
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        call = submission.rnn_cell.run(given(draw, dtype), default_dtype=None)
-        expect_dtype(call.value, dtype, names="h_next")
+    expect_dtypes(submission.rnn_cell, given(draw), names="h_next")
+
+
+@points(0)
+@rule("device")
+@needs(test_matches_torch, test_dtype)
+def test_device(submission, sizes, draw):
+    """With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."""
+    expect_device_neutral(submission.rnn_cell, given(draw), names="h_next")
 
 
 @points(0.5)

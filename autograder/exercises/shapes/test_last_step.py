@@ -1,11 +1,10 @@
 """`last_step(output)`: the last time step of every sequence."""
 
-import torch
-
 from autograder.checking import (
     case,
     expect,
-    expect_dtype,
+    expect_device_neutral,
+    expect_dtypes,
     expect_gradients,
     expect_untouched,
     needs,
@@ -78,9 +77,15 @@ def test_gradients(submission, sizes, draw):
 @needs(test_is_the_last_step)
 def test_dtype(submission, sizes, draw):
     """The dtype of the output is the dtype of the result."""
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        call = submission.last_step.run((draw("B T H", dtype=dtype),), default_dtype=None)
-        expect_dtype(call.value, dtype, names="last")
+    expect_dtypes(submission.last_step, (draw("B T H"),), names="last")
+
+
+@points(0)
+@rule("device")
+@needs(test_is_the_last_step, test_dtype)
+def test_device(submission, sizes, draw):
+    """With the output on a GPU the result is there, too."""
+    expect_device_neutral(submission.last_step, (draw("B T H"),), names="last")
 
 
 @points(0)

@@ -1,11 +1,10 @@
 """`layer_state(h_n, layer)`: the final state of one layer, for every sequence."""
 
-import torch
-
 from autograder.checking import (
     case,
     expect,
-    expect_dtype,
+    expect_device_neutral,
+    expect_dtypes,
     expect_gradients,
     expect_untouched,
     needs,
@@ -80,9 +79,15 @@ def test_gradients(submission, sizes, draw):
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
     """The dtype of h_n is the dtype of the result."""
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        call = submission.layer_state.run((draw("L B H", dtype=dtype), 1), default_dtype=None)
-        expect_dtype(call.value, dtype, names="state")
+    expect_dtypes(submission.layer_state, (draw("L B H"), 1), names="state")
+
+
+@points(0)
+@rule("device")
+@needs(test_shape, test_dtype)
+def test_device(submission, sizes, draw):
+    """With h_n on a GPU the result is there, too."""
+    expect_device_neutral(submission.layer_state, (draw("L B H"), 1), names="state")
 
 
 @points(0)
