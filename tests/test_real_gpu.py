@@ -1,0 +1,114 @@
+"""How checks judge a real GPU's answers, with the pretend one in its place; what is said without any."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import torch
+from helpers import ASSIGNMENT, autograder_here, make_course, solved, submit
+
+from autograder.checking import CheckFailed, Submission, expect_device_neutral
+from autograder.checking.errors import StudentError, WorkerLost
+from autograder.grading.errors import UserError
+from autograder.grading.gpu import require_gpu
+from autograder.grading.warm import RunLimits, WarmParent
+from autograder.worker import gpus, places
+from autograder.worker.objects import Objects
+from autograder.worker.pretend import PretendDevice
+from tests.devices import Case, D, H, inputs_of, namespace_of
+from tests.devices.everything import RIGHT, WRONG
+
+LINEAR = Case("class Model(nn.Linear):\n    pass\n", made_with=(D, H))
+
+
+@pytest.fixture
+def real(monkeypatch):
+    """What the real GPU does, told to a pretend one that takes its place."""
+    told = SimpleNamespace(made=[], full=(9, 9, 9, 9), raises=None)
+
+    class InItsPlace(PretendDevice):
+        def __init__(self, device, origins, *, cudnn):
+            super().__init__(origins, {})
+            told.made.append(cudnn)
+
+        def __enter__(self):
+            if told.raises is not None:
+                raise told.raises
+            return super().__enter__()
+
+        def memory(self, call, times):
+            return list(told.full[:times])
+
+    monkeypatch.setattr(places, "Cuda", InItsPlace)
+    return told
+
+
+def judge(case, *, on_gpu=True):
+    submission = Submission(Objects(namespace_of(case)).perform, on_gpu=on_gpu)
+    expect_device_neutral(
+        getattr(submission, case.name), inputs_of(case.inputs), made_with=case.made_with, names=("y",)
+    )
+
+
+def test_right_code_is_called_there_with_cudnn_and_without(real):
+    for name in ("nn.LSTM", "checkpointed", "packed sequence"):
+        judge(RIGHT[name])
+    assert real.made == [True, False] * 3
+
+
+def test_without_a_gpu_nothing_is_called_there(real):
+    judge(RIGHT["nn.LSTM"], on_gpu=False)
+    assert real.made == []
+
+
+def test_what_only_the_real_one_shows_is_told(real):
+    real.raises = RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED")
+    with pytest.raises(StudentError, match="CUDNN_STATUS") as stopped:
+        judge(LINEAR)
+    assert stopped.value.case.startswith("On a real GPU")
+
+
+def test_memory_that_grows_from_call_to_call_is_told(real):
+    real.full = (100, 512, 1024, 1536)
+    with pytest.raises(CheckFailed, match="On a real GPU: Every call leaves 512 bytes more"):
+        judge(LINEAR)
+    real.full = (100, 512, 512, 512)  # the first call makes workspaces
+    judge(LINEAR)
+
+
+def test_a_full_gpu_is_the_machines_fault(real):
+    real.raises = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 MiB.")
+    with pytest.raises(WorkerLost) as lost:
+        judge(LINEAR)
+    assert lost.value.reason == "infra_error"
+
+
+def test_a_fault_of_the_code_is_told_by_the_pretend_one_first(real):
+    name = next(name for name, case in WRONG.items() if case.made_with is not None)
+    with pytest.raises((CheckFailed, StudentError)) as told:
+        judge(WRONG[name])
+    assert "real GPU" not in str(told.value)
+    assert real.made == []
+
+
+def test_a_machine_without_a_gpu_says_so_in_one_sentence(tmp_path):
+    if gpus.describe() is not None:
+        pytest.skip("this machine has a GPU")
+    course = make_course(tmp_path)
+    submit(course, "ada", json.dumps(solved()).encode())
+    told = autograder_here("grade", ASSIGNMENT, "--gpu-memory", "1", "--course", tmp_path)
+    assert told.returncode == 1
+    assert told.stderr.strip() == "This machine has no GPU that could be used: leave `--gpu-memory` out."
+    assert not (tmp_path / "autograded").exists()
+
+
+def test_a_gpu_that_workers_cannot_use_is_refused_before_anything_runs(monkeypatch):
+    """Device files alone make no GPU: torch finds none in the worker, and that is what is told."""
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    monkeypatch.setattr(gpus, "describe", lambda: "1 (invented)")
+    with (
+        WarmParent(RunLimits(gpu_bytes=1 << 30)) as parent,
+        pytest.raises(UserError, match="cannot be used by workers: there is no device cuda here"),
+    ):
+        require_gpu(parent)
