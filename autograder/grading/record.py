@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import (
     Assignment,
+    Comment,
     Grade,
     Gradebook,
     MissingEntry,
@@ -27,6 +28,7 @@ from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, determine_grade, is_task
 from sqlalchemy import and_, case, func, select
+from sqlalchemy.orm import selectinload
 
 from autograder.grading.bundle import Bundle, grade_id, is_grade
 from autograder.grading.course import Course
@@ -151,12 +153,15 @@ def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: G
     written = nbformat.v4.reads(graded.notebook).cells  # ours, and found valid when it was written
     cells = {grade_id(cell): cell for cell in written if grade_id(cell)}
     read = graded.verdict.status not in ("missing", "corrupt")
-    # Read again and kept from others: a score that a person gives now must be seen and flagged.
+    # Read again and kept from others: a score that a person gives now must be seen and flagged. The cells,
+    # which know the names, come in one go: one by one they are a third of what recording takes.
     grades = gradebook.db.query(Grade).filter(Grade.notebook_id == notebook.id)
-    for grade in grades.with_for_update(of=Grade).populate_existing():
+    grades = grades.options(selectinload(Grade.cell)).with_for_update(of=Grade)
+    for grade in grades.populate_existing():
         grade.auto_score = _score(cells, grade.name) if read else 0.0
         grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
-    for comment in notebook.comments:
+    comments = gradebook.db.query(Comment).filter(Comment.notebook_id == notebook.id)
+    for comment in comments.options(selectinload(Comment.cell)):
         comment.auto_comment = "No response." if _untouched(cells.get(comment.name)) else None
     gradebook.db.flush()
     gradebook.db.expire(notebook)  # its score is a sum that the database computes

@@ -109,7 +109,7 @@ def test_dtype(submission, sizes, draw):
 
 @points(0)
 @rule("device")
-@needs(test_matches_each_direction, test_dtype)
+@needs(test_gradients, test_dtype)
 def test_device(submission, sizes, draw):
     """With the output on a GPU both halves stay there."""
     expect_device_neutral(submission.split_directions, (draw("B T 2H"), sizes.H), names=RESULTS["names"])

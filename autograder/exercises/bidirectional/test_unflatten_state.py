@@ -133,7 +133,7 @@ def test_dtype(submission, sizes, draw):
 
 @points(0)
 @rule("device")
-@needs(test_two_directions, test_dtype)
+@needs(test_gradients, test_dtype)
 def test_device(submission, sizes, draw):
     """With the states on a GPU they stay there."""
     expect_device_neutral(submission.unflatten_state, (draw("2L B H"), sizes.L, 2), names="states")

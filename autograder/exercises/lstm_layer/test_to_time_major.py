@@ -86,7 +86,7 @@ def test_dtype(submission, sizes, draw):
 
 @points(0)
 @rule("device")
-@needs(test_shape, test_dtype)
+@needs(test_gradients, test_dtype)
 def test_device(submission, sizes, draw):
     """With the input on a GPU the result is there, too."""
     expect_device_neutral(submission.to_time_major, (draw("B T D"),), names="x_time_major")

@@ -112,7 +112,7 @@ def test_dtype(submission, sizes, draw):
 
 @points(0)
 @rule("device")
-@needs(test_matches_torch, test_dtype)
+@needs(test_gradients, test_dtype)
 def test_device(submission, sizes, draw):
     """With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."""
     expect_device_neutral(submission.rnn_cell, given(draw), names="h_next")
