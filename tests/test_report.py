@@ -559,6 +559,21 @@ def test_no_values_are_no_distribution():
     assert spread([]).bins == ()
 
 
+@pytest.mark.parametrize(
+    ("values", "edges"),
+    [
+        ([0.31, 1.46, 4.38], [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5]),
+        ([0.2], [0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2]),
+        ([0.0, 61.0], [0, 10, 20, 30, 40, 50, 60, 70]),
+        ([0.0], [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
+    ],
+)
+def test_bars_without_a_given_end_have_edges_that_people_count_in(values, edges):
+    bins = spread(values).bins
+    assert [bins[0].low, *(each.high for each in bins)] == pytest.approx(edges)
+    assert sum(each.count for each in bins) == len(values)
+
+
 def test_the_documentation_defines_what_the_report_shows():
     text = (Path(__file__).parent.parent / "docs" / "reporting.md").read_text(encoding="utf-8")
     for word in ("Pass rate", "Earned", "Discrimination", "Judged"):

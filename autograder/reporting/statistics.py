@@ -101,11 +101,18 @@ class CheckStatistics:
 
 
 def spread(values: Sequence[float], high: float | None = None, bars: int = 10) -> Spread:
-    """The distribution of values from 0 to `high` (default: the largest value)."""
+    """The distribution of values from 0 to `high`, in `bars` of one width.
+
+    Without `high` they end above the largest value, and are of a width that people count in.
+    """
     if not values:
         return Spread(0, None, None, None, None, None, None, ())
     quartiles = statistics.quantiles(values, method="inclusive") if len(values) > 1 else [values[0]] * 3
     top = max([high or 0.0, *values]) or 1.0
+    if high is None:
+        width = _counted_in(top / bars)
+        bars = math.ceil(top / width - 1e-9)
+        top = bars * width
     counts = Counter(min(bars - 1, int(value / top * bars + 1e-9)) for value in values)
     return Spread(
         count=len(values),
@@ -117,6 +124,12 @@ def spread(values: Sequence[float], high: float | None = None, bars: int = 10) -
         highest=max(values),
         bins=tuple(Bin(top * i / bars, top * (i + 1) / bars, counts[i]) for i in range(bars)),
     )
+
+
+def _counted_in(width: float) -> float:
+    """The next width of 1, 2, 2.5 or 5, or a power of ten as many."""
+    power = 10.0 ** math.floor(math.log10(width))
+    return next(count * power for count in (1, 2, 2.5, 5, 10) if count * power >= width * (1 - 1e-9))
 
 
 def judged(verdicts: Iterable[Verdict]) -> list[Verdict]:
