@@ -1,9 +1,11 @@
 """The rules that `StackedLSTM` and `MultiLayerLSTM` obey alike."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from autograder.checking import (
     Draw,
+    Sizes,
     Submission,
     Target,
     case,
@@ -15,11 +17,20 @@ from autograder.checking import (
 from autograder.exercises.stacking.given import RATE, inputs, new_stack
 
 
+def small_calls(draw: Draw) -> Iterator[tuple[Sizes, tuple[Any, ...], str]]:
+    """Calls without a state and with one: their sizes, their arguments, and what they are in words.
+
+    Two steps and layers show what many do, and one of each what is made in place of a state: every kernel
+    takes long where it is watched.
+    """
+    one, two = draw.at(draw.sizes.but(L=1, T=1)), draw.at(draw.sizes.but(L=2, T=2))
+    yield one.sizes, inputs(one)[:1], "without a state"
+    yield two.sizes, inputs(two), "with a state"
+
+
 def expect_own_dtype(submission: Submission, kind: str, names: tuple[str, ...], draw: Draw) -> None:
     """Module and input of one dtype give results of that dtype, with a state and without, with dropout."""
-    small = draw.at(draw.sizes.but(L=2, T=2))
-    sizes, (x, state) = small.sizes, inputs(small)
-    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
+    for sizes, arguments, context in small_calls(draw):
         with case(context):
             expect_dtypes(
                 getattr(submission, kind),
@@ -31,10 +42,7 @@ def expect_own_dtype(submission: Submission, kind: str, names: tuple[str, ...], 
 
 def expect_own_device(submission: Submission, kind: str, names: tuple[str, ...], draw: Draw) -> None:
     """Module and input on a GPU give results there, with a state and without, with dropout."""
-    # Two steps and layers show what many do; each kernel takes long on a pretend GPU.
-    small = draw.at(draw.sizes.but(L=2, T=2))
-    sizes, (x, state) = small.sizes, inputs(small)
-    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
+    for sizes, arguments, context in small_calls(draw):
         with case(context):
             expect_device_neutral(
                 getattr(submission, kind),
