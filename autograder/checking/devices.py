@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import torch
 
 from autograder.checking.errors import WorkerLost
-from autograder.checking.expect import case, compare, fail
+from autograder.checking.expect import TOLERANCE, case, fail
 from autograder.checking.observed import Placed
 from autograder.checking.submission import Target
 from autograder.worker.wire import map_tree, tree_leaves
@@ -32,10 +32,10 @@ _WHERE = (
     "Make new tensors where the input is: torch's functions that make tensors take a `device`, and a "
     "tensor's own `new_…` methods and the `…_like` functions follow it."
 )
-_DEFAULT = " Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
+_DEFAULT = ". Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
 _REGISTER = (
-    "A module's `.to()` moves what it has registered: parameters, buffers and submodules. A plain tensor "
-    "in an attribute, a list or a dict is none of them."
+    "A module's `.to()` takes along what it has registered: parameters, buffers and submodules. What lies in "
+    "a list, in a dict or, as a plain tensor, in an attribute is none of them."
 )
 
 
@@ -92,7 +92,8 @@ def expect_device_neutral(
         way = (way[0], False)
         here, there = called("cpu", *way), called(device, *way)
     _judge_events(there, reads)
-    _expect_there(here, there, names, stays)
+    if not any(event["kind"] == "beyond" for event in there.events):  # a GPU would not have stopped there
+        _expect_there(here, there, names, stays)
     if device != "pretend" or not target.on_gpu:
         return
     for cudnn in (True, False):
@@ -164,19 +165,26 @@ def expect_dtypes(
             state=_cast(dict(state), dtype) if state else None,
             default_dtype=None,
             method=method,
+            # Torch's default must be right without being asked for: numpy's numbers are float64.
+            as_made=made_with is not None and dtype is torch.float32,
             **more,
         )
 
+    # A function of lengths alone cannot know what dtype the rest of a program has.
+    first = arguments() if callable(arguments) else arguments
+    follows = made_with is not None or not all(_is_whole(leaf) for leaf in tree_leaves(first))
     for dtype in dtypes:
         # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
-        seen = called(dtype, trace="rounding" if dtype is torch.float64 else "")
+        seen = called(dtype, trace="coarser" if dtype is torch.float64 else "")
         strays = [
             (name, result)
             for name, result in zip(names, _tensors(seen.value), strict=False)
-            if result.is_floating_point() and result.dtype is not dtype
+            if follows and result.is_floating_point() and result.dtype is not dtype
         ]
         if seen.error is not None or strays:
             _fail_in_dtype(called(dtype, trace="all"), dtype, strays)
+        if seen.events:
+            seen = called(dtype, trace="all")
         rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
         if rounded is not None:
             fail(
@@ -185,9 +193,10 @@ def expect_dtypes(
             )
     if not autocast:
         return
-    if called(torch.float32, autocast=True).error is not None:
+    # The CPU's autocast stops at some mixtures that a GPU's widens: what passes with either is right.
+    if all(called(torch.float32, autocast=kind).error is not None for kind in ("cpu", "cuda")):
         with case("under `torch.autocast` in bfloat16"):
-            _fail_in_dtype(called(torch.float32, autocast=True, trace="all"), torch.float32)
+            _fail_in_dtype(called(torch.float32, autocast="cpu", trace="all"), torch.float32)
 
 
 def _judge_events(there: Placed, reads: bool) -> None:
@@ -208,7 +217,7 @@ def _judge_events(there: Placed, reads: bool) -> None:
                 f"With the input on a GPU the call stops: {line} draws with a generator of another device. A "
                 "`torch.Generator` takes a `device`; or draw where the generator is and move what is drawn."
             )
-        if kind == "mixed" and event["name"].startswith("self."):
+        if kind == "mixed" and _is_held(event):
             origin = f" It was made by {made}." if made else ""
             fail(
                 f"{name} stays on the CPU when the module is moved with `.to(device)`, and {line} needs it "
@@ -221,9 +230,8 @@ def _judge_events(there: Placed, reads: bool) -> None:
             )
         if kind == "mixed":
             origin = f"{made} makes {name} on the CPU" if made else f"{name} is on the CPU"
-            fail(
-                f"With the input on a GPU the call stops: {origin}, and {line} needs it on the GPU. {_WHERE}"
-            )
+            also = "and" if made == line else f"and {line}"
+            fail(f"With the input on a GPU the call stops: {origin}, {also} needs it on the GPU. {_WHERE}")
         if kind == "written":
             origin = f", made by {made}," if made else ""
             fail(
@@ -254,7 +262,7 @@ def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> No
         return  # the pretend device has no autocast: these are right, and not comparable
     values = list(zip(names, _tensors(here.value), _tensors(there.value), strict=False))
     for name, one, other in values:
-        if one.shape != other.shape or one.dtype is not other.dtype or compare(other, one):
+        if one.shape != other.shape or one.dtype is not other.dtype or _differ(other, one):
             fail(
                 f"With the input on a GPU, `{name}` has other values than on the CPU. Does the code look at "
                 "the device, or use memory that it never filled (`torch.empty`)?"
@@ -264,8 +272,14 @@ def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> No
     for slope, moved in pairs:
         if slope is None and moved is None:
             continue
-        if slope is None or moved is None or compare(moved, slope):
+        if slope is None or moved is None or _differ(moved, slope):
             fail("With the input on a GPU, the gradients are not those of the CPU: the graph is cut there.")
+
+
+def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether the numbers differ; what is infinite, nan or complex on both devices is for other checks."""
+    rtol, atol = TOLERANCE.get(other.dtype, (1e-4, 1e-5))
+    return not torch.allclose(one, other, rtol, atol, equal_nan=True)
 
 
 def _fail_in_dtype(
@@ -276,9 +290,9 @@ def _fail_in_dtype(
     origin = _stray_dtype(seen, word)
     if seen.error is None:
         name, result = strays[0]
-        fail(f"With inputs of {word}, `{name}` comes out as {_word(result.dtype)}.{origin or _DEFAULT}")
+        fail(f"With inputs of {word}, `{name}` comes out as {_word(result.dtype)}{origin or _DEFAULT}")
     if origin:
-        fail(f"In {word} the call stops.{origin} (torch says: {seen.error.message})")
+        fail(f"In {word} the call stops{origin} (torch says: {seen.error.message})")
     seen.error.case = f"In {word}"
     raise seen.error
 
@@ -287,14 +301,35 @@ def _stray_dtype(seen: Placed, word: str) -> str:
     """Which line made the tensor that brought another dtype in, in words."""
     event = next((e for e in seen.events if e["kind"] == "dtype" and e["dtype"] != word), None)
     if event is None:
-        return ""
+        event = next((e for e in seen.events if e["kind"] == "cast" and e["dtype"] != word), None)
+        if event is None:
+            return ""
+        return f": {_quoted(event['line'])} takes numbers to {event['dtype']}. Compute in the input's dtype."
+    if _is_held(event):
+        made = f" It was made by {_quoted(event['made'])}." if event["made"] else ""
+        return (
+            f": `{event['name']}` is of {event['dtype']}, and {_quoted(event['line'])} mixes it with the "
+            f"rest.{made} {_REGISTER}"
+        )
     name = f"`{event['name']}`" if event["name"] else "a tensor"
     origin = f"{_quoted(event['made'])} makes {name}" if event["made"] else f"{name} is"
+    mixes = "and" if event["made"] == event["line"] else f"and {_quoted(event['line'])}"
     return (
-        f" {origin[0].upper()}{origin[1:]} of {event['dtype']}, and {_quoted(event['line'])} mixes it with "
-        "the rest. New tensors take the input's dtype if they are told to: `dtype=`, or the `new_…` "
-        "methods and `…_like` functions."
+        f": {origin} of {event['dtype']}, {mixes} mixes it with the rest. New tensors take "
+        "the input's dtype if they are told to: `dtype=`, or the `new_…` methods and `…_like` functions."
     )
+
+
+def _is_held(event: Mapping[str, str]) -> bool:
+    """Whether the module has held the stray tensor since before the call."""
+    return event["name"].startswith("self.") and bool(event["held"])
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether it is no tensor of a floating dtype and holds none."""
+    if isinstance(value, torch.Tensor):
+        return not value.is_floating_point()
+    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def _word(dtype: torch.dtype) -> str:

@@ -315,5 +315,5 @@ def _event(told: Any) -> Mapping[str, str]:
     fields = told if isinstance(told, dict) else {}
     return {
         name: "".join(c for c in str(fields.get(name, ""))[:300] if c.isprintable())
-        for name in ("kind", "operation", "line", "made", "name", "dtype")
+        for name in ("kind", "operation", "line", "made", "name", "held", "dtype")
     }

@@ -2,86 +2,141 @@
 
 from __future__ import annotations
 
-from types import FrameType
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
-from autograder.worker.origins import Origins, called_by_student, line_of, name_of, student_frame
+from autograder.worker.forms import form_of
+from autograder.worker.origins import Origins, line_of, memory_of, name_of, student_frame
 from autograder.worker.watching import Events, Watching
 
 _CAST = torch.ops.aten._to_copy.default
 
 
-class RoundingLog(Watching):
-    """Notes the student's casts to a coarser dtype. `events` are plain data, `kind` being `rounded`."""
+class CoarserLog(Watching):
+    """Notes that a call had to do with tensors coarser than the dtype: `kind` is `coarser`.
+
+    Whether anything that is returned went through one is for `DtypeLog` to find out, which takes three times
+    as long as the call.
+    """
 
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
         self.events = Events()
-        self._dtype = dtype
+        self._eps, self._called = torch.finfo(dtype).eps, False
+
+    def given(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Say that the call begins."""
+        self._called = True
+
+    def ended(self, results: Iterable[torch.Tensor]) -> None:
+        """Say that it has ended."""
+        self._called = False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        kwargs = kwargs or {}
-        if func is _CAST:
-            self._note_rounding(args[0], kwargs.get("dtype"))
-        return func(*args, **kwargs)
+        made = func(*args, **(kwargs or {}))
+        if self._called and any(map(self._is_coarser, _tensors((made, *args)))):
+            self.events.note({"kind": "coarser"})
+        return made
 
-    def _note_rounding(self, given: torch.Tensor, wanted: torch.dtype | None) -> None:
-        if wanted is None or not given.is_floating_point() or given.dim() == 0:
-            return
-        if _coarser(wanted, self._dtype) and called_by_student():
-            self.events.note(_told("rounded", _CAST, student_frame()))
+    def _is_coarser(self, tensor: torch.Tensor) -> bool:
+        return _has_numbers(tensor) and torch.finfo(tensor.dtype).eps > self._eps
 
 
-class DtypeLog(RoundingLog):
-    """Notes besides the calls in which floating tensors of the dtype meet others: `kind` is then `dtype`.
+class DtypeLog(Watching):
+    """Notes where floating tensors of the dtype meet those of another, and results that were rounded.
 
-    It remembers which line made each tensor, which takes three times as long as the call itself.
+    `events` are plain data. Their `kind` is `dtype` (two dtypes meet), `cast` (numbers that go back to the
+    arguments are taken to another dtype) or `rounded` (what is returned went through a coarser one).
     """
 
     def __init__(self, origins: Origins, dtype: torch.dtype) -> None:
-        super().__init__(dtype)
-        self._origins = origins
+        super().__init__()
+        self.events = Events()
+        self._origins, self._dtype = origins, dtype
+        self._rounded: dict[int, str] | None = None
+        """By memory, for all that depends on the arguments: the line that rounded it, or `""`."""
+        self._kept: list[torch.Tensor] = []  # memory that is let go would be handed out a second time
+
+    def given(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Say what the call is given, its module's tensors included: from here on events are noted.
+
+        All else are constants. One that is written down in float32 is rounded as well, and no fault.
+        """
+        self._rounded = {memory_of(tensor): "" for tensor in tensors if _has_numbers(tensor)}
+
+    def ended(self, results: Iterable[torch.Tensor]) -> None:
+        """Say what the call returned."""
+        for result in results:
+            line = (self._rounded or {}).get(memory_of(result)) if _has_numbers(result) else None
+            if line:
+                self.events.note({"kind": "rounded", "line": line})
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = _tensors(args)
+        given = [value for value in _tensors((*args, *kwargs.values())) if _has_numbers(value)]
         floating = [value for value in given if value.is_floating_point() and value.dim() > 0]
-        kinds = {value.dtype for value in floating}
-        if len(kinds) > 1:
+        mixed = len({value.dtype for value in floating}) > 1
+        if mixed:
             stray = next((value for value in floating if value.dtype is not self._dtype), floating[0])
-            frame = student_frame()
-            if frame is not None:
-                self.events.note(_told("dtype", func, frame) | self._described(stray, frame))
-        if func is _CAST:
-            self._note_rounding(args[0], kwargs.get("dtype"))
+            self._event("dtype", func, stray.dtype, stray)
         made = func(*args, **kwargs)
         if isinstance(made, torch.Tensor) and made.is_floating_point():
             # A cast makes something new; the rest of an expression is as old as what goes into it.
             kept = [] if func is _CAST else [value for value in floating if value.dtype is made.dtype]
             self._origins.note([made], kept)
+        form = form_of(func)
+        if self._rounded is not None and not form.shape_only:
+            written = [args[n] if n < len(args) else kwargs.get(name) for n, name in form.written]
+            self._follow(func, given, [*_tensors([made]), *_tensors(written)], mixed)
         return made
 
-    def _described(self, stray: torch.Tensor, frame: FrameType) -> dict[str, str]:
-        return {
-            "made": self._origins.line(stray),
-            "name": name_of(stray, frame),
-            "dtype": str(stray.dtype).removeprefix("torch."),
+    def _follow(
+        self, func: Any, given: Sequence[torch.Tensor], made: Sequence[torch.Tensor], mixed: bool
+    ) -> None:
+        """Tell of the results what was told of the arguments, and whether they are coarser."""
+        assert self._rounded is not None
+        known = [(value, self._rounded.get(memory_of(value))) for value in given]
+        data = [(value, line) for value, line in known if line is not None]
+        if not data:
+            return
+        before = next((line for _, line in data if line), "")
+        finest = min(torch.finfo(value.dtype).eps for value, _ in data)
+        for result in made:
+            if not _has_numbers(result):
+                continue
+            line = before
+            if not line and torch.finfo(result.dtype).eps > finest:
+                line = line_of(student_frame())
+            if not mixed and result.is_floating_point() and result.dtype is not data[0][0].dtype:
+                self._event("cast", func, result.dtype)
+            if line or memory_of(result) not in self._rounded:
+                self._rounded[memory_of(result)] = line
+                self._kept.append(result)
+
+    def _event(self, kind: str, func: Any, dtype: torch.dtype, stray: torch.Tensor | None = None) -> None:
+        frame = student_frame()
+        if frame is None or self._rounded is None:
+            return
+        told = {
+            "kind": kind,
+            "operation": func._schema.name.removeprefix("aten::"),
+            "line": line_of(frame),
+            "made": self._origins.line(stray) if stray is not None else "",
+            "name": name_of(stray, frame) if stray is not None else "",
+            "held": "held" if stray is not None and not self._origins.in_call(stray) else "",
+            "dtype": str(dtype).removeprefix("torch."),
         }
+        self.events.note(told)
 
 
-def _told(kind: str, func: Any, frame: FrameType | None) -> dict[str, str]:
-    operation = func._schema.name.removeprefix("aten::")
-    return {"kind": kind, "operation": operation, "line": line_of(frame), "made": "", "name": "", "dtype": ""}
-
-
-def _coarser(one: torch.dtype, other: torch.dtype) -> bool:
-    return one.is_floating_point and torch.finfo(one).eps > torch.finfo(other).eps
+def _has_numbers(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
 
 
 def _tensors(args: Any) -> list[torch.Tensor]:

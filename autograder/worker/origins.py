@@ -35,7 +35,9 @@ _GLUE = (
     "/autograder/worker/pretend_calls.py",
     "/autograder/worker/pretend_kernels.py",
     "/autograder/worker/pretend_names.py",
+    "/autograder/worker/pretend_cuda.py",
     "/autograder/worker/origins.py",
+    "/autograder/worker/wire.py",
 )
 _LONGEST = 200
 
@@ -91,6 +93,9 @@ class Origins:
     def __init__(self) -> None:
         self._lines: dict[int, tuple[str, int]] = {}
         self._kept: list[torch.Tensor] = []  # memory that is let go would be handed out a second time
+        self._begun = 0
+        self.calling = False
+        """Whether the call is being made: the module has its constructor behind it."""
 
     def note(self, made: Iterable[torch.Tensor], sources: Iterable[torch.Tensor] = ()) -> None:
         """Remember the running line as the one that made these, unless they come from known tensors."""
@@ -104,8 +109,16 @@ class Origins:
             where = next((line for line in lines if line), (frame.f_code.co_filename, frame.f_lineno))
         for tensor in made:
             if self._find(tensor) is None:
-                self._lines[_memory(tensor)] = where
+                self._lines[memory_of(tensor)] = where
                 self._kept.append(tensor)
+
+    def begun(self) -> None:
+        """Say that all is made that the call is made with: what comes now is made in it."""
+        self._begun, self.calling = len(self._lines), True
+
+    def in_call(self, tensor: torch.Tensor) -> bool:
+        """Whether the call itself made a tensor, not the module's constructor nor somebody before."""
+        return memory_of(tensor) in list(self._lines)[self._begun :]
 
     def line(self, tensor: torch.Tensor) -> str:
         """The student's line that made a tensor, or `""` where it was not seen being made."""
@@ -113,22 +126,24 @@ class Origins:
         return _told(*found) if found is not None else ""
 
     def _find(self, tensor: torch.Tensor) -> tuple[str, int] | None:
-        return self._lines.get(_memory(tensor))
+        return self._lines.get(memory_of(tensor))
 
 
 def name_of(tensor: torch.Tensor, frame: FrameType | None) -> str:
     """What the student's running code calls a tensor, as `self.mask`, or `""`."""
     if frame is None:
         return ""
-    memory = _memory(tensor)
+    memory = memory_of(tensor)
     holder = frame.f_locals.get("self")
     if isinstance(holder, nn.Module):
-        for name, value in list(vars(holder).items()):
-            if not name.startswith("_") and any(_memory(item) == memory for item in _held(value)):
+        kinds = type(holder).__mro__[: type(holder).__mro__.index(nn.Module)]
+        held = [item for owner in (holder, *kinds) for item in list(vars(owner).items())]
+        for name, value in held:
+            if not name.startswith("_") and any(memory_of(item) == memory for item in _held(value)):
                 return f"self.{name}"
     for names in (frame.f_locals, frame.f_globals):
         for name, value in list(names.items()):
-            if isinstance(value, torch.Tensor) and not name.startswith("_") and _memory(value) == memory:
+            if isinstance(value, torch.Tensor) and not name.startswith("_") and memory_of(value) == memory:
                 return name
     return ""
 
@@ -149,14 +164,16 @@ def _assignment(name: str, frame: FrameType) -> tuple[str, int] | None:
 def _held(value: Any) -> list[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         return [value]
+    if isinstance(value, nn.Module):  # not a registered one: those are in `_modules`
+        return [*value.parameters(), *value.buffers()]
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
-        return [item for item in value if isinstance(item, torch.Tensor)]
+        return [tensor for item in value for tensor in _held(item)]
     return []
 
 
-def _memory(tensor: torch.Tensor) -> int:
+def memory_of(tensor: torch.Tensor) -> int:
     """What all views of a tensor's memory have in common; of a tensor without any, itself."""
     try:
         address = tensor.untyped_storage().data_ptr()

@@ -12,7 +12,7 @@ call the original, and tensors that it holds outside its parameters do not come 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,8 +20,9 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from autograder.worker.autocast import GpuAutocast
 from autograder.worker.cuda import Cuda
-from autograder.worker.dtypes import DtypeLog, RoundingLog
+from autograder.worker.dtypes import CoarserLog, DtypeLog
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
 from autograder.worker.watching import Events
@@ -51,7 +52,7 @@ class Cpu:
 
     device = torch.device("cpu")
 
-    def __init__(self, log: RoundingLog | None) -> None:
+    def __init__(self, log: CoarserLog | DtypeLog | None) -> None:
         self._log = log
         self.events = log.events if log is not None else Events()
         self.quiet = False
@@ -68,6 +69,16 @@ class Cpu:
     def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor
 
+    def given(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Say what the call is made with: a log follows it."""
+        if self._log is not None:
+            self._log.given(tensors)
+
+    def ended(self, results: Iterable[torch.Tensor]) -> None:
+        """Say what came of it."""
+        if self._log is not None:
+            self._log.ended(results)
+
 
 def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     """Make one call there. What stops it is in `error`, beside all that was seen until then."""
@@ -78,11 +89,13 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
         try:
             with machine:
-                found = _made_and_called(objects, request, machine, answer)
+                found = _made_and_called(objects, request, machine, origins, answer)
             # Outside the device: in it, every copy for the answer would be looked at as the student's.
             answer |= {name: objects.plain(_plainly(value)) for name, value in found.items()}
         except (Exception, SystemExit) as error:
             answer["error"] = describe_exception(error)
+            if isinstance(machine, PretendDevice):
+                machine.stopped(error)
     answer["events"] = machine.events
     return answer
 
@@ -114,8 +127,8 @@ def _machine(request: dict[str, Any], origins: Origins, names: dict[str, Any]) -
     name = request.get("device", "cpu")
     if name == "cpu":
         match request.get("trace"), request.get("dtype"):
-            case "rounding", torch.dtype() as dtype:
-                return Cpu(RoundingLog(dtype))
+            case "coarser", torch.dtype() as dtype:
+                return Cpu(CoarserLog(dtype))
             case "all", torch.dtype() as dtype:
                 return Cpu(DtypeLog(origins, dtype))
         return Cpu(None)
@@ -128,6 +141,7 @@ def _made_and_called(
     objects: Objects,
     request: dict[str, Any],
     machine: Machine,
+    origins: Origins,
     answer: dict[str, Any],
 ) -> dict[str, Any]:
     """Make the call and return what it gave, as it lies there; `answer` gets what is known on the way."""
@@ -147,7 +161,8 @@ def _made_and_called(
     modules += [m for m in tree_leaves((args, kwargs)) if isinstance(m, nn.Module)]
     machine.quiet = True
     for module in modules:
-        _move(module, request.get("dtype"), machine)
+        as_made = module is target and request.get("as_made")
+        _move(module, None if as_made else request.get("dtype"), machine)
     answer["stayed"] = _stayed(modules, machine)
     leaves: list[torch.Tensor] = []
     backward = request.get("backward")
@@ -158,14 +173,21 @@ def _made_and_called(
     )
     kwargs = map_tree(kwargs, lambda leaf: _given(leaf, machine, leaves, backward))
     machine.quiet = False
+    origins.begun()
+    if isinstance(machine, Cpu):
+        machine.given([*_tensors([args, kwargs]), *(tensor for _, tensor in _registered(modules))])
     for attribute in request.get("method", []):
         target = getattr(target, attribute)
     torch.default_generator.manual_seed(seed)
     with ExitStack() as stack:
         if request.get("autocast"):
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
+            if request["autocast"] == "cuda":
+                stack.enter_context(GpuAutocast())
         value = target(*args, **kwargs)
     tensors = _tensors(value)
+    if isinstance(machine, Cpu):
+        machine.ended(tensors)
     found = {"value": value}
     answer["places"] = [_place_of(tensor) for tensor in tensors]
     if backward is not None:
@@ -246,8 +268,13 @@ def _move_once_shaped(part: nn.Module, machine: Machine) -> None:
 
 def _stayed(modules: Sequence[nn.Module], machine: Machine) -> list[str]:
     """The registered tensors that `.to()` did not move."""
+    return [name for name, tensor in _registered(modules) if _place_of(tensor) != str(machine.device)]
+
+
+def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
+    """The modules' tensors by name, but those that wait for a first input to get their shape."""
     named = [pair for m in modules for pair in (*m.named_parameters(), *m.named_buffers())]
-    return [n for n, tensor in named if not is_lazy(tensor) and _place_of(tensor) != str(machine.device)]
+    return [(name, tensor) for name, tensor in named if not is_lazy(tensor)]
 
 
 def _given(value: Any, machine: Machine, leaves: list[torch.Tensor], backward: int | None) -> Any:

@@ -46,6 +46,10 @@ class HardCoded(RuntimeError):
     """What torch raises when a device is asked for that the machine does not have."""
 
 
+class Beyond(RuntimeError):
+    """What no GPU would raise: a tensor of this device has come where nothing knows what it is."""
+
+
 class Holds(IntEnum):
     """What a piece of memory holds, by what it was computed from; the most of it counts."""
 
@@ -93,7 +97,7 @@ class Pretend(torch.Tensor):
     def __torch_dispatch__(  # type: ignore[override]  # torch declares it as a function, and calls it on the class
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        raise RuntimeError("a tensor of the pretend device was used after the call that it was made for")
+        raise Beyond("a tensor of the pretend device was used after the call, or as one of another class")
 
 
 class PretendDevice:
@@ -110,13 +114,17 @@ class PretendDevice:
         self.device = DEVICE
         self.quiet = False
         """While it is set nothing is written down: what goes on is not the student's doing."""
+        self.current = False
+        """Whether `cuda` without a number means this device, as in `with torch.cuda.device(x.device):`."""
         self._modes = (Kernels(self), Calls(self))
         self._stack = ExitStack()
 
     def __enter__(self) -> PretendDevice:
+        from autograder.worker.pretend_cuda import cuda_of
         from autograder.worker.pretend_names import other_names
 
         self._stack.enter_context(other_names(self, self.names))
+        self._stack.enter_context(cuda_of(self))
         for mode in self._modes:
             self._stack.enter_context(mode)
         return self
@@ -147,6 +155,7 @@ class PretendDevice:
             "line": line_of(frame),
             "made": made or line_that_names(name, frame),
             "name": name,
+            "held": "held" if stray is not None and not self.origins.in_call(stray) else "",
         }
         self.events.note(told)
 
@@ -169,12 +178,17 @@ class PretendDevice:
             f"{DEVICE} and cpu!{onto}"
         )
 
+    def stopped(self, error: BaseException) -> None:
+        """Note that a call has ended at the limits of what is pretended, if it has: no student's fault."""
+        if isinstance(error, Beyond) or "from the 'Lazy' backend" in str(error):
+            self.events.note({"kind": "beyond", "operation": str(error)[:200]})
+
     def place_of(self, device: Any) -> torch.device:
         """The device as torch's C++ code is to take it; any other than this one and the CPU is hard-coded."""
         if type(device) is int:
             device = torch.device("cuda", device)
         device = torch.device(device)
-        if device == DEVICE:
+        if device == DEVICE or (self.current and device == torch.device("cuda")):
             return LABEL
         if device.type in ("cpu", "meta", LABEL.type):
             return torch.device(device)

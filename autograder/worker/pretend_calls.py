@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 from autograder.worker.origins import called_by_student
 from autograder.worker.pretend import DEVICE, LABEL, MixedDevices, Pretend
 from autograder.worker.pretend_names import refuse_other_generators
+from autograder.worker.wire import map_tree
 
 if TYPE_CHECKING:
     from autograder.worker.pretend import PretendDevice
@@ -81,6 +82,8 @@ def _made_from_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> An
     place = None if device is None else gpu.place_of(device)
     if args and isinstance(args[0], _T):
         return args[0].detach().clone().to(device=place, dtype=kwargs.get("dtype"))
+    # Tensors among the numbers are read one by one.
+    args = map_tree(args, lambda leaf: gpu.read(leaf, func.__name__) if isinstance(leaf, Pretend) else leaf)
     made = func(*args, **kwargs)
     return made if place is None else made.to(place)
 
@@ -181,6 +184,13 @@ def _indexed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     return func(args[0], _with_tensors(args[1]), *args[2:], **kwargs)
 
 
+def _set_item(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    """For CUDA torch leaves a number on the CPU: to put it where a mask says is to fill, without waiting."""
+    if isinstance(args[0], Pretend) and isinstance(args[2], (bool, int, float, complex)):
+        args = (*args[:2], torch.tensor(args[2], dtype=args[0].dtype, device="cpu"))
+    return _indexed(gpu, func, args, kwargs)
+
+
 def _with_tensors(index: Any) -> Any:
     if type(index) is tuple:
         return tuple(_with_tensors(part) for part in index)
@@ -196,6 +206,13 @@ def _set_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(into, Pretend) and isinstance(value, Pretend):
         into.numbers, into.root = value.numbers, value.root
     return func(*args, **kwargs)
+
+
+def _pinned(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+    """There is no driver that could pin memory; the copy is like any other."""
+    if isinstance(args[0], Pretend):
+        raise RuntimeError(f"cannot pin '{args[0].type()}' only dense CPU tensors can be pinned")
+    return args[0].clone()
 
 
 def _one_hot(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
@@ -215,7 +232,7 @@ _HANDLERS: dict[Any, _Handler] = {
     _T.get_device: _get_device,
     _T.data.__set__: _set_data,  # type: ignore[attr-defined]  # the same
     _T.__getitem__: _indexed,
-    _T.__setitem__: _indexed,
+    _T.__setitem__: _set_item,
     _T.tolist: _listed,
     _T.numpy: _to_numpy,
     _T.__array__: _to_numpy,
@@ -223,6 +240,7 @@ _HANDLERS: dict[Any, _Handler] = {
     _T.__format__: _printed,
     _T.type: _type,
     _T.new: _new,
+    _T.pin_memory: _pinned,
     _T.new_tensor: _new_tensor,
     torch.set_default_device: _default_device,
     torch.tensor: _made_from_data,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from autograder.worker.forms import Form, form_of
 from autograder.worker.origins import line_of, student_frame
 from autograder.worker.pretend import LABEL, Holds, MixedDevices, Pretend, Root
 from autograder.worker.watching import Watching
@@ -46,10 +46,10 @@ _SHAPED_BY = {
     aten.bincount.default: (0,),
     aten.repeat_interleave.Tensor: (0,),
 }
-# Their results have an argument's shape and nothing of its numbers.
-_SHAPE_ONLY = ("new_", "zeros_like", "ones_like", "full_like", "empty_like", "rand", "bernoulli")
-# They change what a tensor's shape is where it lies, so the wrapper has to follow.
-_RESHAPED = ("unsqueeze_", "squeeze_", "transpose_", "t_", "swapaxes_", "swapdims_", "as_strided_", "resize_")
+
+
+# Zeros without memory, as forward-mode gradients begin with: a mark on them says so, and a wrapper hides it.
+_NO_MEMORY = aten._efficientzerotensor.default
 
 
 class Kernels(Watching):
@@ -70,12 +70,14 @@ class Kernels(Watching):
         there = bool(ours) if asked is None else asked.type == LABEL.type
         if asked is not None and there:
             named["device"] = torch.device("cpu")
+        if func is _NO_MEMORY:
+            func = aten.zeros.default
         if not there and not ours:
             made = func(*inner, **named)
             if isinstance(made, torch.Tensor):
                 self.gpu.origins.note([made], plain)
             return made
-        form = _form(func)
+        form = form_of(func)
         if ours:
             self._refuse_mixed(func, form, args, ours, plain)
             for value in _shaping(func, args):
@@ -86,6 +88,8 @@ class Kernels(Watching):
         if func in (aten._to_copy.default,) and bool(ours) != there:
             if ours:
                 made = func(*inner, **named)
+                if made.is_meta:  # a shape, and no numbers
+                    return made
                 # `loss.cpu()` reads a number, as `loss.item()` does.
                 self.gpu.read(ours[0], "copy to the CPU", "readback" if ours[0].dim() else "sync")
                 self.gpu.origins.note([made])
@@ -124,7 +128,7 @@ class Kernels(Watching):
         return made
 
     def _refuse_mixed(
-        self, func: Any, form: _Form, args: tuple[Any, ...], ours: list[Pretend], plain: list[torch.Tensor]
+        self, func: Any, form: Form, args: tuple[Any, ...], ours: list[Pretend], plain: list[torch.Tensor]
     ) -> None:
         """Stop where CUDA would stop, because tensors lie on several devices."""
         operation = operation_of(func)
@@ -184,36 +188,25 @@ def _counts(made: Any) -> bool:
 def _shaping(func: Any, args: tuple[Any, ...]) -> list[Pretend]:
     """The arguments whose numbers say how large the result is."""
     if func in _INDEXING:
+        if _fills(args):
+            return []
         asked = [index for index in args[1] if index is not None and index.dtype in (torch.bool, torch.uint8)]
     else:
         asked = [args[position] for position in _SHAPED_BY.get(func, ())]
     return [value for value in asked if isinstance(value, Pretend)]
 
 
-class _Form:
-    """What a kernel's schema says of its results, read once."""
-
-    def __init__(self, func: Any) -> None:
-        schema = func._schema
-        name = schema.name.removeprefix("aten::")
-        self.shape_only = name.startswith(_SHAPE_ONLY)
-        self.reshaped = name in _RESHAPED
-        arguments = list(enumerate(schema.arguments))
-        written = [(n, a) for n, a in arguments if a.alias_info is not None and a.alias_info.is_write]
-        self.written = [(n, a.name) for n, a in written]
-        aliases = [result.alias_info for result in schema.returns if result.alias_info is not None]
-        self.views = any(not alias.is_write for alias in aliases)
-        same = [
-            (n, a.name)
-            for n, a in written
-            if any(alias.is_write and alias.before_set == a.alias_info.before_set for alias in aliases)
-        ]
-        self.returned = same[0] if same and len(schema.returns) == 1 else None
-
-
-@cache
-def _form(func: Any) -> _Form:
-    return _Form(func)
+def _fills(args: tuple[Any, ...]) -> bool:
+    """Whether one number of the CPU is put where one mask says, which for torch is `masked_fill`."""
+    given = [index for index in args[1] if index is not None]
+    number = args[2] if len(args) > 2 else None
+    return (
+        isinstance(number, torch.Tensor)
+        and not isinstance(number, Pretend)
+        and number.numel() == 1
+        and len(given) == 1
+        and given[0].dtype in (torch.bool, torch.uint8)
+    )
 
 
 def _follow(into: Pretend) -> None:

@@ -172,12 +172,6 @@ return self.rnn(x, (h, h))[0]
     "plain attr float32 moved": makes(
         "self.scale = torch.ones(3)", "return x * self.scale.to(x.device)", rule="dtype", line="self.scale"
     ),
-    "autocast dot": makes(
-        "self.a, self.b = nn.Linear(D, H), nn.Parameter(torch.ones(4))",
-        "return torch.dot(self.a(x)[0, 0], self.b)",
-        rule="dtype",
-        line="",
-    ),
     "autocast index_put": makes(
         "self.fc = nn.Linear(D, H)",
         """
