@@ -1,18 +1,20 @@
 """`torch.cuda` while a GPU is pretended: what right code asks of it answers, and nothing needs a driver.
 
-Code that has looked (`if x.is_cuda:`) may time, synchronise, seed or enter its input's device. Which devices
-there are is told to the student's own lines only; torch's code must go on as on the machine that it is on.
+Code that has looked (`if x.is_cuda:`) may time, synchronise, seed or enter its input's device. Torch's own
+code goes on as on the machine that it is on: it sees the module as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.worker.origins import called_by_student
+from autograder.worker.origins import is_student_file
 from autograder.worker.pretend import DEVICE, LABEL, Pretend
 
 if TYPE_CHECKING:
@@ -23,6 +25,23 @@ _NOTHING = (
     "reset_peak_memory_stats", "reset_accumulated_memory_stats", "set_rng_state",
 )  # fmt: skip
 _ZERO = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
+_FOR_ALL = ("get_rng_state", "set_rng_state")
+"""Answered to torch's code, too: `torch.random.fork_rng` asks for the input's device."""
+
+
+class _Seen(ModuleType):
+    """A module of torch's that answers the student's lines otherwise."""
+
+    def __init__(self, module: ModuleType, answers: dict[str, Any]) -> None:
+        super().__init__(module.__name__, module.__doc__)
+        self.__dict__.update(_module=module, _answers=answers)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._answers and (
+            name in _FOR_ALL or is_student_file(sys._getframe(1).f_code.co_filename)
+        ):
+            return self._answers[name]
+        return getattr(self._module, name)
 
 
 class _Stream:
@@ -58,6 +77,7 @@ class _Stream:
 @contextmanager
 def cuda_of(gpu: PretendDevice) -> Iterator[None]:
     """While this lasts `torch.cuda` speaks of the pretend device."""
+    patched: Any = torch
     cuda, accelerator = torch.cuda, torch.accelerator
 
     def nothing(*args: Any, **named: Any) -> None:
@@ -66,63 +86,51 @@ def cuda_of(gpu: PretendDevice) -> Iterator[None]:
     def zero(*args: Any, **named: Any) -> int:
         return 0
 
-    def told(original: Callable[..., Any], answer: Any) -> Callable[..., Any]:
+    def is_available() -> bool:
         # Not before the call: a constructor goes by the machine that the module is made on.
-        def ask(*args: Any, **named: Any) -> Any:
-            return answer if gpu.origins.calling and called_by_student() else original(*args, **named)
-
-        return ask
+        return gpu.origins.calling or cuda.is_available()
 
     @contextmanager
     def entered(device: Any) -> Iterator[None]:
         """Inside, `cuda` without a number is this device."""
         before = gpu.current
-        gpu.current = gpu.current or (device is not None and gpu.place_of(device) == LABEL)
+        gpu.current = before or (device is not None and gpu.place_of(device) == LABEL)
         try:
             yield
         finally:
             gpu.current = before
 
-    def device_of(tensor: torch.Tensor) -> Any:
-        return entered(DEVICE if isinstance(tensor, Pretend) else None)
-
-    def current_device() -> int:
-        return (DEVICE.index or 0) if gpu.current else 0
-
     def stream(given: Any = None, *args: Any) -> _Stream:
         return given if isinstance(given, _Stream) else _Stream()
 
-    def random_state(*args: Any, **named: Any) -> torch.Tensor:
-        return torch.default_generator.get_state()
-
-    there: dict[tuple[Any, str], Any] = {
-        **{(cuda, name): nothing for name in _NOTHING},
-        **{(cuda, name): zero for name in _ZERO},
-        **{(cuda, name): stream for name in ("stream", "current_stream", "default_stream")},
-        **{(cuda, name): _Stream for name in ("Stream", "Event")},
-        **{(torch.cuda.nvtx, name): nothing for name in ("range_push", "range_pop", "mark")},
-        (cuda, "is_available"): told(cuda.is_available, True),
-        (cuda, "device_count"): told(cuda.device_count, (DEVICE.index or 0) + 1),
-        (cuda, "is_bf16_supported"): told(cuda.is_bf16_supported, True),
-        (cuda, "get_device_name"): told(cuda.get_device_name, "a pretend GPU"),
-        (cuda, "get_device_capability"): told(cuda.get_device_capability, (8, 0)),
-        (cuda, "get_rng_state"): random_state,
-        (cuda, "current_device"): current_device,
-        (cuda, "device"): entered,
-        (cuda, "device_of"): device_of,
-        (torch.Tensor, "record_stream"): nothing,
-        (accelerator, "synchronize"): nothing,
-        (accelerator, "is_available"): told(accelerator.is_available, True),
-        (accelerator, "current_accelerator"): told(accelerator.current_accelerator, torch.device("cuda")),
+    answers = {
+        **dict.fromkeys(_NOTHING, nothing),
+        **dict.fromkeys(_ZERO, zero),
+        **dict.fromkeys(("stream", "current_stream", "default_stream"), stream),
+        **dict.fromkeys(("Stream", "Event"), _Stream),
+        "nvtx": SimpleNamespace(range_push=nothing, range_pop=nothing, mark=nothing),
+        "is_available": is_available,
+        "device": entered,
+        "device_of": lambda tensor: entered(DEVICE if isinstance(tensor, Pretend) else None),
+        "device_count": lambda: (DEVICE.index or 0) + 1,
+        "current_device": lambda: (DEVICE.index or 0) if gpu.current else 0,
+        "is_bf16_supported": lambda *args: True,
+        "get_device_name": lambda *args: "a pretend GPU",
+        "get_device_capability": lambda *args: (8, 0),
+        "get_rng_state": lambda *args: torch.default_generator.get_state(),
     }
-    before = {(owner, name): vars(owner).get(name) for owner, name in there}
+    patched.cuda = _Seen(cuda, answers)
+    patched.accelerator = _Seen(
+        accelerator,
+        {
+            "synchronize": nothing,
+            "is_available": is_available,
+            "current_accelerator": lambda *args: torch.device("cuda"),
+        },
+    )
+    patched.Tensor.record_stream = nothing
     try:
-        for (owner, name), answer in there.items():
-            setattr(owner, name, answer)
         yield
     finally:
-        for (owner, name), original in before.items():
-            if original is None:  # it was inherited
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
+        patched.cuda, patched.accelerator = cuda, accelerator
+        del patched.Tensor.record_stream  # the inherited one is there again

@@ -3,6 +3,12 @@
 from tests.devices import (
     correct,
     faults,
+    fresh_autocast,
+    fresh_faults,
+    fresh_functions,
+    fresh_module_faults,
+    fresh_modules,
+    fresh_numbers,
     subtle_dtypes,
     subtle_functions,
     subtle_modules,
@@ -16,10 +22,16 @@ RIGHT = {
     **unusual_functions.FUNCTIONS,
     **unusual_modules.MODULES,
     **unusual_parts.MODULES,
+    **fresh_functions.FUNCTIONS,
+    **fresh_modules.MODULES,
+    **fresh_numbers.FUNCTIONS,
+    **fresh_autocast.MODULES,
 }
 WRONG = {
     **faults.FAULTS,
     **subtle_functions.FUNCTIONS,
     **subtle_modules.MODULES,
     **subtle_dtypes.DTYPES,
+    **fresh_faults.FUNCTIONS,
+    **fresh_module_faults.MODULES,
 }
