@@ -12,6 +12,13 @@ from autograder.worker.origins import Origins, line_of, memory_of, name_of, stud
 from autograder.worker.watching import Events, Watching
 
 _CAST = torch.ops.aten._to_copy.default
+_EPS = {
+    dtype: torch.finfo(dtype).eps
+    for dtype in (
+        torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.complex128, torch.complex64
+    )
+}  # fmt: skip
+"""How fine the dtypes are that hold numbers, and not whole ones."""
 
 
 class CoarserLog(Watching):
@@ -66,12 +73,12 @@ class DtypeLog(Watching):
 
         All else are constants. One that is written down in float32 is rounded as well, and no fault.
         """
-        self._rounded = {memory_of(tensor): "" for tensor in tensors if _has_numbers(tensor)}
+        self._rounded = {memory_of(tensor): "" for tensor in tensors if tensor.dtype in _EPS}
 
     def ended(self, results: Iterable[torch.Tensor]) -> None:
         """Say what the call returned."""
         for result in results:
-            line = (self._rounded or {}).get(memory_of(result)) if _has_numbers(result) else None
+            line = (self._rounded or {}).get(memory_of(result)) if result.dtype in _EPS else None
             if line:
                 self.events.note({"kind": "rounded", "line": line})
 
@@ -79,8 +86,8 @@ class DtypeLog(Watching):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = [value for value in _tensors((*args, *kwargs.values())) if _has_numbers(value)]
-        floating = [value for value in given if value.is_floating_point() and value.dim() > 0]
+        given = [value for value in _tensors((*args, *kwargs.values())) if value.dtype in _EPS]
+        floating = [value for value in given if value.dim() > 0 and value.is_floating_point()]
         mixed = len({value.dtype for value in floating}) > 1
         if mixed:
             stray = next((value for value in floating if value.dtype is not self._dtype), floating[0])
@@ -101,22 +108,25 @@ class DtypeLog(Watching):
     ) -> None:
         """Tell of the results what was told of the arguments, and whether they are coarser."""
         assert self._rounded is not None
-        known = [(value, self._rounded.get(memory_of(value))) for value in given]
-        data = [(value, line) for value, line in known if line is not None]
-        if not data:
+        before, finest, dtype = "", 1.0, None
+        for value in given:
+            line = self._rounded.get(memory_of(value))
+            if line is None:
+                continue
+            before, finest, dtype = before or line, min(finest, _EPS[value.dtype]), dtype or value.dtype
+        if dtype is None:
             return
-        before = next((line for _, line in data if line), "")
-        finest = min(torch.finfo(value.dtype).eps for value, _ in data)
         for result in made:
-            if not _has_numbers(result):
+            if result.dtype not in _EPS:
                 continue
             line = before
-            if not line and torch.finfo(result.dtype).eps > finest:
+            if not line and _EPS[result.dtype] > finest:
                 line = line_of(student_frame())
-            if not mixed and result.is_floating_point() and result.dtype is not data[0][0].dtype:
+            if not mixed and result.dtype is not dtype and result.is_floating_point():
                 self._event("cast", func, result.dtype)
-            if line or memory_of(result) not in self._rounded:
-                self._rounded[memory_of(result)] = line
+            memory = memory_of(result)
+            if line or memory not in self._rounded:
+                self._rounded[memory] = line
                 self._kept.append(result)
 
     def _event(self, kind: str, func: Any, dtype: torch.dtype, stray: torch.Tensor | None = None) -> None:
@@ -133,10 +143,6 @@ class DtypeLog(Watching):
             "dtype": str(dtype).removeprefix("torch."),
         }
         self.events.note(told)
-
-
-def _has_numbers(tensor: torch.Tensor) -> bool:
-    return tensor.is_floating_point() or tensor.is_complex()
 
 
 def _tensors(args: Any) -> list[torch.Tensor]:
