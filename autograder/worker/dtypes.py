@@ -31,7 +31,7 @@ class CoarserLog(Watching):
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
         self.events = Events()
-        self._eps, self._called = torch.finfo(dtype).eps, False
+        self._eps, self._called = _EPS[dtype], False
 
     def given(self, tensors: Iterable[torch.Tensor]) -> None:
         """Say that the call begins."""
@@ -50,7 +50,7 @@ class CoarserLog(Watching):
         return made
 
     def _is_coarser(self, tensor: torch.Tensor) -> bool:
-        return _has_numbers(tensor) and torch.finfo(tensor.dtype).eps > self._eps
+        return _EPS.get(tensor.dtype, 0.0) > self._eps
 
 
 class DtypeLog(Watching):
