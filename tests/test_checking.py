@@ -102,6 +102,8 @@ def test_strided_inputs_have_the_shape_and_are_not_contiguous():
         ((), "B H", "(a single number)"),
         ((2, 11), "", "is there a sum or a mean still to be taken"),
         ((2, 3, 11), "B T H", "Along time there are 3 where there should be 5: which are left out"),
+        ((2, 3, 22), "B T H", "Along time it has been cut into 2 parts, along hidden it is whole"),
+        ((11, 5), "5 1 11", "The size-1 dimension is missing, which has size 1 here"),
     ],
 )
 def test_a_wrong_shape_is_read_by_name(seen, dims, said):
@@ -235,6 +237,13 @@ def test_tolerance_is_that_of_the_coarser_dtype(factor, dtype, agrees):
     assert (compare((right * factor).to(dtype), right) == "") is agrees
 
 
+def test_what_a_coarser_result_went_into_is_compared_as_coarsely():
+    x = draw()("B H") + 3
+    near, form = x * (1 + 1e-5), {"names": ("y", "w"), "dims": "B H", "sizes": SIZES}
+    expect((near, x.float()), (x, x), **form)
+    assert "`y` has the right shape but not the right values" in message(expect, (near, x), (x, x), **form)
+
+
 def test_numbers_that_are_not_finite_or_not_real():
     assert "not finite" in compare(torch.tensor([float("nan")]), torch.ones(1))
     assert "complex" in compare(torch.ones(1) * 1j, torch.ones(1))
@@ -309,6 +318,18 @@ def test_a_wrong_gradient_says_where(function, said):
     assert said in message(gradients, function)
 
 
+def test_of_several_results_the_one_without_a_graph_is_told():
+    def function(x, h):
+        return h * x.sum(), (h * x.sum()).detach()
+
+    def right(x, h):
+        return h * x.sum(), h * x.sum()
+
+    said = message(gradients, function, right)
+    assert "The gradient of `x` is not the one" in said
+    assert "the second is cut off from the graph" in said
+
+
 # Modules
 
 
@@ -339,6 +360,31 @@ def test_what_a_module_registers(change, said):
     registered()
     registered(lambda m: m.register_buffer("v", torch.zeros(1), persistent=False))
     assert said in message(registered, change)
+
+
+def test_parameters_in_one_memory_are_named():
+    class Tied(nn.Module):
+        def __init__(self, *tensors):
+            super().__init__()
+            self.v, self.w = map(nn.Parameter, tensors)
+
+    expected = {"v": ("(3,)", (3,)), "w": ("(3,)", (3,))}
+
+    def made(*tensors):
+        module = expect_module(submission(f=lambda: Tied(*tensors)).f(), "`M()`")
+        expect_registered(module, expected, "`M`")
+
+    made(torch.zeros(3), torch.zeros(3))
+    made(*torch.zeros(2, 3).unbind())
+    assert "`v` and `w` lie in the same memory" in message(made, *[torch.zeros(3)] * 2)
+
+
+def test_of_many_missing_names_the_first_are_told():
+    made = expect_module(submission(f=Right).f(), "`M()`")
+    names = {f"layers.{k}.w": ("(1,)", (1,)) for k in range(20)}
+    said = message(expect_registered, made, names, "`M`")
+    assert "`layers.5.w` and 14 more" in said
+    assert "`layers.6.w`" not in said
 
 
 @pytest.mark.parametrize("made", [None, 3, torch.zeros(1), len, "text"])
@@ -569,6 +615,47 @@ def test_checks_run_on_one_thread_and_leave_the_number_of_threads_as_it_was(fold
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_numbers_of_numpy_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    answers = submission(f=lambda: (numpy.int64(3), numpy.bool_(True), [numpy.float32(0.5)], numpy.zeros(2)))
+    number, truth, (half,), array = answers.f()
+    assert (number, truth, half) == (3, True, 0.5)
+    assert (type(number), type(truth), type(half)) == (int, bool, float)
+    assert array.what == "a numpy.ndarray"
+
+
+RETURNS_ZEROS = """
+import torch
+from autograder.checking import expect, points, rule
+
+@points(1)
+@rule("values")
+def test_zeros(submission, sizes, draw):
+    '''It returns zeros.'''
+    x = draw("B T")
+    expect(submission.f(x), torch.zeros_like(x), names="y", dims="B T", sizes=sizes)
+"""
+
+
+def test_values_that_change_from_call_to_call_are_told(tmp_path):
+    (tmp_path / "test_f.py").write_text(RETURNS_ZEROS)
+    kept = []
+
+    def remembering(x):
+        kept.append(x)
+        return x.new_full(x.shape, float(len(kept)))
+
+    for function, changes in ((torch.randn_like, True), (remembering, True), (lambda x: x + 1, False)):
+        (result,) = with_checks(
+            tmp_path,
+            lambda checks, f=function: checks.run(
+                "f", submission(f=f), seed=1, include_hidden=True, renew=lambda: None
+            ),
+        )
+        assert ("Made once more, the same call gives other numbers" in result.message) == changes
+        assert ("The smallest input that shows it" in result.message) != changes
 
 
 def test_points_are_halves_and_rules_are_known():

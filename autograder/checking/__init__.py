@@ -14,17 +14,16 @@ from autograder.checking.expect import (
     compare,
     expect,
     expect_dtype,
-    expect_module,
     expect_no_kernel,
     expect_no_mention,
     expect_not_shared,
-    expect_registered,
     expect_untouched,
     fail,
     tree_leaves,
 )
 from autograder.checking.gradients import expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule, teaching_only
+from autograder.checking.registered import expect_module, expect_registered
 from autograder.checking.submission import Submission, Target
 from autograder.worker.wire import Opaque
 

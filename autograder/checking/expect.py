@@ -96,12 +96,17 @@ def expect(
             raise CheckFailed(explain_shape(name, shape, dim, sizes), evidence=evidence)
     if not values:
         return
-    apart = [compare(result, right, dim) for dim, result, right in zip(every, results, wanted, strict=True)]
+    # What a coarser one went into is as coarse, whatever its own dtype: that is for `expect_dtype`.
+    dtypes = [result.dtype for result in results if result.dtype in TOLERANCE]
+    apart = [
+        compare(result, right, dim, dtypes=dtypes)
+        for dim, result, right in zip(every, results, wanted, strict=True)
+    ]
     if any(apart):
         first = next(position for position, difference in enumerate(apart) if difference)
         swapped = _named_like(results[first], first, dict(zip(names, wanted, strict=True)))
         fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
-        others = f" {_list(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
+        others = f" {listed(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
         raise WrongValues(
             f"`{names[first]}` has the right shape but not the right values: {apart[first]}"
             f"{swapped or others}",
@@ -150,7 +155,7 @@ def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str])
     leaves = tree_leaves(answer)
     for name, result in zip(names, leaves, strict=False):
         if not isinstance(result, torch.Tensor):
-            fail(f"`{name}` is {_seen(result)}, not a tensor.")
+            fail(f"`{name}` is {in_words(result)}, not a tensor.")
         if result.dtype != dtype:
             fail(
                 f"`{name}` is {result.dtype} although everything passed in is {dtype}. Something on the "
@@ -158,7 +163,7 @@ def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str])
                 "(`new_zeros`, `zeros_like`, or `dtype=x.dtype`)."
             )
     if len(leaves) != len(names):
-        fail(f"Expected {_list(names)}; you returned {_seen(answer)}.")
+        fail(f"Expected {listed(names)}; you returned {in_words(answer)}.")
 
 
 def carried(returned: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
@@ -180,46 +185,6 @@ def expect_untouched(call: Call, arguments: Sequence[Any], names: Sequence[str])
                     "end in `_`, `+=` and assignments such as `x[...] = ` write into the tensor they are "
                     "given: make a new tensor instead."
                 )
-
-
-def expect_module(made: Any, kind: str) -> Target:
-    """What a class made is an `nn.Module`; returned so that it can be called."""
-    if not isinstance(made, Target):
-        fail(f"{kind} must make an `nn.Module`; calling it gave {_seen(made)}.")
-    if not made.is_module:
-        fail(f"{kind} must make an `nn.Module`; it makes {made.type} objects. Is `nn.Module` its base class?")
-    return made
-
-
-def expect_registered(target: Target, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str) -> None:
-    """The module registers exactly these trainable parameters: name → (shape in words, shape)."""
-    seen = target.describe()
-    missing = [name for name in expected if name not in seen.parameters]
-    if missing and all("." in name for name in missing):
-        fail(
-            f"{kind} registers no parameter named {_list(missing)}, so `state_dict()`, `.to()` and "
-            "optimizers do not see it. The module that should hold it is made with other settings (without "
-            "biases, or with fewer layers), is of another kind, stands in a plain Python list or hangs under "
-            "another name, or is a second name for one that is there."
-        )
-    if missing:
-        fail(
-            f"{kind} registers no parameter named {_list(missing)}, so `state_dict()`, `.to()` and "
-            "optimizers do not see it. Assign an `nn.Parameter` of its own to `self` under each name; a "
-            "plain tensor, a buffer, a Python list or a second name for the same parameter does not count."
-        )
-    saved = [name for name in seen.saved if name not in seen.parameters]
-    extra = [name for name in (*seen.parameters, *saved) if name not in expected]
-    if extra:
-        fail(
-            f"{kind} registers {_list(extra)} besides the parameters asked for, so weights saved by another "
-            "one of its kind do not load into it."
-        )
-    for name, (words, shape) in expected.items():
-        if tuple(seen.parameters[name].shape) != shape:
-            fail(f"`{name}` has shape {tuple(seen.parameters[name].shape)}; expected {words} = {shape}.")
-        if name not in seen.trainable:
-            fail(f"`{name}` does not ask for gradients, so an optimizer would never change it.")
 
 
 def expect_no_kernel(call: Call, pattern: str, say: str) -> None:
@@ -251,8 +216,8 @@ def _results(
     answer: Any, reference: Any, names: tuple[str, ...], *, nested: bool = False
 ) -> list[torch.Tensor]:
     """The answer's tensors in the reference's structure, or a failure that says what was returned."""
-    said = f"{_list(names)} {'is' if len(names) == 1 else 'are'}" if nested else "you returned"
-    wanted = _structure(reference, list(names)) if not isinstance(reference, torch.Tensor) else _list(names)
+    said = f"{listed(names)} {'is' if len(names) == 1 else 'are'}" if nested else "you returned"
+    wanted = _structure(reference, list(names)) if not isinstance(reference, torch.Tensor) else listed(names)
     if answer is None and not nested:
         fail(f"Expected {wanted}; you returned nothing (`None`). Is a `return` missing?")
     if isinstance(reference, torch.Tensor):
@@ -262,10 +227,10 @@ def _results(
                 f"{type(answer).__name__} of one."
             )
         if not isinstance(answer, torch.Tensor):
-            fail(f"Expected {wanted}, a tensor; {said} {_seen(answer)}.")
+            fail(f"Expected {wanted}, a tensor; {said} {in_words(answer)}.")
         return [answer]
     if not isinstance(answer, (list, tuple)) or len(answer) != len(reference):
-        fail(f"Expected {wanted}; {said} {_seen(answer)}.")
+        fail(f"Expected {wanted}; {said} {in_words(answer)}.")
     rest = list(names)
     flat: list[torch.Tensor] = []
     for part, own in zip(answer, reference, strict=True):
@@ -301,7 +266,7 @@ def _tolerance(dtype: torch.dtype) -> tuple[float, float]:
     return TOLERANCE.get(dtype, (0.0, 0.0))
 
 
-def _seen(value: Any, depth: int = 0) -> str:
+def in_words(value: Any, depth: int = 0) -> str:
     """What was returned, in words."""
     if isinstance(value, torch.Tensor):
         return (
@@ -317,7 +282,7 @@ def _seen(value: Any, depth: int = 0) -> str:
         kind = f"a {type(value).__name__} of {len(value)}"
         if not value or depth > 1 or all(isinstance(item, (int, float)) for item in value):
             return kind
-        parts = ", ".join(_seen(item, depth + 1) for item in value[:4])
+        parts = ", ".join(in_words(item, depth + 1) for item in value[:4])
         return f"{kind} ({parts}{', …' if len(value) > 4 else ''})"
     if isinstance(value, dict):
         return f"a dict with the keys {', '.join(repr(key)[:30] for key in list(value)[:6])}"
@@ -335,6 +300,6 @@ def _structure(reference: Any, names: list[str]) -> str:
     return f"`({', '.join(_structure(part, names).strip('`') for part in reference)})`"
 
 
-def _list(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     quoted = [f"`{name}`" for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

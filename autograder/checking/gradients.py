@@ -13,6 +13,8 @@ from autograder.checking.expect import ROUNDED, compare, fail, same_numbers
 from autograder.checking.submission import Call, Target
 from autograder.worker.wire import map_tree, tree_leaves
 
+_ORDINALS = ("first", "second", "third", "fourth")
+
 
 def expect_gradients(
     target: Target,
@@ -73,10 +75,29 @@ def expect_gradients(
             )
         got = torch.zeros_like(leaf) if got is None else got
         if got.shape != want.shape or (apart := compare(got, want, dtypes=[part.dtype for part in seen])):
-            told = tell or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
+            told = _cut_off(call, wanted) or tell
+            told = told or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
             if got.shape == want.shape and apart.endswith(ROUNDED):
                 told = ROUNDED
             fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")
+
+
+def _cut_off(call: Call, wanted: Sequence[torch.Tensor]) -> str:
+    """Which of several results has no graph although the right computation's has, in words."""
+    tensors = [part for part in tree_leaves(call.value) if isinstance(part, torch.Tensor)]
+    attached = [flag for part, flag in zip(tensors, call.attached, strict=False) if part.is_floating_point()]
+    cut = [
+        _ORDINALS[place]
+        for place, (flag, right) in enumerate(zip(attached, wanted, strict=False))
+        if right.requires_grad and not flag and place < len(_ORDINALS)
+    ]
+    if not cut:
+        return ""
+    which = f"{' and the '.join(cut)} {'is' if len(cut) == 1 else 'are'}"
+    return (
+        f"Of what you return, counted from the front, the {which} cut off from the graph: was it detached, "
+        "or copied, before it was returned or put aside?"
+    )
 
 
 def _explain_in_place(

@@ -57,3 +57,5 @@ class Module:
     kinds: tuple[str, ...]
     saved: tuple[str, ...]
     """The names in its `state_dict()`."""
+    shared: tuple[tuple[str, ...], ...]
+    """The parameters, two or more, that begin at one place in memory."""

@@ -10,15 +10,12 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-import torch
 
 from autograder.checking.answers import fingerprint
 from autograder.checking.draw import Draw, Sizes
@@ -28,10 +25,17 @@ from autograder.checking.expect import CheckFailed, WrongValues
 from autograder.checking.failures import read_failure, was_judged
 from autograder.checking.smallest import LADDER, smallest
 from autograder.checking.submission import Submission
+from autograder.checking.surroundings import undisturbed
 
 Result = TypeVar("Result")
 PUBLIC_SEED = 2013
 """The seed of the inputs that students see in their notebooks."""
+_TRIED_AGAIN = ("values", "generality")
+"""The rules of checks in which a right answer draws nothing at random."""
+_CHANGING = (
+    "Made once more, the same call gives other numbers: is something drawn at random, kept from an earlier "
+    "call, or never filled (`torch.empty`)?"
+)
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,8 @@ class Checks:
     def _run_one(
         self, check: Check, submission: Submission, seed: int, shrink: Callable[[], None] | None
     ) -> CheckResult:
-        """Run one check. With `shrink`, wrong values are told with the smallest input that shows them; it
-        is called should the student's process be lost over that."""
+        """Run one check. With `shrink`, wrong values are told with the smallest input that shows them, or
+        that they change from call to call; it is called should the student's process be lost over that."""
         for item in self._items[check]:
             raised = self._raised_by(item, check, submission, seed)
             if raised is None:
@@ -142,19 +146,24 @@ class Checks:
             if isinstance(raised, CheckFailed):
                 earned, evidence = raised.earned, raised.evidence
             answers = fingerprint(submission.exchanges, check.rule, message)
-            if shrink is not None and isinstance(raised, WrongValues) and check.rule == "values":
-                message = f"{message} {self._smallest(item, check, submission, seed, shrink)}".rstrip()
+            if shrink is not None and isinstance(raised, WrongValues) and check.rule in _TRIED_AGAIN:
+                message = (
+                    f"{message} {self._by_trying(item, check, submission, seed, shrink, raised)}".rstrip()
+                )
             return CheckResult(check, outcome, message, earned, answers, evidence)
         return CheckResult(check, "passed", "")
 
-    def _smallest(
+    def _by_trying(
         self,
         item: pytest.Item,
         check: Check,
         submission: Submission,
         seed: int,
         renew: Callable[[], None],
+        raised: WrongValues,
     ) -> str:
+        """What more is found out about wrong values by running the check again, in words."""
+
         def fails(sizes: Sizes) -> bool:
             raised = self._raised_by(item, check, submission, seed, sizes)
             if isinstance(raised, WorkerLost):
@@ -162,7 +171,12 @@ class Checks:
             return isinstance(raised, WrongValues)
 
         try:
-            return smallest(fails, self._plugin.letters)
+            again = self._raised_by(item, check, submission, seed, again=True)
+            if isinstance(again, WorkerLost):
+                raise again
+            if str(again) != str(raised):
+                return _CHANGING
+            return smallest(fails, self._plugin.letters) if check.rule == "values" else ""
         except WorkerLost as lost:
             if lost.reason == "infra_error":
                 raise
@@ -176,12 +190,17 @@ class Checks:
         submission: Submission,
         seed: int,
         sizes: Sizes | None = None,
+        *,
+        again: bool = False,
     ) -> BaseException | None:
-        """Run one check once, at the seed's sizes or at others, and return what it ended with."""
+        """Run one check once, at the seed's sizes or at others, and return what it ended with.
+
+        `again` gives the student's generators another seed, and leaves the inputs as they are.
+        """
         label = f"{check.task}/{item.name}"
         sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"))
         self._plugin.given = {"submission": submission, "sizes": sizes, "draw": Draw(seed, label, sizes)}
-        submission.begin(check.task, _student_seed(seed, label))
+        submission.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         raised = self._plugin.run(item)
         try:
             submission.finish()
@@ -276,7 +295,7 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
     options += ["-p", "no:warnings", "-p", "no:unraisableexception", "-p", "no:threadexception", "-s"]
     # The root is above the folder, so that two folders' files of one name are two modules.
     options += ["--noconftest", "--import-mode=importlib", "-c", os.devnull, f"--rootdir={folder.parent}"]
-    with _undisturbed():
+    with undisturbed():
         pytest.main([*options, str(folder)], plugins=[plugin])
     if plugin.collection_errors:
         raise ChecksBroken(plugin.collection_errors[0])
@@ -285,34 +304,6 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
     if not plugin.ran:
         raise ChecksBroken(f"no checks could be collected in {folder}")
     return plugin.result
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Keep the surroundings' pytest options and plugins out, and torch's generator as it was.
-
-    On one thread: the checks' tensors are small, and threads that wait for each other on a busy machine
-    made a check take ten times as long.
-    """
-    names = ("PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")
-    kept: Mapping[str, str | None] = {name: os.environ.get(name) for name in names}
-    os.environ.pop("PYTEST_ADDOPTS", None)
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    written = sys.dont_write_bytecode
-    sys.dont_write_bytecode = True
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        torch.set_num_threads(threads)
-        sys.dont_write_bytecode = written
-        for name, value in kept.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _read_check(item: pytest.Item) -> Check:

@@ -75,7 +75,9 @@ def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
             or _longer(seen, wanted, names)
         )
     if difference == -1:
-        return _lost(seen, wanted, names) or _merged(seen, wanted, names)
+        return (
+            _lost(seen, wanted, names) or _lost_and_moved(seen, wanted, names) or _merged(seen, wanted, names)
+        )
     if difference == 1:
         return _gained(seen, wanted, dims, sizes) or _split(seen, wanted)
     if difference < 0 and seen == tuple(size for size in wanted if size != 1):
@@ -143,6 +145,14 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) ->
             return (
                 f"Along {name} there are {got} where there should be {right}: which are left out, and where?"
             )
+    if len(apart) == 2:
+        for cut, whole in (apart, apart[::-1]):
+            parts, rest = divmod(seen[whole], wanted[whole])
+            if parts > 1 and not rest and wanted[cut] % parts and seen[cut] == -(-wanted[cut] // parts):
+                return (
+                    f"Along {names[cut]} it has been cut into {parts} parts, along {names[whole]} it is "
+                    "whole: functions that cut or join take the number of the dimension."
+                )
     if apart and math.prod(seen) == math.prod(wanted):
         return (
             "As many numbers as expected, but arranged otherwise: along which dimension are the parts "
@@ -163,6 +173,16 @@ def _lost(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> s
             "takes away dimensions of size 1, and so does an index."
         )
     return f"The {names[gone[0]]} dimension is missing: was it squeezed, summed, or indexed away?"
+
+
+def _lost_and_moved(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
+    for position, size in enumerate(wanted):
+        if size == 1 and sorted(seen) == sorted(wanted[:position] + wanted[position + 1 :]):
+            return (
+                f"The {names[position]} dimension is missing, which has size 1 here: `squeeze()` takes away "
+                "dimensions of size 1, and those after it then have other numbers."
+            )
+    return ""
 
 
 def _merged(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:

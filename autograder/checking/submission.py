@@ -158,6 +158,7 @@ class Target:
             modules=told.get("modules", {}),
             kinds=tuple(told.get("kinds", ())),
             saved=tuple(told.get("saved", ())),
+            shared=tuple(tuple(map(str, names)) for names in told.get("shared", ())),
         )
 
     def method(self, name: str) -> Target:

@@ -8,6 +8,7 @@ with the student's, `Ref` for what stays here and `Opaque` for what does not tra
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from types import ModuleType
@@ -180,6 +181,7 @@ class Objects:
             "leaves": [n for n, p in module.named_parameters() if p.is_leaf],
             "buffers": self.plain(dict(module.named_buffers())),
             "saved": [str(name) for name in module.state_dict()],
+            "shared": _shared(module),
             "modules": {n: type(m).__qualname__ for n, m in module.named_modules() if n},
             "kinds": sorted({base.__qualname__ for m in module.modules() for base in type(m).__mro__
                              if base.__module__.startswith("torch.nn.modules.")}),
@@ -232,6 +234,8 @@ class Objects:
             return value
         if isinstance(value, torch.Tensor):
             return _plain_tensor(value)
+        if _of_numpy(value):
+            return self.plain(value.item(), depth + 1)
         if isinstance(value, (list, torch.Size, tuple)):
             items = [self.plain(item, depth + 1) for item in value]
             return items if isinstance(value, list) else tuple(items)
@@ -286,6 +290,15 @@ def _untuple(value: Any) -> Any:
     return value
 
 
+def _shared(module: nn.Module) -> list[list[str]]:
+    """The names of parameters that begin at one place in memory, for each place that has more than one."""
+    places: dict[int, list[str]] = {}
+    for name, parameter in module.named_parameters():
+        if parameter.numel() and parameter.data_ptr():  # 0 where nothing is stored
+            places.setdefault(parameter.data_ptr(), []).append(name)
+    return [names for names in places.values() if len(names) > 1]
+
+
 def _floating(value: torch.Tensor) -> bool:
     return type(value) in _PLAIN_TYPES and value.is_floating_point()
 
@@ -307,6 +320,12 @@ def _plain_tensor(value: torch.Tensor) -> Any:
     # A mode-free copy: what an inference-mode call returned may be used like any other tensor.
     with torch.inference_mode(False), torch.no_grad():
         return torch.empty_like(plain, device="cpu").copy_(plain)
+
+
+def _of_numpy(value: Any) -> bool:
+    """Whether it is one of numpy's numbers or truth values, which print and count as Python's own."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, (numpy.bool_, numpy.integer, numpy.floating))
 
 
 def _kind(value: Any) -> str:

@@ -228,6 +228,20 @@ def item_states(h_n, item):
         "a slice and a reshape": "def item_states(h_n, item):\n    return h_n[:, item : item + 1].reshape(len(h_n), -1)\n",
     },
     "claims": {
+        "truth values of numpy and torch": """
+import numpy as np
+
+claims = {
+    "layers_see_all_timesteps": np.bool_(True),
+    "num_layers_equals_seq_len": np.bool_(False),
+    "h_n_holds_every_timestep": np.equal(1, 2),
+    "output_holds_every_layer": torch.tensor(False),
+    "batch_first_changes_h_n": False,
+    "output_last_equals_top_h_n": np.allclose(np.ones(2), np.ones(2)),
+    "lstm_has_extra_cell_state": torch.equal(torch.ones(2), torch.ones(2)),
+    "lstm_has_four_times_rnn_parameters": True,
+}
+""",
         "zeros and ones": CLAIMS.replace("True", "1").replace("False", "0"),
         "dict()": """
 claims = dict(

@@ -345,6 +345,13 @@ def copy_from_torch(stacked, lstm):
 """,
     },
     "lstm_parameter_count": {
+        "a number of numpy's": """
+import numpy as np
+
+def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
+    read = np.array([input_size] + [hidden_size] * (num_layers - 1))
+    return (4 * hidden_size * (read + hidden_size + biases_per_gate)).sum()
+""",
         "one product": """
 def lstm_parameter_count(D, H, L, biases_per_gate=1):
     return 4 * H * (D + H + biases_per_gate + (L - 1) * (2 * H + biases_per_gate))

@@ -82,11 +82,17 @@ def test_two_directions(submission, sizes, draw):
 @rule("generality")
 @needs(test_two_directions)
 def test_one_direction(submission, sizes, draw):
-    """Of three one-directional layers, the second dimension has size 1."""
-    lstm, x = reference_lstm(draw, directions=1), draw("B T D")
-    with case("with one direction"):
-        answer = submission.unflatten_state(results(lstm, x)[1], sizes.L, 1)
-        expect(answer, of_every_layer(lstm, x), **dims(1), sizes=sizes)
+    """Of three one-directional layers, and of four, the second dimension has size 1."""
+    # An even number of states may be taken for pairs of directions.
+    for other, context in (
+        (sizes, "with one direction"),
+        (sizes.but(L=4), "with four layers of one direction"),
+    ):
+        here = draw.at(other)
+        lstm, x = reference_lstm(here, directions=1), here("B T D")
+        with case(context):
+            answer = submission.unflatten_state(results(lstm, x)[1], other.L, 1)
+            expect(answer, of_every_layer(lstm, x), **dims(1), sizes=other)
 
 
 @points(0.5)

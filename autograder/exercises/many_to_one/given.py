@@ -22,6 +22,9 @@ from autograder.checking import (
 OUTPUTS = 9
 """Outputs or classes: a size that is none of the drawn ones, nor twice or four times one of them."""
 
+_LAYERS = ("RNN", "GRU", "LSTM", "RNNCell", "GRUCell", "LSTMCell", "Linear", "Embedding")
+"""Kinds of layers that are taken for each other; a class of the student's own has another name."""
+
 NETWORK = """
 class Network(nn.Module):
     def __init__(self, input_size, hidden_size, output_size):
@@ -150,7 +153,15 @@ def expect_parts(
                 f"{kind} has no layer named `{name}`: assign an `nn.{type(module).__name__}` to "
                 f"`self.{name}`. In a Python list, or under another name, it is not found."
             )
-        missing = [part for part in expected if part.startswith(f"{name}.") and part not in seen.parameters]
+        own = {part: shape for part, (_, shape) in expected.items() if part.startswith(f"{name}.")}
+        kind_seen, kind_asked = seen.modules[name], type(module).__name__
+        fits = all(
+            part in seen.parameters and tuple(seen.parameters[part].shape) == shape
+            for part, shape in own.items()
+        )
+        if not fits and kind_seen != kind_asked and kind_seen in _LAYERS:
+            fail(f"`{name}` is an `nn.{kind_seen}`; expected an `nn.{kind_asked}`.")
+        missing = [part for part in own if part not in seen.parameters]
         if missing and all(part[-1] in "123456789" for part in missing):
             fail(f"`{name}` has fewer layers than asked for: is `num_layers` handed on to it?")
         if missing:

@@ -44,7 +44,8 @@ def test_whole_number(submission, sizes, draw):
     """It returns one whole number, an `int`."""
     seen = submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L)
     if type(seen) is not int:
-        what = {"NoneType": "nothing (`None`)"}.get(type(seen).__name__, f"a {type(seen).__name__}")
+        kind = getattr(seen, "what", f"a {type(seen).__name__}")
+        what = {"NoneType": "nothing (`None`)"}.get(type(seen).__name__, kind)
         asked = {"NoneType": " Is a `return` missing?", "float": " Is something divided?"}
         fail(f"Expected an `int`; you returned {what}.{asked.get(type(seen).__name__, '')}")
 
