@@ -2,6 +2,7 @@
 
 import json
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 import torch
@@ -25,6 +26,7 @@ LINEAR = Case("class Model(nn.Linear):\n    pass\n", made_with=(D, H))
 def real(monkeypatch):
     """What the real GPU does, told to a pretend one that takes its place."""
     told = SimpleNamespace(made=[], full=(9, 9, 9, 9), raises=None)
+    seeding = torch.default_generator.manual_seed
 
     class InItsPlace(PretendDevice):
         def __init__(self, device, origins, *, cudnn):
@@ -34,6 +36,9 @@ def real(monkeypatch):
         def __enter__(self):
             if told.raises is not None:
                 raise told.raises
+            # A GPU's generator gives other numbers for the same seed.
+            own = SimpleNamespace(manual_seed=lambda seed: seeding(seed + 77))
+            self._stack.enter_context(mock.patch.object(torch, "default_generator", own))
             return super().__enter__()
 
         def memory(self, call, times):
@@ -54,6 +59,15 @@ def test_right_code_is_called_there_with_cudnn_and_without(real):
     for name in ("nn.LSTM", "checkpointed", "packed sequence"):
         judge(RIGHT[name])
     assert real.made == [True, False] * 3
+
+
+def test_random_numbers_are_not_compared_with_those_of_another_generator(real):
+    judge(
+        Case(
+            "class Model(nn.Linear):\n    def forward(self, x):\n        return F.dropout(super().forward(x))\n"
+        )
+    )
+    assert real.made == [True, False]
 
 
 def test_without_a_gpu_nothing_is_called_there(real):

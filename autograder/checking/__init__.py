@@ -5,8 +5,9 @@ live), `sizes` (distinct sizes for every dimension) and `draw` (seeded inputs), 
 and a `rule`, and states what it wants through `expect…`. See docs/checks.md.
 """
 
-from autograder.checking.devices import expect_device_neutral, expect_dtypes
+from autograder.checking.devices import expect_device_neutral
 from autograder.checking.draw import Draw, Sizes
+from autograder.checking.dtypes import expect_dtypes
 from autograder.checking.expect import (
     CheckFailed,
     carried,

@@ -1,4 +1,4 @@
-"""What a check may expect of a call on another device or in another dtype, and the words when it is not so.
+"""What a check may expect of a call on another device, and the words when it is not so.
 
 On machines without a GPU the worker pretends one (worker/pretend.py). Values, shapes and dtypes are judged
 here; where things ended up and what was seen on the way is the student's process's word.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -18,9 +18,6 @@ from autograder.checking.expect import TOLERANCE, case, fail
 from autograder.checking.observed import Placed
 from autograder.checking.submission import Target
 from autograder.worker.wire import map_tree, tree_leaves
-
-DTYPES = (torch.float64, torch.float32, torch.bfloat16)
-"""What the course means by any floating dtype."""
 
 Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
 """A call's arguments, or what makes them anew for each call where a call uses them up."""
@@ -33,11 +30,10 @@ _WHERE = (
     "Make new tensors where the input is: torch's functions that make tensors take a `device`, and a "
     "tensor's own `new_…` methods and the `…_like` functions follow it."
 )
-_DEFAULT = ". Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
 _TORCHS_OWN = re.compile(
     r"Internal error|INTERNAL ASSERT FAILED|[Pp]lease (file an issue|report a bug to PyTorch)"
 )
-_REGISTER = (
+REGISTER = (
     "A module's `.to()` takes along what it has registered: parameters, buffers and submodules. What lies in "
     "a list, in a dict or, as a plain tensor, in an attribute is none of them."
 )
@@ -70,12 +66,12 @@ def expect_device_neutral(
     def called(where: str, dtype: torch.dtype, backward: bool, **more: Any) -> Placed:
         made = arguments() if callable(arguments) else arguments
         return target.placed(
-            _cast(made, dtype),
+            cast(made, dtype),
             device=where,
             dtype=dtype,
             default_dtype=dtype,
             made_with=made_with,
-            state=_cast(dict(state), dtype) if state else None,
+            state=cast(dict(state), dtype) if state else None,
             method=method,
             on_cpu=tuple(on_cpu),
             gradients=backward,
@@ -103,23 +99,28 @@ def expect_device_neutral(
             _expect_there(here, there, names, stays)
     if device != "pretend" or not target.on_gpu:
         return
+    # A GPU draws other random numbers than the CPU: what depends on them cannot be compared.
+    other = called("cpu", *way, seed=1)
+    drawn = any(map(_differ, tensors(here.value), tensors(other.value)))
     for cudnn in (True, False):
         there = called("cuda", *way, cudnn=cudnn, repeat=_CALLS)
         if there.error is not None and there.error.type in _NOT_THE_STUDENTS:
             raise WorkerLost("infra_error", f"the GPU failed: {there.error.message}")
         with case("on a real GPU" if cudnn else "on a real GPU, without cuDNN"):
-            _expect_there(here, there, names, stays)
+            _expect_there(here, there, names, stays, values=not drawn)
             _expect_flat(there.memory)
 
 
-def _expect_there(here: Placed, there: Placed, names: Sequence[str], stays: Sequence[str]) -> None:
+def _expect_there(
+    here: Placed, there: Placed, names: Sequence[str], stays: Sequence[str], *, values: bool = True
+) -> None:
     """A call on a device ended, moved all that moves, and answered there what it answers on the CPU."""
     if there.error is not None:
         with case("on another device (a GPU)"):
             raise there.error
     if there.stayed:
         fail(
-            f"`{there.stayed[0]}` stays on the CPU when the module is moved with `.to(device)`. {_REGISTER} "
+            f"`{there.stayed[0]}` stays on the CPU when the module is moved with `.to(device)`. {REGISTER} "
             "If you wrote a `to` or `_apply` of your own, it must move everything."
         )
     for name, where in zip(names, there.places, strict=False):
@@ -128,7 +129,8 @@ def _expect_there(here: Placed, there: Placed, names: Sequence[str], stays: Sequ
                 f"With the input on a GPU, `{name}` comes back on the {where.upper()}: a result belongs "
                 f"where the input is. Follow `{name}` back to the tensor that it was made in. {_WHERE}"
             )
-    _expect_same_values(here, there, names)
+    if values:
+        _expect_same_values(here, there, names)
     if any(where != there.device for where in there.gradient_places):
         fail("With the input on a GPU, a gradient comes back on the CPU. Is a step of the graph taken there?")
 
@@ -143,76 +145,13 @@ def _expect_flat(memory: Sequence[int]) -> None:
         )
 
 
-def expect_dtypes(
-    target: Target,
-    arguments: Arguments,
-    *,
-    names: str | Sequence[str],
-    made_with: tuple[Any, ...] | None = None,
-    state: Mapping[str, torch.Tensor] | None = None,
-    method: str | None = None,
-    dtypes: Sequence[torch.dtype] = DTYPES,
-    autocast: bool = True,
-) -> None:
-    """A call in each dtype answers in that dtype, without rounding on the way, and survives autocast.
-
-    Floating arguments are given in each dtype, and modules are moved to it. Under autocast (float32 outside,
-    bfloat16 inside) the call must only end: rounding grows from step to step of a right recurrence, so its
-    values there say nothing.
-    """
-    names = (names,) if isinstance(names, str) else tuple(names)
-
-    def called(dtype: torch.dtype, **more: Any) -> Placed:
-        made = arguments() if callable(arguments) else arguments
-        return target.placed(
-            _cast(made, dtype),
-            device="cpu",
-            dtype=dtype,
-            made_with=made_with,
-            state=_cast(dict(state), dtype) if state else None,
-            default_dtype=None,
-            method=method,
-            # Torch's default must be right without being asked for: numpy's numbers are float64.
-            as_made=made_with is not None and dtype is torch.float32,
-            **more,
-        )
-
-    # A function of lengths alone cannot know what dtype the rest of a program has.
-    first = arguments() if callable(arguments) else arguments
-    follows = made_with is not None or not all(_is_whole(leaf) for leaf in tree_leaves(first))
-    for dtype in dtypes:
-        # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
-        seen = called(dtype, trace="coarser" if dtype is torch.float64 else "")
-        strays = [
-            (name, result)
-            for name, result in zip(names, _tensors(seen.value), strict=False)
-            if follows and result.is_floating_point() and result.dtype is not dtype
-        ]
-        if seen.error is not None or strays:
-            _fail_in_dtype(called(dtype, trace="all"), dtype, strays)
-        if seen.events:
-            seen = called(dtype, trace="all")
-        rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
-        if rounded is not None:
-            fail(
-                f"With inputs of float64, {_quoted(rounded['line'])} rounds numbers to a coarser dtype, and "
-                "they stay rounded. Compute in the dtype of the input."
-            )
-    if not autocast:
-        return
-    # The CPU's autocast stops at some mixtures that a GPU's widens: what passes with either is right.
-    if all(called(torch.float32, autocast=kind).error is not None for kind in ("cpu", "cuda")):
-        with case("under `torch.autocast` in bfloat16"):
-            _fail_in_dtype(called(torch.float32, autocast="cpu", trace="all"), torch.float32)
-
-
 def _judge_events(there: Placed, reads: bool) -> None:
     """Fail for the first fault that was seen, those that stop a call before those that only cost time."""
     order = ("hard-coded", "generator", "mixed", "written", "readback", "sync", "shape")
     faults = [event for kind in order for event in there.events if event["kind"] == kind]
     for event in faults:
-        kind, line = event["kind"], _quoted(event["line"])
-        made = _quoted(event["made"]) if event["made"] else ""
+        kind, line = event["kind"], quoted(event["line"])
+        made = quoted(event["made"]) if event["made"] else ""
         name = f"`{event['name']}`" if event["name"] else "a tensor"
         if kind == "hard-coded":
             fail(
@@ -224,11 +163,11 @@ def _judge_events(there: Placed, reads: bool) -> None:
                 f"With the input on a GPU the call stops: {line} draws with a generator of another device. A "
                 "`torch.Generator` takes a `device`; or draw where the generator is and move what is drawn."
             )
-        if kind == "mixed" and _is_held(event):
+        if kind == "mixed" and is_held(event):
             origin = f" It was made by {made}." if made else ""
             fail(
                 f"{name} stays on the CPU when the module is moved with `.to(device)`, and {line} needs it "
-                f"on the GPU.{origin} {_REGISTER}"
+                f"on the GPU.{origin} {REGISTER}"
             )
         if kind == "mixed" and event["operation"] in ("_pack_padded_sequence", "_pad_packed_sequence"):
             fail(
@@ -268,7 +207,7 @@ def _judge_events(there: Placed, reads: bool) -> None:
 def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> None:
     if any(event["kind"] == "autocast" for event in there.events):
         return  # the pretend device has no autocast: these are right, and not comparable
-    values = list(zip(names, _tensors(here.value), _tensors(there.value), strict=False))
+    values = list(zip(names, tensors(here.value), tensors(there.value), strict=False))
     for name, one, other in values:
         if one.shape != other.shape or one.dtype is not other.dtype or _differ(other, one):
             fail(
@@ -290,72 +229,23 @@ def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
     return not torch.allclose(one, other, rtol, atol, equal_nan=True)
 
 
-def _fail_in_dtype(
-    seen: Placed, dtype: torch.dtype, strays: Sequence[tuple[str, torch.Tensor]] = ()
-) -> NoReturn:
-    """Fail with the line that brought another dtype in, as far as the trace tells it."""
-    word = _word(dtype)
-    origin = _stray_dtype(seen, word)
-    if seen.error is None:
-        name, result = strays[0]
-        fail(f"With inputs of {word}, `{name}` comes out as {_word(result.dtype)}{origin or _DEFAULT}")
-    if origin:
-        fail(f"In {word} the call stops{origin} (torch says: {seen.error.message})")
-    seen.error.case = f"In {word}"
-    raise seen.error
-
-
-def _stray_dtype(seen: Placed, word: str) -> str:
-    """Which line made the tensor that brought another dtype in, in words."""
-    event = next((e for e in seen.events if e["kind"] == "dtype" and e["dtype"] != word), None)
-    if event is None:
-        event = next((e for e in seen.events if e["kind"] == "cast" and e["dtype"] != word), None)
-        if event is None:
-            return ""
-        return f": {_quoted(event['line'])} takes numbers to {event['dtype']}. Compute in the input's dtype."
-    if _is_held(event):
-        made = f" It was made by {_quoted(event['made'])}." if event["made"] else ""
-        return (
-            f": `{event['name']}` is of {event['dtype']}, and {_quoted(event['line'])} mixes it with the "
-            f"rest.{made} {_REGISTER}"
-        )
-    name = f"`{event['name']}`" if event["name"] else "a tensor"
-    origin = f"{_quoted(event['made'])} makes {name}" if event["made"] else f"{name} is"
-    mixes = " and" if event["made"] == event["line"] else f", and {_quoted(event['line'])}"
-    return (
-        f": {origin} of {event['dtype']}{mixes} mixes it with the rest. New tensors take "
-        "the input's dtype if they are told to: `dtype=`, or the `new_…` methods and `…_like` functions."
-    )
-
-
-def _is_held(event: Mapping[str, str]) -> bool:
+def is_held(event: Mapping[str, str]) -> bool:
     """Whether the module has held the stray tensor since before the call."""
     return event["name"].startswith("self.") and bool(event["held"])
 
 
-def _is_whole(value: Any) -> bool:
-    """Whether it is no tensor of a floating dtype and holds none."""
-    if isinstance(value, torch.Tensor):
-        return not value.is_floating_point()
-    return value is None or isinstance(value, (bool, int, float, str))
-
-
-def _word(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-def _quoted(line: str) -> str:
+def quoted(line: str) -> str:
     """`line 7: x = 1` as it stands in a sentence."""
     number, _, text = line.partition(": ")
     return f"{number} (`{text}`)" if text else "a line"
 
 
-def _cast(value: Any, dtype: torch.dtype) -> Any:
+def cast(value: Any, dtype: torch.dtype) -> Any:
     return map_tree(
         value,
         lambda leaf: leaf.to(dtype) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf,
     )
 
 
-def _tensors(value: Any) -> list[torch.Tensor]:
+def tensors(value: Any) -> list[torch.Tensor]:
     return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]

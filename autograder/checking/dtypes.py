@@ -1,0 +1,133 @@
+"""What a check may expect of a call in another dtype, and the words when it is not so.
+
+Dtypes of results are judged here; which line brought another one in is the student's process's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import torch
+
+from autograder.checking.devices import REGISTER, Arguments, cast, is_held, quoted, tensors
+from autograder.checking.expect import case, fail
+from autograder.checking.observed import Placed
+from autograder.checking.submission import Target
+from autograder.worker.wire import tree_leaves
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16)
+"""What the course means by any floating dtype."""
+_DEFAULT = ". Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
+
+
+def expect_dtypes(
+    target: Target,
+    arguments: Arguments,
+    *,
+    names: str | Sequence[str],
+    made_with: tuple[Any, ...] | None = None,
+    state: Mapping[str, torch.Tensor] | None = None,
+    method: str | None = None,
+    dtypes: Sequence[torch.dtype] = DTYPES,
+    autocast: bool = True,
+) -> None:
+    """A call in each dtype answers in that dtype, without rounding on the way, and survives autocast.
+
+    Floating arguments are given in each dtype, and modules are moved to it. Under autocast (float32 outside,
+    bfloat16 inside) the call must only end: rounding grows from step to step of a right recurrence, so its
+    values there say nothing.
+    """
+    names = (names,) if isinstance(names, str) else tuple(names)
+
+    def called(dtype: torch.dtype, **more: Any) -> Placed:
+        made = arguments() if callable(arguments) else arguments
+        return target.placed(
+            cast(made, dtype),
+            device="cpu",
+            dtype=dtype,
+            made_with=made_with,
+            state=cast(dict(state), dtype) if state else None,
+            default_dtype=None,
+            method=method,
+            # Torch's default must be right without being asked for: numpy's numbers are float64.
+            as_made=made_with is not None and dtype is torch.float32,
+            **more,
+        )
+
+    # A function of lengths alone cannot know what dtype the rest of a program has.
+    first = arguments() if callable(arguments) else arguments
+    follows = made_with is not None or not all(_is_whole(leaf) for leaf in tree_leaves(first))
+    for dtype in dtypes:
+        # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
+        seen = called(dtype, trace="coarser" if dtype is torch.float64 else "")
+        strays = [
+            (name, result)
+            for name, result in zip(names, tensors(seen.value), strict=False)
+            if follows and result.is_floating_point() and result.dtype is not dtype
+        ]
+        if seen.error is not None or strays:
+            _fail_in_dtype(called(dtype, trace="all"), dtype, strays)
+        if seen.events:
+            seen = called(dtype, trace="all")
+        rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
+        if rounded is not None:
+            fail(
+                f"With inputs of float64, {quoted(rounded['line'])} rounds numbers to a coarser dtype, and "
+                "they stay rounded. Compute in the dtype of the input."
+            )
+    if not autocast:
+        return
+    # The CPU's autocast stops at some mixtures that a GPU's widens: what passes with either is right.
+    if all(called(torch.float32, autocast=kind).error is not None for kind in ("cpu", "cuda")):
+        with case("under `torch.autocast` in bfloat16"):
+            _fail_in_dtype(called(torch.float32, autocast="cpu", trace="all"), torch.float32)
+
+
+def _fail_in_dtype(
+    seen: Placed, dtype: torch.dtype, strays: Sequence[tuple[str, torch.Tensor]] = ()
+) -> NoReturn:
+    """Fail with the line that brought another dtype in, as far as the trace tells it."""
+    word = _word(dtype)
+    origin = _stray_dtype(seen, word)
+    if seen.error is None:
+        name, result = strays[0]
+        fail(f"With inputs of {word}, `{name}` comes out as {_word(result.dtype)}{origin or _DEFAULT}")
+    if origin:
+        fail(f"In {word} the call stops{origin} (torch says: {seen.error.message})")
+    seen.error.case = f"In {word}"
+    raise seen.error
+
+
+def _stray_dtype(seen: Placed, word: str) -> str:
+    """Which line made the tensor that brought another dtype in, in words."""
+    event = next((e for e in seen.events if e["kind"] == "dtype" and e["dtype"] != word), None)
+    if event is None:
+        event = next((e for e in seen.events if e["kind"] == "cast" and e["dtype"] != word), None)
+        if event is None:
+            return ""
+        return f": {quoted(event['line'])} takes numbers to {event['dtype']}. Compute in the input's dtype."
+    if is_held(event):
+        made = f" It was made by {quoted(event['made'])}." if event["made"] else ""
+        return (
+            f": `{event['name']}` is of {event['dtype']}, and {quoted(event['line'])} mixes it with the "
+            f"rest.{made} {REGISTER}"
+        )
+    name = f"`{event['name']}`" if event["name"] else "a tensor"
+    origin = f"{quoted(event['made'])} makes {name}" if event["made"] else f"{name} is"
+    mixes = " and" if event["made"] == event["line"] else f", and {quoted(event['line'])}"
+    return (
+        f": {origin} of {event['dtype']}{mixes} mixes it with the rest. New tensors take "
+        "the input's dtype if they are told to: `dtype=`, or the `new_…` methods and `…_like` functions."
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether it is no tensor of a floating dtype and holds none."""
+    if isinstance(value, torch.Tensor):
+        return not value.is_floating_point()
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _word(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
