@@ -647,7 +647,14 @@ def test_values_that_change_from_call_to_call_are_told(tmp_path):
         kept.append(x)
         return x.new_full(x.shape, float(len(kept)))
 
-    for function, changes in ((torch.randn_like, True), (remembering, True), (lambda x: x + 1, False)):
+    def nearly(x):
+        return x.new_ones(x.shape) + 1e-7 * torch.rand(())
+
+    def never(x):
+        return x * torch.nan
+
+    steady = ((lambda x: x + 1, False), (never, False))
+    for function, changes in ((torch.randn_like, True), (remembering, True), (nearly, True), *steady):
         (result,) = with_checks(
             tmp_path,
             lambda checks, f=function: checks.run(

@@ -87,6 +87,8 @@ def _placed(answer: dict[str, Any]) -> Iterator[str]:
 def _registered(answer: dict[str, Any]) -> Iterator[str]:
     """Names, shapes and how the numbers are spread: the numbers themselves depend on the order of drawing."""
     yield f"{answer.get('module')} {sorted(answer.get('trainable', ()))} {sorted(answer.get('saved', ()))}"
+    if answer.get("shared"):
+        yield f"shared {sorted(answer['shared'])}"
     for name, value in sorted(answer.get("parameters", {}).items()):
         spread = "zero" if not value.any() else "alike" if value.numel() > 1 and value.std() == 0 else "drawn"
         if spread == "drawn" and value.numel() >= 1000:

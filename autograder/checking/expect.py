@@ -52,6 +52,9 @@ class CheckFailed(AssertionError):
 class WrongValues(CheckFailed):
     """Numbers of the right shape that are not the right ones, as `expect` finds them."""
 
+    seen: torch.Tensor | None = None
+    """The numbers, where `expect` found them."""
+
 
 def fail(message: str, *, earned: float = 0.0) -> NoReturn:
     """Fail the check with a message for the student; `earned` is the part of its points given anyway."""
@@ -65,7 +68,10 @@ def case(words: str) -> Iterator[None]:
     try:
         yield
     except CheckFailed as error:
-        raise type(error)(f"{told}: {error}", error.earned, error.evidence) from None
+        renamed = type(error)(f"{told}: {error}", error.earned, error.evidence)
+        if isinstance(renamed, WrongValues) and isinstance(error, WrongValues):
+            renamed.seen = error.seen
+        raise renamed from None
     except StudentError as error:
         error.case = told
         raise
@@ -107,11 +113,13 @@ def expect(
         swapped = _named_like(results[first], first, dict(zip(names, wanted, strict=True)))
         fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
         others = f" {listed(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
-        raise WrongValues(
+        wrong = WrongValues(
             f"`{names[first]}` has the right shape but not the right values: {apart[first]}"
             f"{swapped or others}",
             evidence=Evidence(difference=_picture(names[first], results[first], wanted[first], every[first])),
         )
+        wrong.seen = results[first].detach()
+        raise wrong
 
 
 def compare(

@@ -64,6 +64,12 @@ def run_packed(lstm, x, lengths):
 
 CORRECT = {
     "pad_batch": {
+        "a nested tensor": """
+def pad_batch(sequences):
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    nested = torch.nested.as_nested_tensor(list(sequences))
+    return torch.nested.to_padded_tensor(nested, 0.0), lengths
+""",
         "pad_sequence": """
 def pad_batch(sequences):
     lengths = torch.tensor([s.size(0) for s in sequences], dtype=torch.long)

@@ -164,6 +164,7 @@ def test_any_size(submission, sizes, draw):
         (sizes, 1, "with one step"),
         (sizes.but(B=1, T=1), 1, "with one sequence, one token and one step"),
         (sizes.but(B=4, T=4, V=4), 4, "with every size 4"),
+        (sizes.but(B=1, V=3), 12, "with three tokens in the vocabulary, none of which ends a text"),
         (sizes, 40, "with 40 steps"),
     ):
         prompt_ids = draw.at(other).ints("B T", other.V)
