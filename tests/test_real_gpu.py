@@ -62,11 +62,8 @@ def test_right_code_is_called_there_with_cudnn_and_without(real):
 
 
 def test_random_numbers_are_not_compared_with_those_of_another_generator(real):
-    judge(
-        Case(
-            "class Model(nn.Linear):\n    def forward(self, x):\n        return F.dropout(super().forward(x))\n"
-        )
-    )
+    forward = "    def forward(self, x):\n        return F.dropout(super().forward(x))\n"
+    judge(Case(f"class Model(nn.Linear):\n{forward}"))
     assert real.made == [True, False]
 
 
