@@ -1,4 +1,4 @@
-"""The pretend GPU: a corpus of faults and of right code, what is said of them, and a real GPU."""
+"""The pretend GPU: a corpus of faults and of right code, and what is said of them."""
 
 import statistics
 import subprocess
@@ -10,18 +10,12 @@ import pytest
 import torch
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
-from autograder.checking.errors import StudentError
 from autograder.grading.warm import WarmParent, clean_environment
 from autograder.worker.objects import Objects
 from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
-from tests.devices.correct import lstm
 from tests.devices.everything import RIGHT, WRONG
 from tests.devices.faults import linear
 
-gpu = pytest.mark.gpu
-needs_gpu = pytest.mark.skipif(
-    not torch.cuda.is_available(), reason="there is no CUDA device on this machine"
-)
 HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 ALWAYS = ("checkpointed", "packed sequence", "mask as a plain attribute", "zero state on the CPU")
 """Judged through a real worker, too, beside every twelfth case."""
@@ -320,35 +314,3 @@ def test_it_starts_no_thread_and_imports_nothing_slow():
         [sys.executable, "-c", FRESH], capture_output=True, text=True, check=True, env=clean_environment()
     )
     assert told.stdout.strip() == "1 []"
-
-
-# A real GPU
-
-
-@gpu
-@needs_gpu
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_code_is_right_on_a_real_gpu(name):
-    case, last = RIGHT[name], f"cuda:{torch.cuda.device_count() - 1}"
-    target = getattr(submission(case), case.name)
-    for cudnn in (True, False):
-        seen = target.placed(
-            inputs_of(case.inputs), device=last, made_with=case.made_with, cudnn=cudnn, repeat=4
-        )
-        assert seen.error is None
-        assert set(seen.places) <= {last}
-        assert len(set(seen.memory[1:])) == 1
-
-
-@gpu
-@needs_gpu
-def test_a_wait_for_a_real_gpu_is_written_down():
-    case = Case(lstm(keep="outputs.append(h); h.sum().item()"))
-    seen = placed(case, f"cuda:{torch.cuda.device_count() - 1}")
-    assert any(".item()" in event["line"] for event in seen.events)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device on this machine")
-def test_a_device_that_is_not_there_is_an_error_of_the_check():
-    with pytest.raises(StudentError, match="no device cuda:1"):
-        placed(RIGHT["new_zeros"], "cuda:1")

@@ -1,4 +1,4 @@
-"""How checks judge a real GPU's answers, with the pretend one in its place; what is said without any."""
+"""A real GPU: how checks judge its answers, with the pretend one in its place and, where one is, itself."""
 
 import json
 from types import SimpleNamespace
@@ -17,8 +17,13 @@ from autograder.worker import gpus, places
 from autograder.worker.objects import Objects
 from autograder.worker.pretend import PretendDevice
 from tests.devices import Case, D, H, inputs_of, namespace_of
+from tests.devices.correct import lstm
 from tests.devices.everything import RIGHT, WRONG
 
+gpu = pytest.mark.gpu
+needs_gpu = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="there is no CUDA device on this machine"
+)
 LINEAR = Case("class Model(nn.Linear):\n    pass\n", made_with=(D, H))
 
 
@@ -48,10 +53,13 @@ def real(monkeypatch):
     return told
 
 
+def target(case, *, on_gpu=True):
+    return getattr(Submission(Objects(namespace_of(case)).perform, on_gpu=on_gpu), case.name)
+
+
 def judge(case, *, on_gpu=True):
-    submission = Submission(Objects(namespace_of(case)).perform, on_gpu=on_gpu)
     expect_device_neutral(
-        getattr(submission, case.name), inputs_of(case.inputs), made_with=case.made_with, names=("y",)
+        target(case, on_gpu=on_gpu), inputs_of(case.inputs), made_with=case.made_with, names=("y",)
     )
 
 
@@ -123,3 +131,35 @@ def test_a_gpu_that_workers_cannot_use_is_refused_before_anything_runs(monkeypat
         pytest.raises(UserError, match="cannot be used by workers: there is no device cuda here"),
     ):
         require_gpu(parent)
+
+
+# Only where there is one.
+
+
+@gpu
+@needs_gpu
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_code_is_right_on_a_real_gpu(name):
+    case, last = RIGHT[name], f"cuda:{torch.cuda.device_count() - 1}"
+    for cudnn in (True, False):
+        seen = target(case).placed(
+            inputs_of(case.inputs), device="cuda", made_with=case.made_with, cudnn=cudnn, repeat=4
+        )
+        assert seen.error is None
+        assert set(seen.places) <= {last}
+        assert len(set(seen.memory[1:])) == 1
+
+
+@gpu
+@needs_gpu
+def test_a_wait_for_a_real_gpu_is_written_down():
+    case = Case(lstm(keep="outputs.append(h); h.sum().item()"))
+    seen = target(case).placed(inputs_of(case.inputs), device="cuda", made_with=case.made_with)
+    assert any(".item()" in event["line"] for event in seen.events)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device on this machine")
+def test_a_device_that_is_not_there_is_an_error_of_the_check():
+    case = RIGHT["new_zeros"]
+    with pytest.raises(StudentError, match="no device cuda:1"):
+        target(case).placed(inputs_of(case.inputs), device="cuda:1", made_with=case.made_with)

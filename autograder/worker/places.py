@@ -12,7 +12,7 @@ call the original, and tensors that it holds outside its parameters do not come 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +21,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from autograder.worker.autocast import GpuAutocast
+from autograder.worker.cpu import Cpu
 from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import CoarserLog, DtypeLog
 from autograder.worker.origins import Origins, describe_exception
@@ -45,39 +46,6 @@ class Machine(Protocol):
 
     def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
         """A CPU tensor as one that lies there."""
-
-
-class Cpu:
-    """Where everything is anyway. A log, if there is one, writes down what leaves a dtype."""
-
-    device = torch.device("cpu")
-
-    def __init__(self, log: CoarserLog | DtypeLog | None) -> None:
-        self._log = log
-        self.events = log.events if log is not None else Events()
-        self.quiet = False
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Cpu:
-        if self._log is not None:
-            self._stack.enter_context(self._log)
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.close()
-
-    def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor
-
-    def given(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Say what the call is made with: a log follows it."""
-        if self._log is not None:
-            self._log.given(tensors)
-
-    def ended(self, results: Iterable[torch.Tensor]) -> None:
-        """Say what came of it."""
-        if self._log is not None:
-            self._log.ended(results)
 
 
 def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:

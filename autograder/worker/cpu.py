@@ -1,0 +1,45 @@
+"""The CPU for one call, as the other devices are to `place`, and what it writes down of dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+
+from autograder.worker.dtypes import CoarserLog, DtypeLog
+from autograder.worker.watching import Events
+
+
+class Cpu:
+    """Where everything is anyway. A log, if there is one, writes down what leaves a dtype."""
+
+    device = torch.device("cpu")
+
+    def __init__(self, log: CoarserLog | DtypeLog | None) -> None:
+        self._log = log
+        self.events = log.events if log is not None else Events()
+        self.quiet = False
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Cpu:
+        if self._log is not None:
+            self._stack.enter_context(self._log)
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.close()
+
+    def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor
+
+    def given(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Say what the call is made with: a log follows it."""
+        if self._log is not None:
+            self._log.given(tensors)
+
+    def ended(self, results: Iterable[torch.Tensor]) -> None:
+        """Say what came of it."""
+        if self._log is not None:
+            self._log.ended(results)
