@@ -42,16 +42,18 @@ def expect_dtypes(
 
     def called(dtype: torch.dtype, **more: Any) -> Placed:
         made = arguments() if callable(arguments) else arguments
+        as_made = made_with is not None and dtype is torch.float32
         return target.placed(
             cast(made, dtype),
             device="cpu",
             dtype=dtype,
             made_with=made_with,
             state=cast(dict(state), dtype) if state else None,
-            default_dtype=None,
+            # Torch's default must be right without being asked for: numpy's numbers are float64. The
+            # notebook may have chosen another default.
+            default_dtype=torch.float32 if as_made else None,
             method=method,
-            # Torch's default must be right without being asked for: numpy's numbers are float64.
-            as_made=made_with is not None and dtype is torch.float32,
+            as_made=as_made,
             **more,
         )
 

@@ -129,8 +129,16 @@ def cuda_of(gpu: PretendDevice) -> Iterator[None]:
         },
     )
     patched.Tensor.record_stream = nothing
+    module_of = torch.get_device_module
+
+    def get_device_module(device: Any = None) -> Any:
+        # Torch's own remembers its answers: those of before, or ours afterwards.
+        named = device is not None and torch.device(device).type == "cuda"
+        return patched.cuda if named else module_of(device)
+
+    patched.get_device_module = get_device_module
     try:
         yield
     finally:
-        patched.cuda, patched.accelerator = cuda, accelerator
+        patched.cuda, patched.accelerator, patched.get_device_module = cuda, accelerator, module_of
         del patched.Tensor.record_stream  # the inherited one is there again
