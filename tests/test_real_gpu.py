@@ -30,7 +30,7 @@ LINEAR = Case("class Model(nn.Linear):\n    pass\n", made_with=(D, H))
 @pytest.fixture
 def real(monkeypatch):
     """What the real GPU does, told to a pretend one that takes its place."""
-    told = SimpleNamespace(made=[], full=(9, 9, 9, 9), raises=None)
+    told = SimpleNamespace(made=[], full=(9, 9, 9, 9), raises=None, off_by=0.0)
     seeding = torch.default_generator.manual_seed
 
     class InItsPlace(PretendDevice):
@@ -41,10 +41,14 @@ def real(monkeypatch):
         def __enter__(self):
             if told.raises is not None:
                 raise told.raises
-            # A GPU's generator gives other numbers for the same seed.
-            own = SimpleNamespace(manual_seed=lambda seed: seeding(seed + 77))
+            # The module is made on the CPU; in the call a GPU's generator draws otherwise from the same seed.
+            shifts = iter((0, 77))
+            own = SimpleNamespace(manual_seed=lambda seed: seeding(seed + next(shifts)))
             self._stack.enter_context(mock.patch.object(torch, "default_generator", own))
             return super().__enter__()
+
+        def wrap(self, tensor):
+            return super().wrap(tensor + told.off_by)
 
         def memory(self, call, times):
             return list(told.full[:times])
@@ -67,6 +71,12 @@ def test_right_code_is_called_there_with_cudnn_and_without(real):
     for name in ("nn.LSTM", "checkpointed", "packed sequence"):
         judge(RIGHT[name])
     assert real.made == [True, False] * 3
+
+
+def test_other_values_than_on_the_cpu_are_told(real):
+    real.off_by = 0.01
+    with pytest.raises(CheckFailed, match=r"On a real GPU: .* has other values than on the CPU"):
+        judge(LINEAR)
 
 
 def test_random_numbers_are_not_compared_with_those_of_another_generator(real):
@@ -112,7 +122,7 @@ def test_a_fault_of_the_code_is_told_by_the_pretend_one_first(real):
 
 def test_a_machine_without_a_gpu_says_so_in_one_sentence(tmp_path):
     if gpus.describe() is not None:
-        pytest.skip("this machine has a GPU")
+        pytest.skip("this machine has a GPU")  # and uses it in place of saying that there is none
     course = make_course(tmp_path)
     submit(course, "ada", json.dumps(solved()).encode())
     told = autograder_here("grade", ASSIGNMENT, "--gpu-memory", "1", "--course", tmp_path)
@@ -158,6 +168,7 @@ def test_a_wait_for_a_real_gpu_is_written_down():
     assert any(".item()" in event["line"] for event in seen.events)
 
 
+# With two of them `cuda:1` is there.
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device on this machine")
 def test_a_device_that_is_not_there_is_an_error_of_the_check():
     case = RIGHT["new_zeros"]

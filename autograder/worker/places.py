@@ -146,7 +146,7 @@ def _made_and_called(
         machine.given([*_tensors([args, kwargs]), *(tensor for _, tensor in _registered(modules))])
     for attribute in request.get("method", []):
         target = getattr(target, attribute)
-    torch.default_generator.manual_seed(seed)
+    torch.default_generator.manual_seed(int(request.get("call_seed", seed)))
     with ExitStack() as stack:
         if request.get("autocast"):
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
