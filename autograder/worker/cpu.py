@@ -9,10 +9,11 @@ from typing import Any
 import torch
 
 from autograder.worker.dtypes import CoarserLog, DtypeLog
+from autograder.worker.machine import Machine
 from autograder.worker.watching import Events
 
 
-class Cpu:
+class Cpu(Machine):
     """Where everything is anyway. A log, if there is one, writes down what leaves a dtype."""
 
     device = torch.device("cpu")

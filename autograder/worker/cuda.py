@@ -14,11 +14,12 @@ from typing import Any
 import torch
 
 from autograder.worker.gpus import MEMORY_VARIABLE
+from autograder.worker.machine import Machine
 from autograder.worker.origins import Origins, line_of, student_frame
 from autograder.worker.watching import Events
 
 
-class Cuda:
+class Cuda(Machine):
     """One GPU, with values that can be compared: no TF32, and cuDNN on or off.
 
     A device without a number is the last one: what is made on `cuda` is then elsewhere, if there are several.

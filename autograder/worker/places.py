@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -24,28 +24,13 @@ from autograder.worker.autocast import GpuAutocast
 from autograder.worker.cpu import Cpu
 from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import CoarserLog, DtypeLog
+from autograder.worker.machine import Machine
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
-from autograder.worker.watching import Events
 from autograder.worker.wire import map_tree, tree_leaves
 
 if TYPE_CHECKING:
     from autograder.worker.objects import Objects
-
-
-class Machine(Protocol):
-    """Where a call is made: the CPU, the pretend device, a real GPU."""
-
-    device: torch.device
-    events: Events
-    quiet: bool
-
-    def __enter__(self) -> Any: ...
-
-    def __exit__(self, *raised: Any) -> None: ...
-
-    def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A CPU tensor as one that lies there."""
 
 
 def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
@@ -62,8 +47,7 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
             answer |= {name: objects.plain(_plainly(value)) for name, value in found.items()}
         except (Exception, SystemExit) as error:
             answer["error"] = describe_exception(error)
-            if isinstance(machine, PretendDevice):
-                machine.stopped(error)
+            machine.stopped(error)
     answer["events"] = machine.events
     return answer
 
@@ -142,8 +126,7 @@ def _made_and_called(
     kwargs = map_tree(kwargs, lambda leaf: _given(leaf, machine, leaves, backward))
     machine.quiet = False
     origins.begun()
-    if isinstance(machine, Cpu):
-        machine.given([*_tensors([args, kwargs]), *(tensor for _, tensor in _registered(modules))])
+    machine.given([*_tensors([args, kwargs]), *(tensor for _, tensor in _registered(modules))])
     for attribute in request.get("method", []):
         target = getattr(target, attribute)
     torch.default_generator.manual_seed(int(request.get("call_seed", seed)))
@@ -154,13 +137,12 @@ def _made_and_called(
                 stack.enter_context(GpuAutocast())
         value = target(*args, **kwargs)
     tensors = _tensors(value)
-    if isinstance(machine, Cpu):
-        machine.ended(tensors)
+    machine.ended(tensors)
     found = {"value": value}
     answer["places"] = [_place_of(tensor) for tensor in tensors]
     if backward is not None:
         found["gradients"] = _gradients(modules, leaves, tensors, machine, int(backward))
-    if isinstance(machine, Cuda) and request.get("repeat"):
+    if request.get("repeat"):
         answer["memory"] = machine.memory(lambda: target(*args, **kwargs), int(request["repeat"]))
     return found
 

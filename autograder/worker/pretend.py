@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 
+from autograder.worker.machine import Machine
 from autograder.worker.origins import (
     Origins,
     called_by_student,
@@ -100,7 +101,7 @@ class Pretend(torch.Tensor):
         raise Beyond("a tensor of the pretend device was used after the call, or as one of another class")
 
 
-class PretendDevice:
+class PretendDevice(Machine):
     """The pretend device while one call is looked at. `events` are plain data."""
 
     def __init__(self, origins: Origins | None = None, names: dict[str, Any] | None = None) -> None:
@@ -113,7 +114,6 @@ class PretendDevice:
         """Those of the student's notebook, which may have torch's classes under names of its own."""
         self.device = DEVICE
         self.quiet = False
-        """While it is set nothing is written down: what goes on is not the student's doing."""
         self.current = False
         """Whether `cuda` without a number means this device, as in `with torch.cuda.device(x.device):`."""
         self._modes = (Kernels(self), Calls(self))
