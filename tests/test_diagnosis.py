@@ -77,7 +77,7 @@ def test_what_counts_depends_on_the_rule():
 
 def test_an_answer_without_the_form_of_one_has_no_fingerprint():
     for answer_ in ({"value": 1, "raised": 3}, {}, {"parameters": 3, "saved": 7}):
-        for operation in ("call", "describe", "backward"):
+        for operation in ("call", "describe", "parameters", "backward"):
             fingerprint([({"op": operation}, answer_)], "values", "")  # whatever it is, it does not raise
     assert fingerprint([({"op": "call"}, {"raised": 3})], "values", "") is None
 

@@ -65,6 +65,9 @@ def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterat
     if operation == "describe":
         yield from _registered(answer)
         return
+    if operation == "parameters":
+        yield from _spreads(answer)
+        return
     told = {"call": ("value",), "attribute": ("value",), "backward": ("inputs", "parameters", "attached")}
     also = {"mutation": ("arguments",), "gradient": ("attached",)}.get(rule, ())
     for name in (*told[operation], *also):
@@ -85,10 +88,15 @@ def _placed(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _registered(answer: dict[str, Any]) -> Iterator[str]:
-    """Names, shapes and how the numbers are spread: the numbers themselves depend on the order of drawing."""
     yield f"{answer.get('module')} {sorted(answer.get('trainable', ()))} {sorted(answer.get('saved', ()))}"
     if answer.get("shared"):
         yield f"shared {sorted(answer['shared'])}"
+    for name, shape in sorted(answer.get("shapes", {}).items()):
+        yield f"{name} {tuple(shape)}"
+
+
+def _spreads(answer: dict[str, Any]) -> Iterator[str]:
+    """How a module's numbers are spread: the numbers themselves depend on the order of drawing."""
     for name, value in sorted(answer.get("parameters", {}).items()):
         spread = "zero" if not value.any() else "alike" if value.numel() > 1 and value.std() == 0 else "drawn"
         if spread == "drawn" and value.numel() >= 1000:

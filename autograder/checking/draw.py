@@ -29,13 +29,11 @@ class Sizes:
     V: int
 
     @classmethod
-    def drawn(cls, source: random.Random) -> Sizes:
+    def drawn(cls, source: random.Random, time: int = 5) -> Sizes:
         """Distinct primes: none is a multiple of another, so no two dimensions can be mistaken.
 
-        Three layers always: two would not tell "the next layer" from "the last one". Few steps, since each
-        runs the student's Python again: what needs many asks for them.
+        Three layers always: two would not tell "the next layer" from "the last one". `time` is 2 or 5.
         """
-        time = source.choice((2, 5))
         batch, features, hidden = source.sample([size for size in (2, 5, 7, 11) if size != time], 3)
         return cls(B=batch, T=time, D=features, H=hidden, L=3, V=source.choice((13, 17, 19)))
 

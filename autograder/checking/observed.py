@@ -49,7 +49,8 @@ class Module:
 
     is_module: bool
     type: str
-    parameters: dict[str, torch.Tensor]
+    shapes: dict[str, tuple[int, ...]]
+    """Those of its parameters."""
     trainable: tuple[str, ...]
     leaves: tuple[str, ...]
     """The parameters that are part of no graph."""

@@ -21,7 +21,7 @@ def expect_module(made: Any, kind: str) -> Target:
 def expect_registered(target: Target, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str) -> None:
     """The module registers exactly these trainable parameters: name → (shape in words, shape)."""
     seen = target.describe()
-    missing = [name for name in expected if name not in seen.parameters]
+    missing = [name for name in expected if name not in seen.shapes]
     if missing and all("." in name for name in missing):
         fail(
             f"{kind} registers no parameter named {_few(missing)}, so `state_dict()`, `.to()` and "
@@ -35,16 +35,16 @@ def expect_registered(target: Target, expected: Mapping[str, tuple[str, tuple[in
             "optimizers do not see it. Assign an `nn.Parameter` of its own to `self` under each name; a "
             "plain tensor, a buffer, a Python list or a second name for the same parameter does not count."
         )
-    saved = [name for name in seen.saved if name not in seen.parameters]
-    extra = [name for name in (*seen.parameters, *saved) if name not in expected]
+    saved = [name for name in seen.saved if name not in seen.shapes]
+    extra = [name for name in (*seen.shapes, *saved) if name not in expected]
     if extra:
         fail(
             f"{kind} registers {_few(extra)} besides the parameters asked for, so weights saved by another "
             "one of its kind do not load into it."
         )
     for name, (words, shape) in expected.items():
-        if tuple(seen.parameters[name].shape) != shape:
-            fail(f"`{name}` has shape {tuple(seen.parameters[name].shape)}; expected {words} = {shape}.")
+        if seen.shapes[name] != shape:
+            fail(f"`{name}` has shape {seen.shapes[name]}; expected {words} = {shape}.")
         if name not in seen.trainable:
             fail(f"`{name}` does not ask for gradients, so an optimizer would never change it.")
     for names in seen.shared:

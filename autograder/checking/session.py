@@ -33,6 +33,9 @@ PUBLIC_SEED = 2013
 """The seed of the inputs that students see in their notebooks."""
 _TRIED_AGAIN = ("values", "generality")
 """The rules of checks in which a right answer draws nothing at random."""
+_CARRIED_ON = ("values", "gradient")
+"""The rules that look at what is carried from step to step. For the others two steps do: each step runs the
+student's Python again, which is most of what a check costs."""
 _CHANGING = (
     "Made once more, the same call gives other numbers: is something drawn at random, kept from an earlier "
     "call, or never filled (`torch.empty`)?"
@@ -199,7 +202,8 @@ class Checks:
         `again` gives the student's generators another seed, and leaves the inputs as they are.
         """
         label = f"{check.task}/{item.name}"
-        sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"))
+        time = 5 if check.rule in _CARRIED_ON else 2
+        sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"), time)
         self._plugin.given = {"submission": submission, "sizes": sizes, "draw": Draw(seed, label, sizes)}
         submission.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         raised = self._plugin.run(item)

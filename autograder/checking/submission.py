@@ -152,7 +152,7 @@ class Target:
         return Module(
             is_module=told["module"],
             type=told["type"],
-            parameters=told.get("parameters", {}),
+            shapes={name: tuple(shape) for name, shape in told.get("shapes", {}).items()},
             trainable=tuple(told.get("trainable", ())),
             leaves=tuple(told.get("leaves", ())),
             modules=told.get("modules", {}),
@@ -160,6 +160,10 @@ class Target:
             saved=tuple(told.get("saved", ())),
             shared=tuple(tuple(map(str, names)) for names in told.get("shared", ())),
         )
+
+    def parameters(self) -> dict[str, torch.Tensor]:
+        """The parameters that a module registers, by name."""
+        return dict(self._submission.ask({"op": "parameters", **self._where})["parameters"])
 
     def method(self, name: str) -> Target:
         """A method, to be called."""

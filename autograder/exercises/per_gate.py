@@ -97,7 +97,7 @@ def expect_trainable_copies(module: Target, names: Iterable[str]) -> None:
     """After a copy these are still registered parameters, asking for gradients, and part of no graph."""
     seen = module.describe()
     for name in names:
-        if name not in seen.parameters:
+        if name not in seen.shapes:
             fail(f"After the copy `{name}` is no registered parameter any more. Write into the one there is.")
         if name not in seen.trainable:
             fail(f"After the copy `{name}` no longer asks for gradients. Copy only the numbers.")

@@ -169,23 +169,27 @@ class Objects:
         }
 
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What a module registers: parameters, buffers and submodules, by name."""
+        """What a module registers, by name; of parameters the shapes."""
         module = self.target(request)
         if not isinstance(module, nn.Module):
             return {"module": False, "type": type(module).__name__}
         return {
             "module": True,
             "type": type(module).__name__,
-            "parameters": self.plain({n: p.detach() for n, p in module.named_parameters()}),
+            "shapes": {n: tuple(p.shape) for n, p in module.named_parameters()},
             "trainable": [n for n, p in module.named_parameters() if p.requires_grad],
             "leaves": [n for n, p in module.named_parameters() if p.is_leaf],
-            "buffers": self.plain(dict(module.named_buffers())),
             "saved": [str(name) for name in module.state_dict()],
             "shared": _shared(module),
             "modules": {n: type(m).__qualname__ for n, m in module.named_modules() if n},
             "kinds": sorted({base.__qualname__ for m in module.modules() for base in type(m).__mro__
                              if base.__module__.startswith("torch.nn.modules.")}),
         }  # fmt: skip
+
+    def _parameters(self, request: dict[str, Any]) -> dict[str, Any]:
+        """A module's parameters by name, whatever its `state_dict()` gives."""
+        module = self.target(request)
+        return {"parameters": self.plain({n: p.detach() for n, p in module.named_parameters()})}
 
     def _attribute(self, request: dict[str, Any]) -> dict[str, Any]:
         return {"value": self.plain(self.target(request))}
@@ -256,6 +260,7 @@ _OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
     "call": Objects._call,
     "backward": Objects._backward,
     "describe": Objects._describe,
+    "parameters": Objects._parameters,
     "attribute": Objects._attribute,
     "nothing": Objects._nothing,
     "place": place,

@@ -32,11 +32,11 @@ def own_cell(submission, sizes):
     """The student's cell, or a bare holder of the twelve parameters where theirs does not have them yet."""
     try:
         cell = submission.LSTMCell(sizes.D, sizes.H)
-        seen = cell.describe().parameters if isinstance(cell, Target) else {}
+        seen = cell.describe().shapes if isinstance(cell, Target) else {}
     except StudentError:
         seen = {}
     shapes = {name: shape for name, (_, shape) in cell_shapes(sizes).items()}
-    if {name: tuple(value.shape) for name, value in seen.items()} == shapes:
+    if seen == shapes:
         return cell
     return submission.given("Holder", sizes.D, sizes.H, source=HOLDER)
 

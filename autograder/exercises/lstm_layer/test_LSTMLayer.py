@@ -76,7 +76,7 @@ def test_from_scratch(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
-    expect_starting_weights(submission.LSTMLayer(*FAN_SIZES).describe().parameters)
+    expect_starting_weights(submission.LSTMLayer(*FAN_SIZES).parameters())
 
 
 @points(1)

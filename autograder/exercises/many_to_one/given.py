@@ -155,13 +155,10 @@ def expect_parts(
             )
         own = {part: shape for part, (_, shape) in expected.items() if part.startswith(f"{name}.")}
         kind_seen, kind_asked = seen.modules[name], type(module).__name__
-        fits = all(
-            part in seen.parameters and tuple(seen.parameters[part].shape) == shape
-            for part, shape in own.items()
-        )
+        fits = all(seen.shapes.get(part) == shape for part, shape in own.items())
         if not fits and kind_seen != kind_asked and kind_seen in _LAYERS:
             fail(f"`{name}` is an `nn.{kind_seen}`; expected an `nn.{kind_asked}`.")
-        missing = [part for part in own if part not in seen.parameters]
+        missing = [part for part in own if part not in seen.shapes]
         if missing and all(part[-1] in "123456789" for part in missing):
             fail(f"`{name}` has fewer layers than asked for: is `num_layers` handed on to it?")
         if missing:

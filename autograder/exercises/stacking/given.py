@@ -95,7 +95,7 @@ def filled_stack(
 
 def expect_parameters(module: Target, kind: str, sizes: Sizes, *, proj: bool = False) -> None:
     """The module registers the parameters of its layers (and of `proj`) by their names, and no others."""
-    seen = module.describe().parameters
+    seen = module.describe().shapes
     layers = [any(name.startswith(f"layers.{layer}.") for name in seen) for layer in range(sizes.L + 1)]
     if not any(layers):
         fail(

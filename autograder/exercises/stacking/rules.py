@@ -1,7 +1,9 @@
 """The rules that `StackedLSTM` and `MultiLayerLSTM` obey alike."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import torch
 
 from autograder.checking import (
     Draw,
@@ -14,7 +16,7 @@ from autograder.checking import (
     expect_dtypes,
     expect_untouched,
 )
-from autograder.exercises.stacking.given import RATE, inputs, new_stack
+from autograder.exercises.stacking.given import RATE, filled_stack, inputs, new_stack, stack_parameters
 
 
 def small_calls(draw: Draw) -> Iterator[tuple[Sizes, tuple[Any, ...], str]]:
@@ -53,11 +55,49 @@ def expect_own_device(submission: Submission, kind: str, names: tuple[str, ...],
             )
 
 
+def expect_any_size(
+    submission: Submission, kind: str, reference: Callable[..., Any], draw: Draw, **form: Any
+) -> tuple[Target, dict[str, torch.Tensor]]:
+    """Values are right for other depths and sizes, and where the inputs are not contiguous.
+
+    `reference(parameters, x, state)` computes them. Returns a stack of the draw's own sizes and its
+    parameters. A stack is made anew where its own sizes are others:
+    making one costs as much as several calls.
+    """
+    sizes, proj = draw.sizes, "logits" in form["names"]
+    for other, context in (
+        (sizes.but(L=1), "with one layer"),
+        (sizes.but(L=5), "with five layers"),
+        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
+        (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
+    ):
+        here = draw.at(other)
+        parameters, (x, state) = stack_parameters(here, proj=proj), inputs(here)
+        stack = filled_stack(submission, kind, other, parameters)
+        with case(context):
+            expect(stack(x, state), reference(parameters, x, state), **form, sizes=other)
+    parameters = stack_parameters(draw, proj=proj)
+    stack = filled_stack(submission, kind, sizes, parameters)
+    for other, context in (
+        (sizes.but(B=1), "with one sequence (B = 1)"),
+        (sizes.but(T=1), "with one time step (T = 1)"),
+        (sizes.but(B=3, T=4), "with another number of sequences and steps"),
+    ):
+        x, state = inputs(draw.at(other))
+        with case(context):
+            expect(stack(x, state), reference(parameters, x, state), **form, sizes=other)
+    x, state = draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))
+    with case("with inputs that are not contiguous in memory"):
+        expect(stack(x, state), reference(parameters, x, state), **form, sizes=sizes)
+    return stack, parameters
+
+
 def expect_inputs_untouched(submission: Submission, kind: str, draw: Draw) -> None:
     """x and both states are the same after the call as before, without dropout and with it."""
+    two = draw.at(draw.sizes.but(L=2))
     for dropout in (None, RATE):
-        arguments = inputs(draw)
-        module = new_stack(submission, kind, draw.sizes, dropout=dropout)
+        arguments = inputs(two)
+        module = new_stack(submission, kind, two.sizes, dropout=dropout)
         expect_untouched(module.run(arguments), arguments, ("x", "state"))
 
 

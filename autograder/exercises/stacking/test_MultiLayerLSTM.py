@@ -35,6 +35,7 @@ from autograder.exercises.stacking.given import (
     zero_state,
 )
 from autograder.exercises.stacking.rules import (
+    expect_any_size,
     expect_inputs_untouched,
     expect_no_dropout_after_eval,
     expect_own_device,
@@ -75,7 +76,7 @@ def test_from_scratch(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weight of `proj` starts Xavier-uniform, its bias at zero; the layers start as given."""
-    start = new_stack(submission, KIND, sizes.but(D=36, H=60)).describe().parameters
+    start = new_stack(submission, KIND, sizes.but(D=36, H=60)).parameters()
     if start["proj.bias"].any():
         fail("The bias of `proj` does not start at zero. What does `nn.Linear` put there?")
     for name, value in start.items():
@@ -113,24 +114,7 @@ def test_matches_torch(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_any_size(submission, sizes, draw):
     """It works for one layer, five layers, one sequence, one step, equal sizes, non-contiguous inputs."""
-    for other, context in (
-        (sizes.but(L=1), "with one layer"),
-        (sizes.but(L=5), "with five layers"),
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(T=1), "with one time step (T = 1)"),
-        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
-        (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
-    ):
-        here = draw.at(other)
-        parameters, (x, state) = stack_parameters(here, proj=True), inputs(here)
-        model = filled_stack(submission, KIND, other, parameters)
-        with case(context):
-            expect(model(x, state), run_headed(parameters, x, state), **HEADED, sizes=other)
-    parameters = stack_parameters(draw, proj=True)
-    model = filled_stack(submission, KIND, sizes, parameters)
-    x, state = draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))
-    with case("with inputs that are not contiguous in memory"):
-        expect(model(x, state), run_headed(parameters, x, state), **HEADED, sizes=sizes)
+    expect_any_size(submission, KIND, run_headed, draw, **HEADED)
 
 
 @points(0)

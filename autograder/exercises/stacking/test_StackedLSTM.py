@@ -37,6 +37,7 @@ from autograder.exercises.stacking.given import (
     zero_state,
 )
 from autograder.exercises.stacking.rules import (
+    expect_any_size,
     expect_inputs_untouched,
     expect_no_dropout_after_eval,
     expect_own_device,
@@ -81,7 +82,7 @@ def test_from_scratch(submission, sizes, draw):
 def test_starting_weights(submission, sizes, draw):
     """Every layer starts as the given layer does, with weights of its own."""
     big = sizes.but(D=30, H=40)
-    start = new_stack(submission, KIND, big).describe().parameters
+    start = new_stack(submission, KIND, big).parameters()
     weights = {name: value for name, value in start.items() if ".W_" in name}
     for name, value in weights.items():
         bound = math.sqrt(6 / sum(value.shape))
@@ -126,28 +127,7 @@ def test_default_state(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_any_depth(submission, sizes, draw):
     """It works for other depths and sizes, for inputs that are not contiguous, and in parts."""
-    for other, context in (
-        (sizes.but(L=1), "with one layer"),
-        (sizes.but(L=5), "with five layers"),
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(T=1), "with one time step (T = 1)"),
-        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
-        (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
-    ):
-        here = draw.at(other)
-        parameters, (x, state) = stack_parameters(here), inputs(here)
-        stack = filled_stack(submission, KIND, other, parameters)
-        with case(context):
-            expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=other)
-    parameters = stack_parameters(draw)
-    stack = filled_stack(submission, KIND, sizes, parameters)
-    x, state = draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))
-    with case("with inputs that are not contiguous in memory"):
-        expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=sizes)
-    smaller = draw.at(sizes.but(B=3, T=4))
-    x, state = inputs(smaller)
-    with case("when the same stack gets a batch of another size"):
-        expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=smaller.sizes)
+    stack, parameters = expect_any_size(submission, KIND, run_stack, draw, **STACK)
     (first, (h, c)), last = inputs(draw), draw("B T D")
     state = (h, 20 * c)  # as a long sequence may have counted up
     middle = run_stack(parameters, first, state)[1]
