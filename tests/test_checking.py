@@ -25,11 +25,12 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.checking.check import ChecksBroken
 from autograder.checking.errors import StudentError
 from autograder.checking.expect import compare
 from autograder.checking.located import located
 from autograder.checking.scratch import forbidden_uses
-from autograder.checking.session import ChecksBroken, with_checks
+from autograder.checking.session import with_checks
 from autograder.checking.shapes import explain_shape
 from autograder.checking.smallest import smallest
 from autograder.exercises.from_scratch import NAMES

@@ -12,9 +12,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.checking.check import CheckResult
 from autograder.checking.expect import ROUNDED
 from autograder.checking.marks import RULES
-from autograder.checking.session import PUBLIC_SEED, CheckResult, Checks, with_checks
+from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
 from autograder.worker.objects import Objects
 from tests.variants import NOTEBOOKS

@@ -24,6 +24,7 @@ from autograder.checking.expect import (
 )
 from autograder.checking.gradients import expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule, teaching_only
+from autograder.checking.once import computed_once
 from autograder.checking.registered import expect_module, expect_registered
 from autograder.checking.submission import Submission, Target
 from autograder.worker.wire import Opaque
@@ -38,6 +39,7 @@ __all__ = [
     "carried",
     "case",
     "compare",
+    "computed_once",
     "expect",
     "expect_device_neutral",
     "expect_dtype",

@@ -6,12 +6,13 @@ import hashlib
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import nn
 
 Module = TypeVar("Module", bound=nn.Module)
+Drawn = TypeVar("Drawn")
 
 NAMES = {"B": "batch", "T": "time", "D": "features", "H": "hidden", "L": "layers", "V": "vocabulary"}
 """The course's letters for dimensions, and how they are called in messages."""
@@ -67,20 +68,30 @@ class Sizes:
 
 
 class Draw:
-    """Inputs for one check: the same seed and check give the same inputs, on every machine."""
+    """Inputs for one check: the same seed and check give the same inputs, on every machine.
 
-    def __init__(self, seed: int, label: str, sizes: Sizes, generator: torch.Generator | None = None) -> None:
+    After `again` it gives what it gave before: the very same tensors, so that a class of hundreds costs the
+    drawing once, and what was computed from them can be known by them. One that a check has written into
+    meanwhile is drawn anew.
+    """
+
+    def __init__(self, seed: int, label: str, sizes: Sizes) -> None:
         self.sizes = sizes
-        self.seed = int.from_bytes(hashlib.blake2b(f"{seed}:{label}".encode(), digest_size=7).digest(), "big")
-        self._generator = generator or torch.Generator().manual_seed(self.seed)
+        digest = hashlib.blake2b(f"{seed}:{label}".encode(), digest_size=7).digest()
+        self._numbers = _Numbers(int.from_bytes(digest, "big"))
         self.letters: set[str] = set()
         """The dimensions of everything drawn so far."""
+
+    def again(self) -> Draw:
+        """Begin from the first number."""
+        self._numbers.begin()
+        self.letters.clear()
+        return self
 
     def at(self, sizes: Sizes) -> Draw:
         """The same source of numbers at other sizes."""
         other = Draw.__new__(Draw)
-        other.sizes, other.seed, other._generator = sizes, self.seed, self._generator
-        other.letters = self.letters
+        other.sizes, other._numbers, other.letters = sizes, self._numbers, self.letters
         return other
 
     def __call__(self, dims: str, *, dtype: torch.dtype = torch.float64) -> torch.Tensor:
@@ -89,10 +100,15 @@ class Draw:
         return self.like(self.sizes.shape(dims), dtype=dtype)
 
     def like(
-        self, shape: tuple[int, ...] | torch.Size, *, dtype: torch.dtype = torch.float64
+        self, shape: tuple[int, ...] | torch.Size, *, dtype: torch.dtype = torch.float64, spread: float = 1.0
     ) -> torch.Tensor:
-        """Normally distributed values of a shape given in numbers."""
-        return torch.randn(tuple(shape), generator=self._generator, dtype=torch.float64).to(dtype)
+        """Normally distributed values of a shape given in numbers; `spread` is their standard deviation."""
+
+        def drawn(generator: torch.Generator) -> torch.Tensor:
+            values = torch.randn(tuple(shape), generator=generator, dtype=torch.float64).to(dtype)
+            return values if spread == 1 else values * spread
+
+        return self._numbers.give((tuple(shape), dtype, spread), drawn)
 
     def strided(self, dims: str, *, dtype: torch.dtype = torch.float64) -> torch.Tensor:
         """As a call, but laid out in memory with its dimensions in reverse: not contiguous."""
@@ -102,14 +118,78 @@ class Draw:
     def ints(self, dims: str, high: int) -> torch.Tensor:
         """Whole numbers in [0, high), int64."""
         self.letters.update(dims)
-        return torch.randint(high, self.sizes.shape(dims), generator=self._generator)
+        shape = self.sizes.shape(dims)
+        return self._numbers.give(
+            (shape, high), lambda generator: torch.randint(high, shape, generator=generator)
+        )
 
     def module(
         self, build: Callable[..., Module], *args: Any, dtype: torch.dtype = torch.float64, **kwargs: Any
     ) -> Module:
         """One of torch's modules with every parameter drawn: no bias is zero, no two are alike."""
-        made = build(*args, **kwargs).to(dtype)
-        with torch.no_grad():
-            for parameter in made.parameters():
-                parameter.copy_(self.like(parameter.shape, dtype=dtype) * 0.5)
-        return made
+
+        def drawn(generator: torch.Generator) -> Module:
+            made = build(*args, **kwargs).to(dtype)
+            with torch.no_grad():
+                for parameter in made.parameters():
+                    values = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+                    parameter.copy_(values.to(dtype) * 0.5)
+            return made
+
+        return self._numbers.give((build, args, kwargs, dtype), drawn)
+
+
+class _Numbers:
+    """What was drawn from one seed, in order."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._generator = torch.Generator().manual_seed(seed)
+        self._drawn: list[_Drawn[Any]] = []
+        self._next = 0
+
+    def begin(self) -> None:
+        self._next = 0
+
+    def give(self, what: Any, draw: Callable[[torch.Generator], Drawn]) -> Drawn:
+        """The next of the numbers. `what` says all that `draw` depends on besides the generator."""
+        if self._next < len(self._drawn):
+            kept = self._drawn[self._next]
+            if kept.what == what and kept.seen == _seen(kept.value):
+                self._next += 1
+                return kept.value
+            self._drop_the_rest()
+        value = draw(self._generator)
+        self._drawn.append(_Drawn(what, draw, value, _seen(value)))
+        self._next += 1
+        return value
+
+    def _drop_the_rest(self) -> None:
+        """Forget what comes after this point, and bring the generator to where it was."""
+        del self._drawn[self._next :]
+        self._generator.manual_seed(self._seed)
+        for kept in self._drawn:
+            kept.draw(self._generator)
+
+
+@dataclass(frozen=True)
+class _Drawn(Generic[Drawn]):
+    """A tensor or a module as it was drawn."""
+
+    what: Any
+    draw: Callable[[torch.Generator], Drawn]
+    value: Drawn
+    seen: Any
+    """How it can be known that nobody has changed it since."""
+
+
+def _seen(value: Any) -> Any:
+    """What changes when a tensor, or a module, is written into, trained, or put to other use."""
+    if isinstance(value, torch.Tensor):
+        return value._version, value.requires_grad
+    return (
+        value.training,
+        [(id(tensor), *_seen(tensor), id(tensor.grad)) for tensor in value.parameters()],
+        [(id(tensor), *_seen(tensor)) for tensor in value.buffers()],
+        {name: id(part) for name, part in vars(value).items()},
+    )

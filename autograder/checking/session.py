@@ -11,7 +11,7 @@ import hashlib
 import os
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,9 +19,9 @@ import pytest
 import torch
 
 from autograder.checking.answers import fingerprint
+from autograder.checking.check import Check, CheckResult, ChecksBroken, read_check
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.errors import NotDefined, StudentError, WorkerLost
-from autograder.checking.evidence import Evidence
 from autograder.checking.expect import CheckFailed, WrongValues
 from autograder.checking.failures import read_failure, was_judged
 from autograder.checking.smallest import LADDER, smallest
@@ -36,48 +36,12 @@ _TRIED_AGAIN = ("values", "generality")
 _CARRIED_ON = ("values", "gradient")
 """The rules that look at what is carried from step to step. For the others two steps do: each step runs the
 student's Python again, which is most of what a check costs."""
+_DRAWS = 512
+"""How many checks' inputs are kept for the next submission: more than an assignment has."""
 _CHANGING = (
     "Made once more, the same call gives other numbers: is something drawn at random, kept from an earlier "
     "call, or never filled (`torch.empty`)?"
 )
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check as written: `name` is unique in its task, `title` is the sentence people read."""
-
-    task: str
-    name: str
-    rule: str
-    title: str
-    points: float
-    needs: tuple[str, ...]
-    instead: str | None
-    """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
-    teaching_only: bool = False
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """How one check went: `outcome` is passed, failed, error, timeout, crashed or skipped."""
-
-    check: Check
-    outcome: str
-    message: str
-    earned: float = 0.0
-    """The part of its points that a failed check earns."""
-    answers: str | None = None
-    """The fingerprint of the answers that a failed check got, where there were any to judge."""
-    evidence: Evidence | None = None
-    """What a page can show besides the message."""
-
-    @property
-    def points(self) -> float:
-        return self.check.points * (1.0 if self.outcome == "passed" else self.earned)
-
-
-class ChecksBroken(Exception):
-    """The check files cannot be collected: a fault of the course, not of a student."""
 
 
 class Checks:
@@ -87,8 +51,9 @@ class Checks:
         self._plugin = plugin
         self._items: dict[Check, list[pytest.Item]] = {}
         for item in session.items:
-            self._items.setdefault(_read_check(item), []).append(item)
+            self._items.setdefault(read_check(item), []).append(item)
         self.all: tuple[Check, ...] = tuple(self._items)
+        self._draws = lru_cache(_DRAWS)(Draw)
 
     def of(self, task: str) -> tuple[Check, ...]:
         """The task's checks, in the order of the file."""
@@ -204,7 +169,11 @@ class Checks:
         label = f"{check.task}/{item.name}"
         time = 5 if check.rule in _CARRIED_ON else 2
         sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"), time)
-        self._plugin.given = {"submission": submission, "sizes": sizes, "draw": Draw(seed, label, sizes)}
+        self._plugin.given = {
+            "submission": submission,
+            "sizes": sizes,
+            "draw": self._draws(seed, label, sizes).again(),
+        }
         submission.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         raised = self._plugin.run(item)
         try:
@@ -309,26 +278,6 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
     if not plugin.ran:
         raise ChecksBroken(f"no checks could be collected in {folder}")
     return plugin.result
-
-
-def _read_check(item: pytest.Item) -> Check:
-    assert isinstance(item, pytest.Function)
-    function: Any = item.function
-    task = item.path.stem.removeprefix("test_")
-    rule = getattr(function, "autograder_rule", None)
-    title = " ".join((function.__doc__ or "").split())
-    if rule is None or not title:
-        raise ChecksBroken(f"{item.nodeid} needs a docstring (its title) and a @rule")
-    return Check(
-        task=task,
-        name=function.__name__.removeprefix("test_"),
-        rule=rule,
-        title=title,
-        points=getattr(function, "autograder_points", 0.0),
-        needs=tuple(name.removeprefix("test_") for name in getattr(function, "autograder_needs", ())),
-        instead=getattr(function, "autograder_hidden", None),
-        teaching_only=getattr(function, "autograder_teaching_only", False),
-    )
 
 
 def _student_seed(seed: int, label: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import torch
 
-from autograder.checking import Draw, Sizes, Target, compare, fail
+from autograder.checking import Draw, Sizes, Target, compare, computed_once, fail
 
 GATES = "ifgo"
 NAMES = [f"W_x{gate}" for gate in GATES] + [f"W_h{gate}" for gate in GATES] + [f"b_{gate}" for gate in GATES]
@@ -29,7 +29,7 @@ class Holder(nn.Module):
 def cell_parameters(draw: Draw, dtype: torch.dtype = torch.float64) -> dict[str, torch.Tensor]:
     """Random per-gate parameters, no bias zero, by name."""
     shapes = cell_shapes(draw.sizes)
-    return {name: draw.like(shape, dtype=dtype) * 0.5 for name, (_, shape) in shapes.items()}
+    return {name: draw.like(shape, dtype=dtype, spread=0.5) for name, (_, shape) in shapes.items()}
 
 
 def cell_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -42,6 +42,7 @@ def cell_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
     return {name: (words[name[:-1]][0], sizes.shape(words[name[:-1]][1])) for name in NAMES}
 
 
+@computed_once
 def cell_step(parameters: Mapping[str, torch.Tensor], x, h, c):
     """One step by torch with per-gate parameters, stacked into its layout."""
     w_ih = torch.cat([parameters[f"W_x{gate}"] for gate in GATES], dim=1).T

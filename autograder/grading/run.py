@@ -11,8 +11,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.checking.check import CheckResult
 from autograder.checking.errors import StudentError, WorkerLost
-from autograder.checking.session import CheckResult, Checks
+from autograder.checking.session import Checks
 from autograder.checking.submission import Submission
 from autograder.grading.bundle import Bundle
 from autograder.grading.follow_on import merged

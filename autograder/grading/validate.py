@@ -15,8 +15,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from autograder.checking.check import Check
 from autograder.checking.hints import FILE, opened
-from autograder.checking.session import PUBLIC_SEED, Check, Checks, with_checks
+from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.grading.batch import Submitted
 from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course

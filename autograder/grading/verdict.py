@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from autograder.checking.check import CheckResult
 from autograder.checking.diagnosis import Answered, Known, explain
 from autograder.checking.evidence import Evidence
-from autograder.checking.session import CheckResult
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
 OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped")

@@ -5,7 +5,16 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, expect_module, expect_registered, fail
+from autograder.checking import (
+    Draw,
+    Sizes,
+    Submission,
+    Target,
+    computed_once,
+    expect_module,
+    expect_registered,
+    fail,
+)
 from autograder.exercises.per_gate import GATES, NAMES
 
 STACK = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
@@ -36,7 +45,7 @@ def stack_shapes(sizes: Sizes, *, proj: bool = False) -> dict[str, tuple[str, tu
 def stack_parameters(draw: Draw, *, proj: bool = False) -> dict[str, torch.Tensor]:
     """Random parameters of a stack, no bias zero, by name."""
     shapes = stack_shapes(draw.sizes, proj=proj)
-    return {name: draw.like(shape) * 0.5 for name, (_, shape) in shapes.items()}
+    return {name: draw.like(shape, spread=0.5) for name, (_, shape) in shapes.items()}
 
 
 def inputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
@@ -49,6 +58,7 @@ def zero_state(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
     return zeros, zeros
 
 
+@computed_once
 def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
     """What torch's own LSTM makes of the parameters: (output, (h_n, c_n))."""
     layers = len(state[0])
@@ -62,6 +72,7 @@ def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
     return output, (h_n, c_n)
 
 
+@computed_once
 def run_headed(parameters: Mapping[str, torch.Tensor], x, state):
     """The same with the projection on top: (logits, (h_n, c_n))."""
     output, last = run_stack(parameters, x, state)

@@ -1,0 +1,68 @@
+"""One check as it was written, and how it went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from autograder.checking.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check as written: `name` is unique in its task, `title` is the sentence people read."""
+
+    task: str
+    name: str
+    rule: str
+    title: str
+    points: float
+    needs: tuple[str, ...]
+    instead: str | None
+    """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
+    teaching_only: bool = False
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How one check went: `outcome` is passed, failed, error, timeout, crashed or skipped."""
+
+    check: Check
+    outcome: str
+    message: str
+    earned: float = 0.0
+    """The part of its points that a failed check earns."""
+    answers: str | None = None
+    """The fingerprint of the answers that a failed check got, where there were any to judge."""
+    evidence: Evidence | None = None
+    """What a page can show besides the message."""
+
+    @property
+    def points(self) -> float:
+        return self.check.points * (1.0 if self.outcome == "passed" else self.earned)
+
+
+class ChecksBroken(Exception):
+    """The check files cannot be collected: a fault of the course, not of a student."""
+
+
+def read_check(item: pytest.Item) -> Check:
+    assert isinstance(item, pytest.Function)
+    function: Any = item.function
+    task = item.path.stem.removeprefix("test_")
+    rule = getattr(function, "autograder_rule", None)
+    title = " ".join((function.__doc__ or "").split())
+    if rule is None or not title:
+        raise ChecksBroken(f"{item.nodeid} needs a docstring (its title) and a @rule")
+    return Check(
+        task=task,
+        name=function.__name__.removeprefix("test_"),
+        rule=rule,
+        title=title,
+        points=getattr(function, "autograder_points", 0.0),
+        needs=tuple(name.removeprefix("test_") for name in getattr(function, "autograder_needs", ())),
+        instead=getattr(function, "autograder_hidden", None),
+        teaching_only=getattr(function, "autograder_teaching_only", False),
+    )

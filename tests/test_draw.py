@@ -1,0 +1,124 @@
+"""Inputs are drawn once for a class, and what is computed from them is computed once."""
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checking import Draw, Sizes, computed_once
+
+SIZES = Sizes(B=2, T=5, D=7, H=11, L=3, V=13)
+
+
+def drawn(draw: Draw, *asked: str):
+    """What a check gets that asks for these: tensors of dimensions, whole numbers (`ints`), a module."""
+    ways = {"ints": lambda: draw.ints("B T", 9), "module": lambda: draw.module(nn.RNN, 2, 3)}
+    return [ways.get(dims, lambda dims=dims: draw(dims))() for dims in asked]
+
+
+def fresh(*asked: str):
+    return drawn(Draw(1, "check", SIZES), *asked)
+
+
+def same(one, other) -> bool:
+    if isinstance(one, nn.Module):
+        return all(map(torch.equal, one.parameters(), other.parameters()))
+    return torch.equal(one, other)
+
+
+def test_the_next_submission_gets_the_very_same_inputs():
+    asked = ("B T D", "ints", "module", "L B H")
+    draw = Draw(1, "check", SIZES)
+    once = drawn(draw, *asked)
+    again = drawn(draw.again(), *asked)
+    assert all(one is other for one, other in zip(once, again, strict=True))
+    assert all(map(same, once, fresh(*asked)))
+
+
+def test_one_check_that_goes_on_gets_other_numbers():
+    draw = Draw(1, "check", SIZES)
+    assert not torch.equal(draw("B H"), draw("B H"))
+    assert not torch.equal(draw.at(SIZES)("B H"), draw.at(SIZES)("B H"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda x, module: x.add_(1),
+        lambda x, module: x.requires_grad_(),
+        lambda x, module: x[0].zero_(),
+        lambda x, module: nn.init.zeros_(module.bias_hh_l0),
+        lambda x, module: module(torch.zeros(1, 2, dtype=torch.float64))[0].sum().backward(),
+        lambda x, module: module.eval(),
+        lambda x, module: setattr(module, "weight_hh_l0", nn.Parameter(torch.zeros(3, 3))),
+        lambda x, module: module.requires_grad_(False),
+    ],
+)
+def test_what_a_check_changed_is_drawn_anew_for_the_next(changed):
+    asked = ("B H", "module", "B T D")
+    draw = Draw(1, "check", SIZES)
+    x, module, _ = drawn(draw, *asked)
+    changed(x, module)
+    again = drawn(draw.again(), *asked)
+    assert again[0] is not x or again[1] is not module
+    assert all(map(same, again, fresh(*asked)))
+    assert not again[0].requires_grad
+    assert again[1].training
+    assert all(parameter.grad is None for parameter in again[1].parameters())
+
+
+@pytest.mark.parametrize("other", [("B T D", "L B H", "B H"), ("ints",), ("B T D", "ints", "module")])
+def test_a_check_that_takes_another_way_gets_what_it_would_get_first(other):
+    draw = Draw(1, "check", SIZES)
+    drawn(draw, "B T D", "B H", "ints")
+    assert all(map(same, drawn(draw.again(), *other), fresh(*other)))
+    assert all(map(same, drawn(draw.again(), "B T D", "B H", "ints"), fresh("B T D", "B H", "ints")))
+
+
+@pytest.fixture
+def counted():
+    """A function that is computed once, and the list of what it computed."""
+    computed: list[torch.Tensor] = []
+
+    @computed_once
+    def product(x, weights, times=1):
+        computed.append(times * x @ weights["w"])
+        return {"y": computed[-1]}
+
+    return product, computed
+
+
+def test_the_same_tensors_are_computed_with_once(counted):
+    product, computed = counted
+    x, w = torch.ones(2, 3), torch.ones(3, 1)
+    assert product(x, {"w": w})["y"] is product(x, {"w": w})["y"]
+    assert len(computed) == 1
+    product(x.clone(), {"w": w})
+    product(x, {"w": w}, times=2)
+    product(x, {"w": w, "v": x})
+    assert len(computed) == 4
+
+
+@pytest.mark.parametrize("changed", [lambda x, y: x.add_(1), lambda x, y: y.zero_()])
+def test_what_was_written_into_is_computed_anew(counted, changed):
+    product, computed = counted
+    x, w = torch.ones(2, 3), torch.ones(3, 1)
+    changed(x, product(x, {"w": w})["y"])
+    assert torch.equal(product(x, {"w": w})["y"], x @ w)
+    assert len(computed) == 2
+
+
+def test_what_gradients_are_asked_of_has_a_graph_of_its_own(counted):
+    product, computed = counted
+    x, w = torch.ones(2, 3, requires_grad=True), torch.ones(3, 1)
+    for _ in range(2):
+        product(x, {"w": w})["y"].sum().backward()
+    assert len(computed) == 2
+    assert torch.equal(x.grad, torch.full((2, 3), 2.0))
+
+
+def test_another_tensor_at_the_same_address_is_another(counted):
+    product, computed = counted
+    w = torch.ones(3, 1)
+    for number in range(600):  # more than are kept
+        assert product(torch.full((2, 3), float(number)), {"w": w})["y"][0, 0] == 3 * number
+    assert len(computed) == 600
