@@ -116,6 +116,17 @@ def test_what_gradients_are_asked_of_has_a_graph_of_its_own(counted):
     assert torch.equal(x.grad, torch.full((2, 3), 2.0))
 
 
+def test_a_module_may_have_changed_without_a_trace():
+    @computed_once
+    def answer(module, x):
+        return module(x)
+
+    module, x = nn.Linear(2, 1).requires_grad_(False), torch.ones(1, 2)
+    before = answer(module, x).clone()
+    module.bias += 1
+    assert torch.equal(answer(module, x), before + 1)
+
+
 def test_another_tensor_at_the_same_address_is_another(counted):
     product, computed = counted
     w = torch.ones(3, 1)
