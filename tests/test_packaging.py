@@ -139,14 +139,14 @@ def test_the_report_finds_its_templates(student_wheel, student_sdist):
 def test_students_need_no_grading_package(student_wheel):
     metadata = student_wheel[f"lstm_autograder-{autograder.__version__}.dist-info/METADATA"].decode()
     required = re.findall(r"(?m)^Requires-Dist: ([\w.-]+)(?!.*extra ==)", metadata)
-    assert sorted(required) == ["ipython", "matplotlib", "numpy", "pytest", "safetensors", "torch"]
+    assert sorted(required) == ["ipython", "matplotlib", "numpy", "pytest", "torch"]
 
 
 def test_a_notebook_needs_neither_grading_packages_nor_linux():
     """What `check` uses is imported with the grading extra and the modules of Unix taken away."""
     code = """
         import importlib, pkgutil, sys
-        import IPython, matplotlib.pyplot, numpy, pytest, safetensors.torch, torch
+        import IPython, matplotlib.pyplot, numpy, pytest, torch
         for name in sys.argv[1:]:
             sys.modules[name] = None
         import autograder.checking, autograder.exercises, autograder.figures, autograder.notebook

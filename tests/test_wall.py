@@ -157,10 +157,11 @@ FORGERIES = {
         fake = types.ModuleType("pytest"); fake.main = lambda *a, **k: 0
         sys.modules["pytest"] = sys.modules["_pytest"] = fake
     """,
-    "json and safetensors are replaced": """
-        import json, safetensors.torch
-        json.dumps = lambda *a, **k: '{"score": 10}'
-        safetensors.torch.save = lambda *a, **k: b"10"
+    "json is replaced": """
+        import json
+        from autograder.worker import frames
+        json.dumps = json.JSONEncoder.encode = lambda *a, **k: '[{"score": 10, "passed": true}, []]'
+        frames._Writer.write = lambda *a: {"score": 10, "passed": True}
     """,
     "check is replaced": """
         import autograder, autograder.notebook
@@ -233,9 +234,8 @@ def write(header, body=b"", sizes=None):
     except OSError:
         pass
 
-def tensors(header, data=b""):
-    header = json.dumps(header).encode()
-    return struct.pack("<Q", len(header)) + header + data
+def say(value, *layouts, body=bytes(8)):
+    write(('[{"value":%s},%s]' % (value, json.dumps(layouts))).encode(), body)
 
 def _forged(self, request):
     answer = _perform(self, request)
@@ -243,8 +243,6 @@ def _forged(self, request):
 
 objects.Objects.perform = _forged
 def forge(answer, request):
-    message = '{"dict":[["value",%s]]}'
-    zeros = wire.save_tensors({"0": torch.zeros(2)})
 """
 FRAMES = {
     "no value": "answer.pop('value'); return answer",
@@ -257,37 +255,38 @@ FRAMES = {
         "return {'raised': {'type': 'T\\x1b[31m', 'message': 'a\\x1b]0;x\\x07\\ud800\\x00\\x9b31m', 'lines': ['\\x1b[2J']}}",
     "not a dict": "return [1, 2]",
     "half a surrogate pair": "return dict(answer, value='\\ud800')",
-    "an order of infinity": "write((message % '{\"tensor\":\"0\",\"order\":[1e999]}').encode(), zeros); return answer",
-    "an order of a million": """
-    order = json.dumps(list(range(600_000))[::-1])
-    write((message % ('{"tensor":"0","order":%s}' % order)).encode(), zeros); return answer""",
-    "a reference to infinity": "write((message % '{\"ref\":1e999,\"type\":\"x\"}').encode()); return answer",
+    "an order of infinity": "say('[]', 'float32 1 2; 1 1e999'); return answer",
+    "an order of a million": "say('[]', 'float32 1 2; ' + ' '.join(map(str, range(600_000)))); return answer",
+    "a reference to infinity": "say('[\"ref\",1e999,\"x\",true]', body=b''); return answer",
     "no number that fits": "write(b'1' * 5_000_000); return answer",
     "not a number": "write(b'NaN'); return answer",
     "deep": "write(b'[' * 4_000_000); return answer",
-    "a million parts": "write((message % ('[' + '[],' * 1_000_000 + '[]]')).encode()); return answer",
+    "a million parts": "say('[\"list\"' + ',[]' * 1_000_000 + ']', body=b''); return answer",
     "keys that collide": """
-    pairs = ','.join('[%d,0]' % (k * (2**61 - 1)) for k in range(1, 9000))
-    write(('{"dict":[%s]}' % pairs).encode()); return answer""",
+    say('["dict"%s]' % ''.join(',[%d,0]' % (k * (2**61 - 1)) for k in range(1, 9000)), body=b''); return answer""",
     "a length of everything": "write(b'x', sizes=(2**32 - 1, 2**32 - 1)); return answer",
     "less than announced": "write(b'x', sizes=(8 << 20, 64 << 20)); time.sleep(60)",
     "noise": "write(os.urandom(1000), os.urandom(1000)); return answer",
-    "a tensor nobody sent": "write((message % '{\"tensor\":\"7\"}').encode(), zeros); return answer",
+    "a tensor nobody sent": "say('[\"list\",[],[]]', 'float32 2'); return answer",
+    "a tensor that is nowhere": "say('1', 'float32 2'); return answer",
     "half a million tensors": """
-    write(b'{}', tensors({str(i): {'dtype': 'F32', 'shape': [0], 'data_offsets': [0, 0]} for i in range(500_000)}))
-    return answer""",
+    say('["list"%s]' % (',[]' * 500_000), *['float32 0'] * 500_000, body=b''); return answer""",
     "tensors that overlap": """
-    same = {'dtype': 'F32', 'shape': [2], 'data_offsets': [0, 8]}
-    write((message % '{"tensor":"0"}').encode(), tensors({'0': same, '1': same}, b'12345678')); return answer""",
+    say('["list",[],[]]', 'float32 2', 'float32 2'); return answer""",
+    "numbers of nobody": "say('[]', 'float32 2', body=bytes(1 << 20)); return answer",
+    "something between the numbers": "say('[]', 'float32 1', body=b'evil....'); return answer",
+    "truth values of any byte": "say('[]', 'bool 8', body=bytes(range(8))); return answer",
+    "the largest body, over and over": """
+    for _ in range(3): say('["list"%s]' % (',[]' * 512), *['bool 131072'] * 512, body=bytes(64 << 20))
+    return answer""",
     "a shape that lies": """
-    lie = {'dtype': 'F32', 'shape': [0, 2**62, 4], 'data_offsets': [0, 0]}
-    write((message % '{"tensor":"0"}').encode(), tensors({'0': lie})); return answer""",
+    say('[]', 'float32 0 %d 4' % 2**62, body=b''); return answer""",
+    "a negative shape": "say('[]', 'float32 -1 -2'); return answer",
     "a dtype that lies": """
-    lie = {'dtype': 'F8_E4M3', 'shape': [4], 'data_offsets': [0, 4]}
-    write((message % '{"tensor":"0"}').encode(), tensors({'0': lie}, b'1234')); return answer""",
+    say('[]', 'float8_e4m3fn 8'); return answer""",
+    "a dtype of objects": "say('[]', 'O 1'); return answer",
     "a thousand dimensions": """
-    many = {'dtype': 'F32', 'shape': [1] * 1000, 'data_offsets': [0, 4]}
-    write((message % '{"tensor":"0"}').encode(), tensors({'0': many}, b'1234')); return answer""",
+    say('[]', 'float32 2' + ' 1' * 1000); return answer""",
     "nothing more to say": "os.closerange(3, 100); return answer",
 }  # fmt: skip
 

@@ -27,7 +27,7 @@ from autograder.checking.marks import hidden, needs, points, rule, teaching_only
 from autograder.checking.once import computed_once
 from autograder.checking.registered import expect_module, expect_registered
 from autograder.checking.submission import Submission, Target
-from autograder.worker.wire import Opaque
+from autograder.worker.frames import Opaque
 
 __all__ = [
     "CheckFailed",

@@ -21,7 +21,6 @@ PACKAGES = (
     "nbclient",
     "pytest",
     "ipython",
-    "safetensors",
     "pyseccomp",
     "sandlock",
 )

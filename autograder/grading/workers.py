@@ -13,7 +13,8 @@ from contextlib import suppress
 from typing import Any
 
 from autograder.checking.errors import WorkerLost
-from autograder.worker.wire import Stream, WireClosed, WireError, WireTimeout
+from autograder.worker.layouts import WireError
+from autograder.worker.wire import Stream, WireClosed, WireTimeout
 
 
 class Worker:

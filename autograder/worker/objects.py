@@ -18,10 +18,12 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from autograder.worker.frames import MAX_NESTING, Opaque, Ref
+from autograder.worker.layouts import DTYPES, MAX_BODY
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
 from autograder.worker.watching import Watching
-from autograder.worker.wire import DTYPES, MAX_BODY, MAX_NESTING, Opaque, Ref, map_tree, tree_leaves
+from autograder.worker.wire import map_tree, tree_leaves
 
 _PLAIN_TYPES = (torch.Tensor, nn.Parameter)
 

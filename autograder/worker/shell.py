@@ -17,9 +17,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Any as AnyTrait
 from traitlets import Type
 
+from autograder.worker.layouts import WireError
 from autograder.worker.objects import Objects
 from autograder.worker.origins import describe_exception
-from autograder.worker.wire import Stream, WireClosed, WireError
+from autograder.worker.wire import Stream, WireClosed
 
 MAX_TEXT = 100_000
 """Characters of printed text kept from one cell."""
@@ -177,7 +178,7 @@ def serve(stream: Stream, shell: Shell) -> None:
             stream.send({**answer, "number": number})
         except WireClosed:
             return
-        except Exception as error:  # an answer too large, or of a kind that even safetensors does not know
+        except Exception as error:  # an answer too large, or of a kind that does not travel
             raised = {"type": "AnswerTooLarge", "message": str(error)[:200], "lines": []}
             stream.send({"raised": raised, "number": number})
 

@@ -429,11 +429,9 @@ signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
 
 _WRITE = """
 import gc, json, os, struct, threading, time
-from autograder.worker import objects, shell, wire
+from autograder.worker import frames, objects, shell, wire
 stream = next(o for o in gc.get_objects() if type(o) is wire.Stream)
-def frame(message):
-    header = json.dumps(wire._encode(message, {}, 0, [0])).encode()
-    return struct.pack("!II", len(header), 0) + header
+frame = frames.encode_frame
 YES = {"found": True, "value": (1.0, 1.0), "call": 1, "attached": [True], "arguments": (), "passed": True, "score": 10.0}
 """
 
@@ -449,12 +447,13 @@ torch.manual_seed = lambda *a: None
     "json": Attack(ADDED, "import json\njson.dumps = lambda *a, **k: '{\"score\": 10, \"passed\": true}'\njson.loads = lambda *a, **k: {'op': 'run', 'source': '10.0'}", "write the answers' text itself"),
     "socket": Attack(ADDED, "import socket\nsocket.socket.sendall = lambda self, data, *a: None\nsocket.socket.recv = lambda self, n, *a: bytes(n)", "cut the line between worker and judge", hangs=True),
     "pickle": Attack(ADDED, """
-import copyreg, pickle, safetensors.torch
-from autograder.worker import wire
+import copyreg, pickle, struct
+from autograder.worker import frames, layouts, wire
 class Owned:
     def __reduce__(self): return (exec, ("open('@OUTSIDE@/new', 'w')",))
 evil = pickle.dumps(Owned())
-safetensors.torch.save = wire.save_tensors = lambda *a, **k: evil
+layouts.taken = frames.taken = lambda tensors: (["uint8 %d" % len(evil)] * len(tensors), [evil] * len(tensors))
+frames.encode_frame = wire.encode_frame = lambda message: struct.pack("!II", len(evil), len(evil)) + evil + evil
 copyreg.pickle(dict, lambda d: (exec, ("1",)))
 def lstm_gates(x, h, *weights): return x, x, x, x
 """, "have the judge unpickle an object of its choice"),

@@ -1,0 +1,215 @@
+"""What one frame holds: its two sizes, a JSON header, and a body with the numbers of its tensors.
+
+    sizes   59, 304
+    header  [{"value":["tuple",[],"text",[]]},["float64 5 7","float64 3"]]
+    body    280 + 24 bytes
+
+The header is a message and the layouts of its tensors, in order; `[]` in the message is the next of them.
+A dict with names is a JSON object; whatever else is not a number, a text, a truth value or `None` is a list
+that begins with the name of its kind. How tensors lie in the body is in `layouts.py`.
+
+The judge's end trusts nothing that arrives: a frame is read as plain data or refused with `WireError`. There
+is no pickle, no class named by the other side and no unknown field.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.worker.layouts import DTYPES, WireError, given, taken
+
+MAX_HEADER = 8 << 20
+"""Bytes of JSON in one frame."""
+MAX_NESTING = 12
+MAX_ITEMS = 20_000
+"""Parts of one message, containers included."""
+
+SIZES = struct.Struct("!II")
+"""What a frame begins with: how many bytes its header has, and its body."""
+
+
+@dataclass(frozen=True)
+class Ref:
+    """An object that stays in the worker: a module, a function, anything that is not plain data."""
+
+    id: int
+    type: str
+    is_module: bool = False
+    """Whether it is an `nn.Module`."""
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An answer that is no plain data, in words: `a numpy.ndarray`, `a sparse tensor`."""
+
+    what: str
+
+
+def encode_frame(message: dict[str, Any]) -> bytes:
+    """A message, a dict of plain data with tensors, `Ref` and `Opaque` anywhere in it, as one frame."""
+    writer = _Writer()
+    tree = writer.write(message, 0)
+    layouts, body = taken(writer.tensors)
+    header = _ENCODER.encode([tree, layouts]).encode()
+    if len(header) > MAX_HEADER:
+        raise WireError("the message is larger than a frame may be")
+    return b"".join((SIZES.pack(len(header), sum(map(len, body))), header, *body))
+
+
+def decode_frame(header: bytes | bytearray, body: bytearray) -> dict[str, Any]:
+    """One frame's bytes as a message; `WireError` for anything this protocol does not say.
+
+    The message's tensors lie in `body`, each in a part of its own.
+    """
+    try:
+        tree, layouts = _DECODER.decode(header.decode())
+        reader = _Reader(given(layouts, body))
+        message = reader.read(tree, 0)
+    except WireError:
+        raise
+    except Exception as error:  # whatever a frame makes json, numpy or torch trip over, it is no frame
+        raise WireError(f"not a frame of this protocol: {type(error).__name__}") from error
+    if reader.tensors:
+        raise WireError("more tensors than the message names")
+    if type(message) is not dict or not _NAMES.issuperset(map(type, message)):
+        raise WireError("a message is a dict with names")
+    return message
+
+
+class _Limits:
+    """How much of a message there may be: the same for who writes it and who reads it."""
+
+    def __init__(self, tensors: list[Tensor]) -> None:
+        self.tensors = tensors
+        self._items = 1
+
+    def within(self, more: int, depth: int) -> None:
+        """Refuse a container that is one too deep, or has more in it than a message may."""
+        self._items += more
+        if depth > MAX_NESTING or self._items > MAX_ITEMS:
+            raise WireError("the value is nested too deeply or has too many parts")
+
+
+class _Writer(_Limits):
+    """Values as what JSON can say. The tensors among them are put into `tensors`."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def write(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind not in _KINDS:  # a subclass is written as what it extends
+            kind = next((base for base in _WRITTEN if isinstance(value, base)), kind)
+        if kind in _AS_IT_IS:
+            return value
+        if kind is Tensor:
+            self.tensors.append(value)
+            return _NEXT_TENSOR
+        depth += 1
+        if kind is dict:
+            if _NAMES.issuperset(map(type, value)):
+                self.within(len(value), depth)
+                return {key: self.write(item, depth) for key, item in value.items()}
+            self.within(3 * len(value), depth)
+            return ["dict", *[[self.write(part, depth) for part in pair] for pair in value.items()]]
+        if kind is int:
+            return value if -1 << 63 < value < 1 << 63 else ["opaque", "an int of more than 64 bits"]
+        if kind is tuple or kind is list:
+            self.within(len(value), depth)
+            return [kind.__name__, *[self.write(item, depth) for item in value]]
+        if kind is torch.dtype:
+            return ["dtype", str(value).removeprefix("torch.")]
+        if kind is float:
+            return value if math.isfinite(value) else ["float", repr(value)]
+        if kind is Ref:
+            return ["ref", value.id, value.type, value.is_module]
+        if kind is Opaque:
+            return ["opaque", value.what]
+        raise WireError(f"{kind.__name__} does not travel")
+
+
+class _Reader(_Limits):
+    """What JSON said as values. The tensors among them are taken from `tensors`, the last one first."""
+
+    def read(self, tree: Any, depth: int) -> Any:
+        kind = type(tree)
+        if kind is list:
+            return self._named(tree, depth + 1) if tree else self.tensors.pop()
+        if kind is str:
+            return tree if tree.isascii() else _text(tree)
+        if kind is int:
+            return _int(tree)
+        if kind is dict:
+            depth += 1
+            self.within(len(tree), depth)
+            return {_text(key): self.read(item, depth) for key, item in tree.items()}
+        if kind in _AS_IT_IS or kind is float:
+            return tree
+        raise WireError("not a value of this protocol")
+
+    def _named(self, tree: list[Any], depth: int) -> Any:
+        name = tree[0]
+        if name == "tuple" or name == "list":
+            self.within(len(tree) - 1, depth)
+            items = [self.read(item, depth) for item in tree[1:]]
+            return tuple(items) if name == "tuple" else items
+        if name == "dtype":
+            _, said = tree
+            return DTYPES[said]
+        if name == "ref":
+            _, number, said, is_module = tree
+            if type(number) is int and type(is_module) is bool:
+                return Ref(_int(number), _text(said)[:200], is_module)
+        if name == "opaque":
+            _, said = tree
+            return Opaque(_text(said)[:200])
+        if name == "dict":
+            self.within(3 * (len(tree) - 1), depth)
+            return dict([self._pair(pair, depth) for pair in tree[1:]])
+        if name == "float":
+            _, said = tree
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[said]
+        raise WireError("not a value of this protocol")
+
+    def _pair(self, pair: Any, depth: int) -> tuple[Any, Any]:
+        if type(pair) is not list or len(pair) != 2:
+            raise WireError("not a key and its value")
+        key, item = (self.read(part, depth) for part in pair)
+        if key is not None and not isinstance(key, (bool, int, float, str)):
+            raise WireError("not a key of this protocol")
+        return key, item
+
+
+_AS_IT_IS = frozenset({str, bool, type(None)})
+_WRITTEN = (str, bool, type(None), Tensor, int, float, list, tuple, dict, torch.dtype, Ref, Opaque)
+_KINDS = frozenset(_WRITTEN)
+_NAMES = frozenset({str})
+_NEXT_TENSOR: list[Any] = []
+
+
+def _int(number: int) -> int:
+    if abs(number) >= 1 << 63:  # also: keys that are multiples of 2**61 - 1 all have one hash
+        raise WireError("an int of more than 64 bits")
+    return number
+
+
+def _text(text: Any) -> str:
+    """JSON can say half a surrogate pair, which no file can be written with afterwards."""
+    if type(text) is not str:
+        raise WireError("not a text")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _refuse_constant(name: str) -> Any:
+    raise WireError(f"{name} is not JSON")
+
+
+_ENCODER = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":"))
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
