@@ -201,7 +201,10 @@ class Target:
         return request | ({"kwargs": _outgoing(kwargs)} if kwargs else {})
 
     def _call_later(self, *args: Any) -> None:
-        self._submission.later(self._call(args, None, torch.float64))
+        request = self._call(args, None, torch.float64)
+        # The check may change its tensors before the request is sent.
+        request["args"] = map_tree(request["args"], _copy)
+        self._submission.later(request)
 
 
 class Submission:
@@ -308,12 +311,18 @@ class Submission:
 
 
 def _outgoing(value: Any) -> Any:
+    """Arguments of a request. Their tensors stay the check's own: whoever performs a call makes it with copies."""
+
     def leaf(item: Any) -> Any:
         if isinstance(item, Target):
             return item.outgoing()
-        return item.detach().clone() if isinstance(item, torch.Tensor) else item
+        return item
 
     return map_tree(value, leaf)
+
+
+def _copy(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
 
 
 def _event(told: Any) -> Mapping[str, str]:

@@ -25,6 +25,8 @@ from autograder.worker.places import place
 from autograder.worker.watching import Watching
 from autograder.worker.wire import map_tree, tree_leaves
 
+_DTYPES = frozenset(DTYPES.values())
+_PLAIN = frozenset({type(None), bool, int, float, str})
 _PLAIN_TYPES = (torch.Tensor, nn.Parameter)
 
 
@@ -133,11 +135,12 @@ class Objects:
         call, self._next = self._next, self._next + 1
         modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]
         modules += [m for m in tree_leaves((args, kwargs)) if isinstance(m, nn.Module)]
-        self._calls[call] = ([t for t in _tensors(value) if _floating(t)], leaves, modules)
+        tensors = _tensors(value)
+        self._calls[call] = ([tensor for tensor in tensors if _floating(tensor)], leaves, modules)
         answer = {
             "value": self.plain(value),
             "call": call,
-            "attached": [tensor.requires_grad for tensor in _tensors(value)],
+            "attached": [tensor.requires_grad for tensor in tensors],
         }
         if request.get("arguments"):
             answer["arguments"] = self.plain(args)
@@ -215,10 +218,12 @@ class Objects:
         return target
 
     def arguments(self, request: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What a call is made with: copies, for in a notebook the request holds the check's own tensors."""
+
         def leaf(value: Any) -> Any:
-            if isinstance(value, Ref):
-                return self._objects[value.id]
-            return value.clone() if isinstance(value, torch.Tensor) else value
+            if isinstance(value, torch.Tensor):
+                return value.detach().clone()
+            return self._objects[value.id] if isinstance(value, Ref) else value
 
         return map_tree((tuple(request.get("args", ())), dict(request.get("kwargs", {}))), leaf)
 
@@ -232,14 +237,10 @@ class Objects:
     def plain(self, value: Any, depth: int = 0) -> Any:
         if depth >= MAX_NESTING - 2:
             return Opaque("a value nested too deeply")
-        if (
-            value is None
-            or type(value) in (bool, int, float, str)
-            or isinstance(value, (torch.dtype, Ref, Opaque))
-        ):
-            return value
         if isinstance(value, torch.Tensor):
             return _plain_tensor(value)
+        if type(value) in _PLAIN or isinstance(value, (torch.dtype, Ref, Opaque)):
+            return value
         if _of_numpy(value):
             return self.plain(value.item(), depth + 1)
         if isinstance(value, (list, torch.Size, tuple)):
@@ -317,12 +318,14 @@ def _plain_tensor(value: torch.Tensor) -> Any:
         return Opaque("a tensor that is not dense")
     if value.is_meta:
         return Opaque("a tensor on the meta device, without values")
-    if value.dtype not in DTYPES.values():
+    if value.dtype not in _DTYPES:
         return Opaque(f"a tensor of dtype {str(value.dtype).removeprefix('torch.')}")
     if value.numel() * value.element_size() > MAX_BODY:
         return Opaque(f"a tensor of {value.numel()} numbers, too large to look at")
-    plain = value.detach().resolve_conj().resolve_neg()
-    if plain.device.type == "cpu" and not plain.is_inference():
+    plain = value.detach()
+    if plain.is_conj() or plain.is_neg():
+        plain = plain.resolve_conj().resolve_neg()
+    if plain.is_cpu and not plain.is_inference():
         return plain.clone()
     # A mode-free copy: what an inference-mode call returned may be used like any other tensor.
     with torch.inference_mode(False), torch.no_grad():
