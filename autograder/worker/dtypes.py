@@ -9,7 +9,7 @@ import torch
 
 from autograder.worker.forms import form_of
 from autograder.worker.origins import Origins, line_of, memory_of, name_of, student_frame
-from autograder.worker.watching import Events, Watching
+from autograder.worker.watching import Events, Watching, tensors_of
 
 _CAST = torch.ops.aten._to_copy.default
 _EPS = {
@@ -45,7 +45,7 @@ class CoarserLog(Watching):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         made = func(*args, **(kwargs or {}))
-        if self._called and any(map(self._is_coarser, _tensors((made, *args)))):
+        if self._called and any(map(self._is_coarser, tensors_of((made, *args)))):
             self.events.note({"kind": "coarser"})
         return made
 
@@ -86,7 +86,7 @@ class DtypeLog(Watching):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = [value for value in _tensors((*args, *kwargs.values())) if value.dtype in _EPS]
+        given = [value for value in tensors_of((*args, *kwargs.values())) if value.dtype in _EPS]
         floating = [value for value in given if value.dim() > 0 and value.is_floating_point()]
         mixed = len({value.dtype for value in floating}) > 1
         if mixed:
@@ -96,11 +96,11 @@ class DtypeLog(Watching):
         if isinstance(made, torch.Tensor) and made.is_floating_point():
             # A cast makes something new; the rest of an expression is as old as what goes into it.
             kept = [] if func is _CAST else [value for value in floating if value.dtype is made.dtype]
-            self._origins.note([made], kept)
+            self._origins.note(made, kept)
         form = form_of(func)
         if self._rounded is not None and not form.shape_only:
             written = [args[n] if n < len(args) else kwargs.get(name) for n, name in form.written]
-            self._follow(func, given, [*_tensors([made]), *_tensors(written)], mixed)
+            self._follow(func, given, [*tensors_of([made]), *tensors_of(written)], mixed)
         return made
 
     def _follow(
@@ -143,13 +143,3 @@ class DtypeLog(Watching):
             "dtype": str(dtype).removeprefix("torch."),
         }
         self.events.note(told)
-
-
-def _tensors(args: Any) -> list[torch.Tensor]:
-    found: list[torch.Tensor] = []
-    for arg in args:
-        if isinstance(arg, torch.Tensor):
-            found.append(arg)
-        elif type(arg) in (list, tuple):
-            found += _tensors(arg)
-    return found

@@ -10,13 +10,15 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
+
+from autograder.worker.watching import tensors_of
 
 _STUDENT_FILES = ("<cell ", "<ipython-input", "ipykernel_")
 # Between a student's line and the tensor it works on there are only these of torch's own files.
@@ -70,10 +72,15 @@ def student_frame() -> FrameType | None:
     return frame
 
 
+@cache
+def _is_glue(filename: str) -> bool:
+    return filename.replace("\\", "/").endswith(_GLUE)
+
+
 def called_by_student() -> bool:
     """Whether the work under way was asked for by the student's own line, not by torch's Python code."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.replace("\\", "/").endswith(_GLUE):
+    while frame is not None and _is_glue(frame.f_code.co_filename):
         frame = frame.f_back
     return frame is not None and is_student_file(frame.f_code.co_filename)
 
@@ -97,8 +104,15 @@ class Origins:
         self.calling = False
         """Whether the call is being made: the module has its constructor behind it."""
 
-    def note(self, made: Iterable[torch.Tensor], sources: Iterable[torch.Tensor] = ()) -> None:
-        """Remember the running line as the one that made these, unless they come from known tensors."""
+    def note(self, made: torch.Tensor, given: Sequence[Any] = ()) -> None:
+        """Remember the running line as the one that made a tensor, unless it comes from known tensors.
+
+        `given` are the arguments that it was made from.
+        """
+        memory = memory_of(made)
+        if memory in self._lines:
+            return
+        sources = tensors_of(given)
         where = next((line for line in map(self._find, sources) if line), None)
         if where is None:
             frame = student_frame()
@@ -107,10 +121,8 @@ class Origins:
             named = (name_of(source, frame) for source in sources if source.dim() > 0)
             lines = (_assignment(name, frame) for name in named if name)
             where = next((line for line in lines if line), (frame.f_code.co_filename, frame.f_lineno))
-        for tensor in made:
-            if self._find(tensor) is None:
-                self._lines[memory_of(tensor)] = where
-                self._kept.append(tensor)
+        self._lines[memory] = where
+        self._kept.append(made)
 
     def begun(self) -> None:
         """Say that all is made that the call is made with: what comes now is made in it."""

@@ -15,7 +15,7 @@ makes: it answers for the name of the device, which torch itself must not try to
 
 from __future__ import annotations
 
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from enum import IntEnum
 from types import TracebackType
 from typing import Any
@@ -78,17 +78,19 @@ class Pretend(torch.Tensor):
 
     @staticmethod
     def __new__(cls, numbers: torch.Tensor, root: Root) -> Pretend:
-        # Torch gives a wrapper made in inference mode no version, and then asks for it.
-        with torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext():
-            made: Pretend = torch.Tensor._make_wrapper_subclass(
-                cls,
-                numbers.size(),
-                strides=numbers.stride(),
-                storage_offset=numbers.storage_offset(),
-                dtype=numbers.dtype,
-                layout=numbers.layout,
-                device=LABEL,
-            )
+        if torch.is_inference_mode_enabled():
+            # Torch gives a wrapper made in inference mode no version, and then asks for it.
+            with torch.inference_mode(False):
+                return Pretend(numbers, root)
+        made: Pretend = torch.Tensor._make_wrapper_subclass(
+            cls,
+            numbers.size(),
+            numbers.stride(),
+            numbers.storage_offset(),
+            dtype=numbers.dtype,
+            layout=numbers.layout,
+            device=LABEL,
+        )
         made.numbers, made.root = numbers, root
         return made
 
@@ -144,8 +146,8 @@ class PretendDevice(Machine):
 
     def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> None:
         """Write down what happened, with the student's line that made the stray tensor, if there is one."""
-        frame = student_frame()
-        if self.quiet or frame is None:
+        frame = None if self.quiet else student_frame()
+        if frame is None:
             return
         name = name_of(stray, frame) if stray is not None else ""
         made = self.origins.line(stray) if stray is not None else ""

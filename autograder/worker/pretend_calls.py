@@ -33,8 +33,9 @@ class Calls(TorchFunctionMode):
         handler = _HANDLERS.get(func)
         if handler is not None:
             return handler(self.gpu, func, args, kwargs)
-        args, kwargs = _translated(self.gpu, func, args, kwargs)
-        refuse_other_generators(self.gpu, func, args, kwargs)
+        if kwargs or torch.device in map(type, args):  # most calls name neither a device nor a generator
+            args, kwargs = _translated(self.gpu, func, args, kwargs)
+            refuse_other_generators(self.gpu, func, args, kwargs)
         try:
             return func(*args, **kwargs)
         except RuntimeError as error:

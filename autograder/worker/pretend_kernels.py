@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.worker.forms import Form, form_of
+from autograder.worker.forms import Form
 from autograder.worker.origins import line_of, student_frame
 from autograder.worker.pretend import LABEL, Holds, MixedDevices, Pretend, Root
 from autograder.worker.watching import Watching
@@ -52,6 +53,33 @@ _SHAPED_BY = {
 _NO_MEMORY = aten._efficientzerotensor.default
 
 
+_BETWEEN = frozenset((aten.copy_.default, aten._to_copy.default, _PACKED_BACK))
+"""They go from device to device."""
+_NO_TENSORS = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.layout))
+
+
+class Kernel(Form):
+    """All that is asked about a kernel each time it runs, looked up once."""
+
+    def __init__(self, func: Any) -> None:
+        super().__init__(func)
+        self.operation = operation_of(func)
+        # Without the function around it, which only hands on what it is given.
+        self.run = (aten.zeros.default if func is _NO_MEMORY else func)._op
+        self.strict = func in _STRICT
+        self.indexing = func in _INDEXING
+        self.packing = func in _PACKING
+        self.between = func in _BETWEEN
+        self.moving = func is aten._to_copy.default
+        self.shaping = self.indexing or func in _SHAPED_BY
+        self.special = _SPECIAL.get(func)
+
+
+@cache
+def _kernel_of(func: Any) -> Kernel:
+    return Kernel(func)
+
+
 class Kernels(Watching):
     def __init__(self, gpu: PretendDevice) -> None:
         super().__init__()
@@ -60,62 +88,84 @@ class Kernels(Watching):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        kwargs = dict(kwargs) if kwargs else {}
+        kernel = _kernel_of(func)
+        asked = kwargs.get("device") if kwargs else None
+        # `types` are those of the arguments that see kernels themselves, as wrappers do: none is here.
+        if not types and (asked is None or asked.type != LABEL.type):
+            return self._run_here(kernel, args, kwargs or {})
         ours: list[Pretend] = []
         plain: list[torch.Tensor] = []
-
-        inner = [_opened(arg, ours, plain) for arg in args]
-        named = {key: _opened(value, ours, plain) for key, value in kwargs.items()}
-        asked = kwargs.get("device")
+        inner: list[Any] = []
+        for arg in args:
+            if type(arg) is Pretend:  # as `_opened` does, without a call for what most arguments are
+                ours.append(arg)
+                inner.append(arg.numbers)
+            else:
+                inner.append(arg if type(arg) in _NO_TENSORS else _opened(arg, ours, plain))
+        named = {key: _opened(value, ours, plain) for key, value in kwargs.items()} if kwargs else {}
         there = bool(ours) if asked is None else asked.type == LABEL.type
         if asked is not None and there:
             named["device"] = torch.device("cpu")
-        if func is _NO_MEMORY:
-            func = aten.zeros.default
         if not there and not ours:
-            made = func(*inner, **named)
-            if isinstance(made, torch.Tensor):
-                self.gpu.origins.note([made], plain)
-            return made
-        form = form_of(func)
+            return self._run_here(kernel, args, named)
         if ours:
-            self._refuse_mixed(func, form, args, ours, plain)
-            for value in _shaping(func, args):
-                self.gpu.shaped_by(value, operation_of(func))
-            special = _SPECIAL.get(func)
-            if special is not None:
-                return special(self.gpu, args, inner, named)
-        if func in (aten._to_copy.default,) and bool(ours) != there:
-            if ours:
-                made = func(*inner, **named)
-                if made.is_meta:  # a shape, and no numbers
-                    return made
-                # `loss.cpu()` reads a number, as `loss.item()` does.
-                self.gpu.read(ours[0], "copy to the CPU", "readback" if ours[0].dim() else "sync")
-                self.gpu.origins.note([made])
-                return made
-            self.gpu.event("copied", "to", plain[0])
-            # A module on its way is data; what a student moves was made here, perhaps from lengths.
-            return Pretend(func(*inner, **named), Root(Holds.NUMBERS if self.gpu.quiet else Holds.LENGTHS))
-        made = func(*inner, **named)
+            if plain or kernel.packing:
+                self._refuse_mixed(kernel, args, plain)
+            if kernel.shaping:
+                for value in _shaping(func, args):
+                    self.gpu.shaped_by(value, kernel.operation)
+            if kernel.special is not None:
+                return kernel.special(self.gpu, args, inner, named)
+        if kernel.moving and bool(ours) != there:
+            return self._moved(kernel, inner, named, ours, plain)
+        made = kernel.run(*inner, **named)
         if not there:
             return made
-        if form.views and ours:
+        if kernel.views and ours:
             root = ours[0].root
         else:
-            root = Root(Holds.LENGTHS if form.shape_only else _most(ours))
+            root = Root(Holds.LENGTHS if kernel.shape_only else _most(ours))
             if root.holds is Holds.TRUTHS and _counts(made):
                 root.holds = Holds.LENGTHS
-        for position, name in form.written:
-            into = args[position] if position < len(args) else kwargs.get(name)
+        for position, name in kernel.written:
+            into = args[position] if position < len(args) else kwargs and kwargs.get(name)
             if isinstance(into, Pretend):
                 into.root.holds = max(into.root.holds, root.holds)
-                if form.reshaped:
+                if kernel.reshaped:
                     _follow(into)
-        if form.returned is not None:
-            position, name = form.returned
-            return args[position] if position < len(args) else kwargs[name]
-        return self._wrapped(made, root, keep_last=func in _PACKING)
+        if kernel.returned is not None:
+            position, name = kernel.returned
+            return args[position] if position < len(args) else kwargs and kwargs[name]
+        return self._wrapped(made, root, keep_last=kernel.packing)
+
+    def _run_here(self, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a kernel that has nothing to do with the pretend device."""
+        made = kernel.run(*args, **kwargs)
+        if isinstance(made, torch.Tensor):
+            self.gpu.origins.note(made, (*args, *kwargs.values()))
+        return made
+
+    def _moved(
+        self,
+        kernel: Kernel,
+        inner: list[Any],
+        named: dict[str, Any],
+        ours: list[Pretend],
+        plain: list[torch.Tensor],
+    ) -> torch.Tensor:
+        """Take a tensor from one device to the other."""
+        if ours:
+            made: torch.Tensor = kernel.run(*inner, **named)
+            if made.is_meta:  # a shape, and no numbers
+                return made
+            # `loss.cpu()` reads a number, as `loss.item()` does.
+            self.gpu.read(ours[0], "copy to the CPU", "readback" if ours[0].dim() else "sync")
+            self.gpu.origins.note(made)
+            return made
+        self.gpu.event("copied", "to", plain[0])
+        # A module on its way is data; what a student moves was made here, perhaps from lengths.
+        holds = Holds.NUMBERS if self.gpu.quiet else Holds.LENGTHS
+        return Pretend(kernel.run(*inner, **named), Root(holds))
 
     def _wrapped(self, made: Any, root: Root, *, keep_last: bool = False) -> Any:
         if isinstance(made, torch.Tensor):
@@ -127,12 +177,10 @@ class Kernels(Watching):
             return type(made)(wrapped)
         return made
 
-    def _refuse_mixed(
-        self, func: Any, form: Form, args: tuple[Any, ...], ours: list[Pretend], plain: list[torch.Tensor]
-    ) -> None:
+    def _refuse_mixed(self, kernel: Kernel, args: tuple[Any, ...], plain: list[torch.Tensor]) -> None:
         """Stop where CUDA would stop, because tensors lie on several devices."""
-        operation = operation_of(func)
-        if func in _PACKING:
+        operation = kernel.operation
+        if kernel.packing:
             if isinstance(args[1], Pretend):
                 self.gpu.event("mixed", operation)
                 raise MixedDevices(
@@ -141,16 +189,16 @@ class Kernels(Watching):
             if not isinstance(args[0], Pretend):
                 raise self.gpu.mixed(operation, args[0])
             return
-        if not plain or func in (aten.copy_.default, aten._to_copy.default, _PACKED_BACK):
+        if not plain or kernel.between:
             return
-        if func in _INDEXING:
+        if kernel.indexing:
             if not isinstance(args[0], Pretend):
                 raise self.gpu.mixed(operation, args[0], " (indices should be where the indexed tensor is)")
             strays = [value for value in args[2:3] if any(value is other for other in plain)]
         else:
             strays = plain
-        strays = [value for value in strays if value.dim() > 0 or func in _STRICT]
-        into = args[0] if form.written and args else None
+        strays = [value for value in strays if value.dim() > 0 or kernel.strict]
+        into = args[0] if kernel.written and args else None
         if isinstance(into, torch.Tensor) and not isinstance(into, Pretend):
             strays = [into]
         if strays:
@@ -177,7 +225,7 @@ def operation_of(func: Any) -> str:
 
 
 def _most(tensors: list[Pretend]) -> Holds:
-    return max((tensor.root.holds for tensor in tensors), default=Holds.LENGTHS)
+    return max([tensor.root.holds for tensor in tensors], default=Holds.LENGTHS)
 
 
 def _counts(made: Any) -> bool:

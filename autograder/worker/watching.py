@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 _MOST = 40
@@ -22,3 +26,14 @@ class Events(list[dict[str, str]]):
     def note(self, told: dict[str, str]) -> None:
         if told not in self and len(self) < _MOST:
             self.append(told)
+
+
+def tensors_of(args: Iterable[Any]) -> list[torch.Tensor]:
+    """The tensors among a kernel's arguments or results, those in lists included."""
+    found: list[torch.Tensor] = []
+    for arg in args:
+        if isinstance(arg, torch.Tensor):
+            found.append(arg)
+        elif type(arg) in (list, tuple):
+            found += tensors_of(arg)
+    return found
