@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
 from autograder.worker.watching import Events
 
@@ -27,6 +28,10 @@ class Machine:
     def wrap(self, tensor: torch.Tensor) -> torch.Tensor:
         """A CPU tensor as one that lies there."""
         raise NotImplementedError
+
+    def take(self, parts: Sequence[nn.Module]) -> bool:
+        """Move a plain module there, if that can be done without its `.to()`."""
+        return False
 
     def given(self, tensors: Iterable[torch.Tensor]) -> None:
         """Hear what the call is made with, its modules' tensors included."""

@@ -25,6 +25,7 @@ from autograder.worker.cpu import Cpu
 from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import CoarserLog, DtypeLog
 from autograder.worker.machine import Machine
+from autograder.worker.moving import move
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
 from autograder.worker.wire import map_tree, tree_leaves
@@ -114,7 +115,7 @@ def _made_and_called(
     machine.quiet = True
     for module in modules:
         as_made = module is target and request.get("as_made")
-        _move(module, None if as_made else request.get("dtype"), machine)
+        move(module, None if as_made else request.get("dtype"), machine)
     answer["stayed"] = _stayed(modules, machine)
     leaves: list[torch.Tensor] = []
     backward = request.get("backward")
@@ -145,75 +146,6 @@ def _made_and_called(
     if request.get("repeat"):
         answer["memory"] = machine.memory(lambda: target(*args, **kwargs), int(request["repeat"]))
     return found
-
-
-def _move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None:
-    if dtype is not None:
-        module.to(dtype)
-    # A parameter with two names stays one when it goes to a real GPU. Here its tensor becomes one of another
-    # class, which only swapping does in place; a scripted module keeps its tensors where Python cannot swap.
-    scripted = any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
-    if machine.device.type != "cpu":
-        waiting = _hold_back_lazy(module)
-        before = torch.__future__.get_swap_module_params_on_conversion()
-        torch.__future__.set_swap_module_params_on_conversion(not scripted)
-        try:
-            module.to(machine.device)
-        except RuntimeError as error:
-            if "swap" not in str(error):
-                raise
-            # Somebody else holds a tensor, as parametrizations do: what has not moved yet is set anew.
-            torch.__future__.set_swap_module_params_on_conversion(False)
-            with _tied_again(module):
-                module.to(machine.device)
-        finally:
-            torch.__future__.set_swap_module_params_on_conversion(before)
-            for part, parameters, buffers in waiting:
-                part._parameters.update(parameters)
-                part._buffers.update(buffers)
-        for part, _, _ in waiting:
-            _move_once_shaped(part, machine)
-
-
-@contextmanager
-def _tied_again(module: nn.Module) -> Iterator[None]:
-    """Give a parameter that several modules share to all of them again after each got its own."""
-    tied: dict[int, list[tuple[nn.Module, str]]] = {}
-    for part in module.modules():
-        for name, held in part._parameters.items():
-            if held is not None:
-                tied.setdefault(id(held), []).append((part, name))
-    yield
-    for (first, name), *others in tied.values():
-        for part, other in others:
-            part._parameters[other] = first._parameters[name]
-
-
-def _hold_back_lazy(module: nn.Module) -> list[tuple[nn.Module, dict[str, Any], dict[str, Any]]]:
-    """Take out the tensors that get their shape from the first input: moved, they would forget that."""
-    waiting = []
-    for part in module.modules():
-        lazy = [
-            {k: v for k, v in held.items() if v is not None and is_lazy(v)}
-            for held in (part._parameters, part._buffers)
-        ]
-        if any(lazy):
-            part._parameters.update(dict.fromkeys(lazy[0]))
-            part._buffers.update(dict.fromkeys(lazy[1]))
-            waiting.append((part, lazy[0], lazy[1]))
-    return waiting
-
-
-def _move_once_shaped(part: nn.Module, machine: Machine) -> None:
-    """Move a lazy module when its first input has shaped it; its own hook, which does that, runs before."""
-
-    def shaped(module: nn.Module, args: Any) -> None:
-        hook.remove()
-        before, machine.quiet = machine.quiet, True
-        _move(module, None, machine)
-        machine.quiet = before
-
-    hook = part.register_forward_pre_hook(shaped)
 
 
 def _stayed(modules: Sequence[nn.Module], machine: Machine) -> list[str]:

@@ -15,12 +15,14 @@ makes: it answers for the name of the device, which torch itself must not try to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from enum import IntEnum
 from types import TracebackType
 from typing import Any
 
 import torch
+from torch import nn
 
 from autograder.worker.machine import Machine
 from autograder.worker.origins import (
@@ -31,6 +33,7 @@ from autograder.worker.origins import (
     name_of,
     student_frame,
 )
+from autograder.worker.plain import swap
 from autograder.worker.watching import Events
 
 DEVICE = torch.device("cuda", 7)
@@ -143,6 +146,10 @@ class PretendDevice(Machine):
         else:
             holds = Holds.TRUTHS if tensor.dtype is torch.bool else Holds.LENGTHS
         return Pretend(tensor, root or Root(holds))
+
+    def take(self, parts: Sequence[nn.Module]) -> bool:
+        """Wrap a plain module's tensors. They are data, whatever their dtype."""
+        return swap(parts, lambda tensor: Pretend(tensor, Root(Holds.NUMBERS)))
 
     def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> None:
         """Write down what happened, with the student's line that made the stray tensor, if there is one."""
