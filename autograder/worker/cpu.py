@@ -25,7 +25,7 @@ class Cpu(Machine):
         self._stack = ExitStack()
 
     def __enter__(self) -> Cpu:
-        if self._log is not None:
+        if self._log is not None and self._log.sees_making:
             self._stack.enter_context(self._log)
         return self
 
@@ -39,8 +39,12 @@ class Cpu(Machine):
         """Say what the call is made with: a log follows it."""
         if self._log is not None:
             self._log.given(tensors)
+            if not self._log.sees_making:
+                self._stack.enter_context(self._log)
 
     def ended(self, results: Iterable[torch.Tensor]) -> None:
         """Say what came of it."""
         if self._log is not None:
             self._log.ended(results)
+            if not self._log.sees_making:
+                self._stack.close()

@@ -28,29 +28,27 @@ class CoarserLog(Watching):
     as long as the call.
     """
 
+    sees_making = False
+
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
         self.events = Events()
-        self._eps, self._called = _EPS[dtype], False
+        self._coarser = frozenset(other for other, eps in _EPS.items() if eps > _EPS[dtype])
 
     def given(self, tensors: Iterable[torch.Tensor]) -> None:
         """Say that the call begins."""
-        self._called = True
 
     def ended(self, results: Iterable[torch.Tensor]) -> None:
         """Say that it has ended."""
-        self._called = False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         made = func(*args, **(kwargs or {}))
-        if self._called and any(map(self._is_coarser, tensors_of((made, *args)))):
+        # One event says all; whoever reads it has the call made again.
+        if not self.events and any(t.dtype in self._coarser for t in tensors_of((made, *args))):
             self.events.note({"kind": "coarser"})
         return made
-
-    def _is_coarser(self, tensor: torch.Tensor) -> bool:
-        return _EPS.get(tensor.dtype, 0.0) > self._eps
 
 
 class DtypeLog(Watching):
@@ -59,6 +57,9 @@ class DtypeLog(Watching):
     `events` are plain data. Their `kind` is `dtype` (two dtypes meet), `cast` (numbers that go back to the
     arguments are taken to another dtype) or `rounded` (what is returned went through a coarser one).
     """
+
+    sees_making = True
+    """Whether it must be there before the call, when the module is made."""
 
     def __init__(self, origins: Origins, dtype: torch.dtype) -> None:
         super().__init__()

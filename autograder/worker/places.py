@@ -14,6 +14,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,6 +30,7 @@ from autograder.worker.machine import Machine
 from autograder.worker.moving import move
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
+from autograder.worker.watching import unwatched
 from autograder.worker.wire import map_tree, tree_leaves
 
 if TYPE_CHECKING:
@@ -42,9 +45,10 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     with warnings.catch_warnings(), _one_way_of_attention(), _same_defaults():
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
         try:
+            # Outside the device: in it, copies for the call and its answer would be seen as the student's.
+            given = objects.arguments(request)
             with machine:
-                found = _made_and_called(objects, request, machine, origins, answer)
-            # Outside the device: in it, every copy for the answer would be looked at as the student's.
+                found = _made_and_called(objects, request, given, machine, origins, answer)
             answer |= {name: objects.plain(_plainly(value)) for name, value in found.items()}
         except (Exception, SystemExit) as error:
             answer["error"] = describe_exception(error)
@@ -93,6 +97,7 @@ def _machine(request: dict[str, Any], origins: Origins, names: dict[str, Any]) -
 def _made_and_called(
     objects: Objects,
     request: dict[str, Any],
+    given: tuple[tuple[Any, ...], dict[str, Any]],
     machine: Machine,
     origins: Origins,
     answer: dict[str, Any],
@@ -109,14 +114,15 @@ def _made_and_called(
             machine.quiet = True
             target.load_state_dict(make["state"])
             machine.quiet = False
-    args, kwargs = objects.arguments(request)
+    args, kwargs = given
     modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]
     modules += [m for m in tree_leaves((args, kwargs)) if isinstance(m, nn.Module)]
     machine.quiet = True
     for module in modules:
         as_made = module is target and request.get("as_made")
         move(module, None if as_made else request.get("dtype"), machine)
-    answer["stayed"] = _stayed(modules, machine)
+    registered = _registered(modules)
+    answer["stayed"] = [name for name, tensor in registered if _device_of(tensor) != machine.device]
     leaves: list[torch.Tensor] = []
     backward = request.get("backward")
     keep = set(request.get("on_cpu", ()))
@@ -127,7 +133,7 @@ def _made_and_called(
     kwargs = map_tree(kwargs, lambda leaf: _given(leaf, machine, leaves, backward))
     machine.quiet = False
     origins.begun()
-    machine.given([*_tensors([args, kwargs]), *(tensor for _, tensor in _registered(modules))])
+    machine.given([*_tensors([args, kwargs]), *(tensor for _, tensor in registered)])
     for attribute in request.get("method", []):
         target = getattr(target, attribute)
     torch.default_generator.manual_seed(int(request.get("call_seed", seed)))
@@ -146,11 +152,6 @@ def _made_and_called(
     if request.get("repeat"):
         answer["memory"] = machine.memory(lambda: target(*args, **kwargs), int(request["repeat"]))
     return found
-
-
-def _stayed(modules: Sequence[nn.Module], machine: Machine) -> list[str]:
-    """The registered tensors that `.to()` did not move."""
-    return [name for name, tensor in _registered(modules) if _place_of(tensor) != str(machine.device)]
 
 
 def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
@@ -180,7 +181,10 @@ def _gradients(
     """Gradients under weights drawn from the seed, by input in order and by parameter, and where they are."""
     generator = torch.Generator().manual_seed(seed)
     outputs = [tensor for tensor in tensors if tensor.is_floating_point()]
-    weights = [torch.randn(o.shape, generator=generator, dtype=torch.float64).to(o.dtype) for o in outputs]
+    with unwatched():
+        weights = [
+            torch.randn(o.shape, generator=generator, dtype=torch.float64).to(o.dtype) for o in outputs
+        ]
     named = [(name, p) for m in modules for name, p in m.named_parameters() if p.requires_grad]
     wanted = [*leaves, *(p for _, p in named)]
     live = [
@@ -194,10 +198,7 @@ def _gradients(
         leaf.grad = None
     # Not `autograd.grad`, which checkpoints of the older kind refuse; and from one number, because
     # torch imports sympy, a second of work, to look at gradients that it is handed.
-    total = torch.zeros((), dtype=torch.float64)
-    for output, weight in live:
-        total = total + (output * weight).sum()
-    total.backward()
+    reduce(add, [(output * weight).sum() for output, weight in live]).backward()
     grads = [leaf.grad for leaf in wanted]
     names = [name for name, _ in named]
     return {
@@ -207,8 +208,12 @@ def _gradients(
     }
 
 
+def _device_of(tensor: torch.Tensor) -> torch.device:
+    return DEVICE if isinstance(tensor, Pretend) else tensor.device
+
+
 def _place_of(tensor: torch.Tensor) -> str:
-    return str(DEVICE) if isinstance(tensor, Pretend) else str(tensor.device)
+    return str(_device_of(tensor))
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

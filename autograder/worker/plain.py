@@ -11,18 +11,16 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import nn
 
+from autograder.worker.watching import unwatched
 from autograder.worker.wire import DTYPES
 
-_RECURRENT = (nn.RNN, nn.LSTM, nn.GRU)
-"""Their `_apply` is `nn.Module`'s, before and after which they see to their lists of weights."""
 _REAL = frozenset(dtype for dtype in DTYPES.values() if not dtype.is_complex)
 
 
 def plain_parts(module: nn.Module) -> list[nn.Module] | None:
     """A plain module's parts in the order in which `.to()` comes to them, itself last; `None` of others."""
     parts: dict[nn.Module, None] = {}
-    # Nothing is asked here that another answer is given to on the pretend device.
-    with torch._C.DisableTorchFunction():
+    with unwatched():
         if not _is_torchs_own(module, "to") or not _gathered(module, parts, set()):
             return None
     return list(parts)
@@ -31,7 +29,7 @@ def plain_parts(module: nn.Module) -> list[nn.Module] | None:
 def is_of(parts: Sequence[nn.Module], dtype: torch.dtype) -> bool:
     """Whether `.to(dtype)` leaves all tensors as they are."""
     held = [t for part in parts for own in (part._parameters, part._buffers) for t in own.values()]
-    with torch._C.DisableTorchFunction():
+    with unwatched():
         return all(t is None or t.dtype is dtype or not t.is_floating_point() for t in held)
 
 
@@ -48,8 +46,7 @@ def swap(parts: Sequence[nn.Module], wrap: Callable[[torch.Tensor], torch.Tensor
     Then the rest is still to be moved: it has a second owner, and `.to()` says so.
     """
     try:
-        # Neither mode would do anything but run a copy for a tensor that is not wrapped yet.
-        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        with unwatched():
             for part in parts:
                 if isinstance(part, nn.RNNBase):
                     part._flat_weight_refs = []  # a tensor that is referred to weakly cannot be swapped
@@ -81,12 +78,17 @@ def _gathered(part: nn.Module, parts: dict[nn.Module, None], met: set[nn.Module]
 
 def _is_plain(part: nn.Module) -> bool:
     return (
-        (type(part) in _RECURRENT or _is_torchs_own(part, "_apply"))
+        (_is_recurrent(part) or _is_torchs_own(part, "_apply"))
         and _is_torchs_own(part, "children", "named_children")
         and not isinstance(part, torch.jit.ScriptModule)
         and all(held is None or _is_common(held, nn.Parameter) for held in part._parameters.values())
         and all(held is None or _is_common(held, torch.Tensor) for held in part._buffers.values())
     )
+
+
+def _is_recurrent(part: nn.Module) -> bool:
+    """Whether it is one of torch's recurrent modules: their `_apply` sees to their lists of weights, too."""
+    return isinstance(part, nn.RNNBase) and type(part).__module__ == nn.RNNBase.__module__
 
 
 def _is_torchs_own(part: nn.Module, *names: str) -> bool:

@@ -43,7 +43,7 @@ def other_names(gpu: PretendDevice, notebook: dict[str, Any]) -> Iterator[None]:
     """While this lasts the names mean the other thing, in torch and in the student's notebook."""
     patched: Any = torch
     init, enter = torch.autocast.__init__, torch.autocast.__enter__
-    generator, types = _generator(gpu), _types()
+    generator, types = _generator(gpu), _TYPE
     kept = {name: value for name, value in notebook.items() if value is _Plain}
     notebook.update(dict.fromkeys(kept, generator))
     hidden = "type" not in notebook
@@ -101,7 +101,7 @@ def _generator(gpu: PretendDevice) -> type:
     return Generator
 
 
-def _types() -> type:
+def _type() -> type:
     """`type`, for which a tensor of the pretend device is a tensor like any other."""
 
     class Kind(builtins.type):
@@ -114,3 +114,6 @@ def _types() -> type:
             return isinstance(instance, builtins.type)
 
     return Kind("type", (), {})
+
+
+_TYPE = _type()

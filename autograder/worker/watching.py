@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -18,6 +19,13 @@ class Watching(TorchDispatchMode):
     def _should_skip_dynamo(cls) -> bool:
         """Torch asks; else the first kernel that is seen imports torch._dynamo, a second of work."""
         return False
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """For work with plain tensors that is not the student's: no mode sees it."""
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        yield
 
 
 class Events(list[dict[str, str]]):
