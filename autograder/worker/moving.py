@@ -12,16 +12,20 @@ from torch.nn.parameter import is_lazy
 
 from autograder.worker.machine import Machine
 from autograder.worker.plain import gather_weights, is_of, plain_parts
+from autograder.worker.watching import unwatched
 
 
 def move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None:
     """Move a module for good; `None` leaves the dtypes as they are."""
     plain = plain_parts(module)
     if dtype is not None:
-        if plain is not None and is_of(plain, dtype):
+        if plain is None:
+            module.to(dtype)
+        elif is_of(plain, dtype):
             gather_weights(plain)  # all that `.to()` would do
         else:
-            module.to(dtype)
+            with unwatched():
+                module.to(dtype)
     if machine.device.type == "cpu" or (plain is not None and machine.take(plain)):
         return
     # A parameter with two names stays one when it goes to a real GPU. Here its tensor becomes one of another

@@ -73,9 +73,10 @@ def _import_and_warm() -> None:
     objects = Objects({"f": lambda x: torch.tanh(x @ x)})
     objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "kernels": True})
     objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "grad": True})
-    there = {"op": "place", "name": "layer", "args": [torch.zeros(1, 2)]}
-    for more in ({"device": "pretend"}, {"device": "cpu", "dtype": torch.float64, "trace": "all"}):
-        Objects({"layer": nn.Linear(2, 2)}).perform({**there, **more})
+    there = {"op": "place", "name": "Layer", "make": {"args": [2, 2]}, "args": [torch.zeros(1, 2)]}
+    float64 = {"device": "cpu", "dtype": torch.float64}
+    for more in ({"device": "pretend"}, {**float64, "trace": "coarser"}, {**float64, "trace": "all"}):
+        Objects({"Layer": nn.Linear}).perform({**there, **more})
     with torch.inference_mode(), KernelLog():
         nn.Linear(2, 2)(torch.zeros(1, 2))
     # The library behind these builds its kernels on first use: a tenth of a second, once for each dtype.

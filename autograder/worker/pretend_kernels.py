@@ -225,7 +225,13 @@ def operation_of(func: Any) -> str:
 
 
 def _most(tensors: list[Pretend]) -> Holds:
-    return max([tensor.root.holds for tensor in tensors], default=Holds.LENGTHS)
+    most = Holds.LENGTHS
+    for tensor in tensors:
+        holds = tensor.root.holds
+        if holds is Holds.NUMBERS:
+            return holds
+        most = max(most, holds)
+    return most
 
 
 def _counts(made: Any) -> bool:
