@@ -99,11 +99,14 @@ def _settle(preload: Sequence[str]) -> None:
     import gc
     import importlib
 
+    from autograder.worker import kernel
+
     for module in preload:
         importlib.import_module(module)
     # What is here now is never garbage: a collection in a worker would only write into pages that it shares.
     gc.collect()
     gc.freeze()
+    kernel.collapse_memory()
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
         raise SystemExit(f"the warm parent must have one thread to fork safely; it has {threads}")
