@@ -15,6 +15,7 @@ from autograder.cli.console import (
     UnsafeOption,
     app,
     err,
+    importing,
     out,
     print_json,
     tell,
@@ -90,10 +91,11 @@ def check(
     unsafe: UnsafeOption = False,
 ) -> None:
     """Grade one notebook and print what was found; the gradebook is not touched."""
-    from autograder.grading.course import Course
-    from autograder.grading.errors import UserError
-    from autograder.grading.single import check_notebook
-    from autograder.reporting.tables import print_verdict
+    with importing():
+        from autograder.grading.course import Course
+        from autograder.grading.errors import UserError
+        from autograder.grading.single import check_notebook
+        from autograder.reporting.tables import print_verdict
 
     with told():
         verdict = check_notebook(Course.at(course), notebook, assignment, unsafe=unsafe)
@@ -227,9 +229,10 @@ def _grade_with_progress(
 
     try:
         # Only now: the warm parent imports torch at the same time, a tenth of what a class of 100 takes.
-        from autograder.grading.batch import grade as grade_class
-        from autograder.grading.course import Course
-        from autograder.grading.pool import cores
+        with importing():
+            from autograder.grading.batch import grade as grade_class
+            from autograder.grading.course import Course
+            from autograder.grading.pool import cores
 
         batch = grade_class(
             Course.at(course),

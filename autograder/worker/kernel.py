@@ -154,6 +154,6 @@ def collapse_memory() -> None:
         if permissions != "rw-p" or inode != "0":
             continue
         start, end = (int(part, 16) for part in place.split("-"))
-        for page in range(-(-start // _HUGE_PAGE) * _HUGE_PAGE, end - _HUGE_PAGE + 1, _HUGE_PAGE):
-            # Refused where there are none: then it stays as it was.
-            _libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(_HUGE_PAGE), _MADV_COLLAPSE)
+        start, end = -(-start // _HUGE_PAGE) * _HUGE_PAGE, end // _HUGE_PAGE * _HUGE_PAGE
+        if start < end:  # where the kernel refuses, all stays as it was
+            _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_COLLAPSE)
