@@ -35,8 +35,10 @@ from helpers import (
     submission,
     submit,
 )
+from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.grading.warm import RunLimits, WarmParent
+from autograder.worker.shell import Transformers
 
 ALL = {"lstm_gates": 2.0, "lstm_cell": 2.0, "LSTMCell": 4.0, "copy_from_torch": 2.0}
 LOST = {**ALL, "copy_from_torch": 0.0}
@@ -542,6 +544,48 @@ def test_a_death_is_never_blamed_on_the_machine(workers: WarmParent):
         with pytest.raises(WorkerLost) as lost:
             worker.ask({"op": "run", "source": "import os; os._exit(0)"}, 5)
         assert lost.value.reason == "crashed"
+
+
+def test_a_worker_that_was_left_is_waited_for(workers: WarmParent):
+    """Two that were left are never there at once, and `wait` ends the last one."""
+    parent = psutil.Process(workers._process.pid)
+    for _ in range(5):
+        worker = workers.spawn()
+        worker.ask({"op": "run", "source": "pass"}, 5)
+        assert len(parent.children()) <= 2
+        workers.leave(worker)
+    workers.wait()
+    deadline = time.monotonic() + 2  # from its last word to its exit
+    while parent.children(recursive=True):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%cd .",
+        "x = 1\n  %cd .\n",
+        "if True:\n    !ls\n",
+        "x = %who_ls\n",
+        "x =\\\n  !ls\n",
+        "x = !ls\n",
+        "len?\n",
+        "y = 1\nlen??  \n",
+        ",f a b",
+        ";f a b",
+        "/f a b",
+        "!!ls",
+        "%%time\nx = 1\n",
+        "x = 7 % 3\ny = x != 3\nx %= 2\n",
+        'x = """\n%cd .\n"""\n',
+        "\x0c!ls\n",
+        "\xa0%cd .\n",
+    ],
+)
+def test_syntax_of_ipythons_own_is_seen_as_in_a_notebook(source: str):
+    """The short cut for cells without a sign of it changes no cell that has one."""
+    assert Transformers().transform_cell(source) == TransformerManager().transform_cell(source)
 
 
 # --- Outputs -----------------------------------------------------------------------------------

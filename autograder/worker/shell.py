@@ -7,15 +7,17 @@ Outputs are capped while they stream, so that a flood of prints costs memory now
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.inputtransformer2 import TransformerManager
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Any as AnyTrait
-from traitlets import Type
+from traitlets import Instance, Type
 
 from autograder.worker.layouts import WireError
 from autograder.worker.objects import Objects
@@ -111,9 +113,29 @@ class _Result(DisplayHook):
         self.outputs.display("execute_result", format_dict)
 
 
+class Transformers(TransformerManager):
+    """IPython's own syntax: looked for only in cells that hold a sign of it.
+
+    Splitting a cell into tokens, in Python, would be half of what running it costs.
+    """
+
+    _sign = re.compile(r"^\s*[%!,;/]|=\s*[%!]|\?")  # `%magic`, `!command`, `x = %magic`, `help?`
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._usual = list(self.token_transformers)
+
+    def do_token_transforms(self, lines: list[str]) -> list[str]:
+        if self.token_transformers == self._usual and not any(map(self._sign.search, lines)):
+            return lines
+        transformed: list[str] = super().do_token_transforms(lines)
+        return transformed
+
+
 class Shell(InteractiveShell):
     """An `InteractiveShell` that keeps its outputs instead of printing them."""
 
+    input_transformer_manager = Instance(Transformers, ())
     displayhook_class = Type(_Result)
     display_pub_class = Type(_Published)
 
