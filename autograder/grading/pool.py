@@ -122,6 +122,7 @@ def work_off(
 
 def _start_judge(setting: Setting) -> tuple[BaseProcess, Connection]:
     # Forked, because torch is imported already: a second and a half each otherwise.
+    setting.workers.wait()  # or the judge would have a share in it
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe()
     process = context.Process(target=_judge_process, args=(there, here, setting), daemon=True)
@@ -151,5 +152,8 @@ def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) ->
                 told = Failure(f"{type(error).__name__}: {error}.")
             jobs.send(told)
 
-    with setting.bundle.checks_folder() as folder:
-        with_checks(folder, serve)
+    try:
+        with setting.bundle.checks_folder() as folder:
+            with_checks(folder, serve)
+    finally:
+        setting.workers.wait()

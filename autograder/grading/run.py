@@ -49,7 +49,7 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         if self.worker is not None:
-            self.worker.end()
+            self.workers.leave(self.worker)
 
     def cells(self) -> None:
         """Run the notebook in a fresh worker, without the cells that took an earlier worker with them."""
@@ -123,7 +123,7 @@ class Run:
         if not again or not set(broken) <= set(bundle.solution):
             return tasks
         if self.worker is not None:
-            self.worker.end()
+            self.workers.leave(self.worker)
         self.worker = self.workers.spawn()
         sources, seen = dict(self.rebuilt.sources), {task.task: task for task in tasks}
         with suppress(WorkerLost):  # then what was found before stands

@@ -92,6 +92,7 @@ class WarmParent:
         there.close()
         self._socket = here
         self._warm = False
+        self._leaving: Worker | None = None
         if preload is not None:
             self.warm(preload)
 
@@ -127,8 +128,24 @@ class WarmParent:
             control_there.close()
         return Worker(data, control)
 
+    def leave(self, worker: Worker) -> None:
+        """End a worker of which nothing more is asked, and go on: the kernel takes a while to clear it away.
+
+        One at a time is left so; the one before it is waited for.
+        """
+        self.wait()
+        worker.stop()
+        self._leaving = worker
+
+    def wait(self) -> None:
+        """Wait for the end of the worker that was left."""
+        if self._leaving is not None:
+            self._leaving.end()
+            self._leaving = None
+
     def close(self) -> None:
         """End the parent; workers that are still there end with their sockets."""
+        self.wait()
         self._socket.close()
         if not self._warm:
             self._process.kill()

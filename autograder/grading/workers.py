@@ -22,6 +22,7 @@ class Worker:
 
     def __init__(self, data: socket.socket, control: socket.socket) -> None:
         self._stream, self._data, self._control = Stream(data), data, control
+        self._stopped = False
         self.report: dict[str, Any] | None = None
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -53,13 +54,20 @@ class Worker:
             self.end()
             raise self._lost() from None
 
+    def stop(self) -> None:
+        """Have everything that is left of it killed, and wait for nothing."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self._control.settimeout(10)
+        with suppress(OSError):
+            self._control.send(json.dumps({"do": "kill"}).encode())
+
     def end(self) -> None:
         """Kill everything that is left of it and read how it ended."""
         if self._control.fileno() < 0:
             return
-        self._control.settimeout(10)
-        with suppress(OSError):
-            self._control.send(json.dumps({"do": "kill"}).encode())
+        self.stop()
         # A supervisor that ended by itself leaves our message unread: that is told first, its own word after.
         for _ in range(2):
             try:
