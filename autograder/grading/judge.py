@@ -138,4 +138,4 @@ def _file_text(notebook: NotebookNode, verdict: Verdict) -> str:
         note = nbformat.v4.new_markdown_cell(text, metadata={"tags": ["autograder"]})
         note["id"] = "autograder-note"
         notebook.cells.insert(0, note)
-    return str(nbformat.writes(nbformat.from_dict(notebook), version=4))
+    return str(nbformat.writes(notebook, version=4))
