@@ -13,6 +13,7 @@ import argparse
 import codecs
 import gc
 import json
+import linecache
 import os
 import random
 import signal
@@ -70,8 +71,12 @@ def _import_and_warm() -> None:
     vars(autograder.notebook)["check"] = _check_later
 
     ready = shell.build_shell()
-    ready.run("pass")
-    ready.user_ns.pop("pass", None)
+    # A seed notes the stack for each kind of device, so the first one reads the files of all that is on it.
+    ready.run("import torch\ntorch.manual_seed(0)")
+    ready.user_ns.pop("torch")
+    ours = str(Path(autograder.__file__).parent)  # which workers may not read
+    for name in [name for name in linecache.cache if name.startswith(ours)]:
+        del linecache.cache[name]
     objects = Objects({"f": lambda x: torch.tanh(x @ x)})
     objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "kernels": True})
     objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "grad": True})
