@@ -70,7 +70,7 @@ def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterat
         return
     told = {"call": ("value",), "attribute": ("value",), "backward": ("inputs", "parameters", "attached")}
     also = {"mutation": ("arguments",), "gradient": ("attached",)}.get(rule, ())
-    for name in (*told[operation], *also):
+    for name in (*told.get(operation, ()), *also):
         if name in answer:
             yield f"{name}:"
             yield from _value(answer[name])

@@ -188,7 +188,9 @@ class Target:
 
     def to(self, dtype: torch.dtype) -> None:
         """Convert a module in place, before the next request."""
-        self.method("to")._call_later(dtype)
+        self._submission.later(
+            {"op": "convert", **self._where, "dtype": dtype, "default_dtype": torch.float64}
+        )
 
     def outgoing(self) -> Ref:
         """How it is named when it is itself an argument."""
@@ -311,7 +313,7 @@ class Submission:
 
 
 def _outgoing(value: Any) -> Any:
-    """Arguments of a request. Their tensors stay the check's own: whoever performs a call makes it with copies."""
+    """Arguments of a request. Their tensors stay the check's own: a call is made with copies."""
 
     def leaf(item: Any) -> Any:
         if isinstance(item, Target):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,13 +19,7 @@ def move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None
     """Move a module for good; `None` leaves the dtypes as they are."""
     plain = plain_parts(module)
     if dtype is not None:
-        if plain is None:
-            module.to(dtype)
-        elif is_of(plain, dtype):
-            gather_weights(plain)  # all that `.to()` would do
-        else:
-            with unwatched():
-                module.to(dtype)
+        _convert(module, plain, dtype)
     if machine.device.type == "cpu" or (plain is not None and machine.take(plain)):
         return
     # A parameter with two names stays one when it goes to a real GPU. Here its tensor becomes one of another
@@ -50,6 +44,21 @@ def move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None
             part._buffers.update(buffers)
     for part, _, _ in waiting:
         _move_once_shaped(part, machine)
+
+
+def convert(module: nn.Module, dtype: torch.dtype) -> None:
+    """As `module.to(dtype)`, which takes as long as a call even where all is of that dtype."""
+    _convert(module, plain_parts(module), dtype)
+
+
+def _convert(module: nn.Module, plain: Sequence[nn.Module] | None, dtype: torch.dtype) -> None:
+    if plain is None:
+        module.to(dtype)
+    elif is_of(plain, dtype):
+        gather_weights(plain)  # all that `.to()` would do
+    else:
+        with unwatched():
+            module.to(dtype)
 
 
 @contextmanager

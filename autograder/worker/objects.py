@@ -20,6 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.worker.frames import MAX_NESTING, Opaque, Ref
 from autograder.worker.layouts import DTYPES, MAX_BODY
+from autograder.worker.moving import convert
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
 from autograder.worker.watching import Watching
@@ -191,6 +192,11 @@ class Objects:
                              if base.__module__.startswith("torch.nn.modules.")}),
         }  # fmt: skip
 
+    def _convert(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Give a module's tensors a dtype."""
+        convert(self.target(request), request["dtype"])
+        return {}
+
     def _parameters(self, request: dict[str, Any]) -> dict[str, Any]:
         """A module's parameters by name, whatever its `state_dict()` gives."""
         module = self.target(request)
@@ -264,6 +270,7 @@ _OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
     "backward": Objects._backward,
     "describe": Objects._describe,
     "parameters": Objects._parameters,
+    "convert": Objects._convert,
     "attribute": Objects._attribute,
     "nothing": Objects._nothing,
     "place": place,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import nn
 
+from autograder.worker.layouts import DTYPES
 from autograder.worker.watching import unwatched
-from autograder.worker.wire import DTYPES
 
 _REAL = frozenset(dtype for dtype in DTYPES.values() if not dtype.is_complex)
 
