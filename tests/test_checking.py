@@ -671,3 +671,28 @@ def test_points_are_halves_and_rules_are_known():
         points(0.3)
     with pytest.raises(ValueError):
         rule("style")
+
+
+def test_a_check_s_tensors_are_its_own():
+    """In a notebook, too: what a call writes into is a copy, and so is what comes back."""
+    kept = []
+
+    def f(x, *, more):
+        kept.append(x)
+        x.add_(1)
+        more[0].mul_(0)
+        return x
+
+    x, y = torch.zeros(2, requires_grad=True), torch.ones(2)
+    told = submission(f=f).f(x, more=[y])
+    assert (x.tolist(), y.tolist(), told.tolist()) == ([0, 0], [1, 1], [1, 1])
+    kept[0].fill_(5)
+    assert told.tolist() == [1, 1]
+
+
+def test_what_is_left_for_later_is_done_with_what_it_was_then():
+    linear = submission(Linear=nn.Linear).Linear(2, 1)
+    state = {"weight": torch.ones(1, 2, dtype=torch.float64), "bias": torch.zeros(1, dtype=torch.float64)}
+    linear.load_state_dict(state)
+    state["weight"].zero_()
+    assert linear(torch.ones(1, 2, dtype=torch.float64)).item() == 2
