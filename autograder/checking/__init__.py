@@ -7,7 +7,7 @@ and a `rule`, and states what it wants through `expect…`. See docs/checks.md.
 
 from autograder.checking.devices import expect_device_neutral
 from autograder.checking.draw import Draw, Sizes
-from autograder.checking.dtypes import expect_dtypes
+from autograder.checking.dtypes import DTYPES, EXTREMES, expect_dtypes
 from autograder.checking.expect import (
     CheckFailed,
     carried,
@@ -30,6 +30,8 @@ from autograder.checking.submission import Submission, Target
 from autograder.worker.frames import Opaque
 
 __all__ = [
+    "DTYPES",
+    "EXTREMES",
     "CheckFailed",
     "Draw",
     "Opaque",

@@ -18,6 +18,8 @@ from autograder.worker.wire import tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 """What the course means by any floating dtype."""
+EXTREMES = (torch.float64, torch.bfloat16)
+"""Two of them for a further way to call the same code, such as without a state: no fixed dtype fits both."""
 _DEFAULT = ". Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
 
 

@@ -16,54 +16,18 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from autograder.worker.frames import MAX_NESTING, Opaque, Ref
+from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
 from autograder.worker.moving import convert
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
-from autograder.worker.watching import Watching
 from autograder.worker.wire import map_tree, tree_leaves
 
 _DTYPES = frozenset(DTYPES.values())
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _PLAIN_TYPES = (torch.Tensor, nn.Parameter)
-
-
-class KernelLog(Watching):
-    """Records the names of the kernels that run, as `aten::tanh`.
-
-    Under `torch.inference_mode()` fused recurrent kernels are seen as such; with gradients they
-    are taken apart first and cannot be told from a student's own products.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        self.names.add(func.name().split(".")[0])
-        return func(*args, **(kwargs or {}))
-
-
-class CallLog(TorchFunctionMode):
-    """Records the names of torch's functions that Python calls, as `torch::tanh`.
-
-    Code that leaves inference mode for a moment has its kernels taken apart; its calls are seen all the same.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        self.names.add(f"torch::{getattr(func, '__name__', '')}")
-        return func(*args, **(kwargs or {}))
 
 
 class Objects:

@@ -61,7 +61,8 @@ def _import_and_warm() -> None:
     import autograder.figures
     import autograder.notebook
     from autograder.worker import shell, wire
-    from autograder.worker.objects import KernelLog, Objects
+    from autograder.worker.kernel_log import KernelLog
+    from autograder.worker.objects import Objects
 
     torch.set_num_threads(1)
     platform.processor()  # spawns `uname` once per process unless it is known

@@ -3,6 +3,7 @@
 import torch
 
 from autograder.checking import (
+    EXTREMES,
     case,
     expect,
     expect_device_neutral,
@@ -160,11 +161,11 @@ def test_gradients(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """A cell and input of one dtype give states of that dtype, also when the state is left out."""
     x, state = draw("B D"), (draw("B H"), draw("B H"))
-    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
-        with case(context):
-            expect_dtypes(
-                submission.LSTMCell, arguments, made_with=(sizes.D, sizes.H), names=RESULTS["names"]
-            )
+    form = {"made_with": (sizes.D, sizes.H), "names": RESULTS["names"]}
+    with case("without a state"):
+        expect_dtypes(submission.LSTMCell, (x,), **form, dtypes=EXTREMES, autocast=False)
+    with case("with a state"):
+        expect_dtypes(submission.LSTMCell, (x, state), **form)
 
 
 @points(0.5)

@@ -3,6 +3,7 @@
 import torch
 
 from autograder.checking import (
+    EXTREMES,
     carried,
     case,
     expect,
@@ -157,11 +158,11 @@ def test_gradients(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """A layer and input of one dtype give states of that dtype, also when the state is left out."""
     x, state = inputs(draw)
-    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
-        with case(context):
-            expect_dtypes(
-                submission.LSTMLayer, arguments, made_with=(sizes.D, sizes.H), names=RESULTS["names"]
-            )
+    form = {"made_with": (sizes.D, sizes.H), "names": RESULTS["names"]}
+    with case("without a state"):
+        expect_dtypes(submission.LSTMLayer, (x,), **form, dtypes=EXTREMES, autocast=False)
+    with case("with a state"):
+        expect_dtypes(submission.LSTMLayer, (x, state), **form)
 
 
 @points(0.5)

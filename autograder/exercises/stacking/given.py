@@ -140,7 +140,7 @@ def expect_zero_biases(start: Mapping[str, torch.Tensor]) -> None:
 # was given can be read from what the stack returns, number by number, and with it every dropped number.
 
 SLOPE, SHIFT, WIDE_OPEN = 0.5, 0.3, 40.0
-SEEN_THROUGH = {"B": 72, "T": 4, "H": 16}
+SEEN_THROUGH = {"B": 144, "T": 2, "H": 16}
 """Sizes for reading dropout: 4,608 numbers, of which the share dropped is known to 0.7 per cent."""
 SHARE = 0.06
 """How far the share of dropped numbers may be from `p`: eight standard deviations."""

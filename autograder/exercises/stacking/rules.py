@@ -6,6 +6,8 @@ from typing import Any
 import torch
 
 from autograder.checking import (
+    DTYPES,
+    EXTREMES,
     Draw,
     Sizes,
     Submission,
@@ -22,12 +24,12 @@ from autograder.exercises.stacking.given import RATE, filled_stack, inputs, new_
 def small_calls(draw: Draw) -> Iterator[tuple[Sizes, tuple[Any, ...], str]]:
     """Calls without a state and with one: their sizes, their arguments, and what they are in words.
 
-    Two steps and layers show what many do, and one of each what is made in place of a state: every kernel
-    takes long where it is watched.
+    One has two steps and the other two layers, which show what many do: every kernel takes long where it is
+    watched.
     """
-    one, two = draw.at(draw.sizes.but(L=1, T=1)), draw.at(draw.sizes.but(L=2, T=2))
-    yield one.sizes, inputs(one)[:1], "without a state"
-    yield two.sizes, inputs(two), "with a state"
+    steps, layers = draw.at(draw.sizes.but(L=1, T=2)), draw.at(draw.sizes.but(L=2, T=1))
+    yield steps.sizes, inputs(steps)[:1], "without a state"
+    yield layers.sizes, inputs(layers), "with a state"
 
 
 def expect_own_dtype(submission: Submission, kind: str, names: tuple[str, ...], draw: Draw) -> None:
@@ -39,6 +41,8 @@ def expect_own_dtype(submission: Submission, kind: str, names: tuple[str, ...], 
                 arguments,
                 made_with=(sizes.D, sizes.H, sizes.L, RATE),
                 names=names,
+                dtypes=DTYPES if len(arguments) > 1 else EXTREMES,
+                autocast=len(arguments) > 1,
             )
 
 
@@ -68,7 +72,7 @@ def expect_any_size(
     for other, context in (
         (sizes.but(L=1), "with one layer"),
         (sizes.but(L=5), "with five layers"),
-        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
+        (sizes.but(B=2, T=2, D=2, H=2, L=2), "with every size 2"),
         (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
     ):
         here = draw.at(other)
