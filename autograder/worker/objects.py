@@ -143,14 +143,15 @@ class Objects:
         module = self.target(request)
         if not isinstance(module, nn.Module):
             return {"module": False, "type": type(module).__name__}
+        named = dict(module.named_parameters())
         return {
             "module": True,
             "type": type(module).__name__,
-            "shapes": {n: tuple(p.shape) for n, p in module.named_parameters()},
-            "trainable": [n for n, p in module.named_parameters() if p.requires_grad],
-            "leaves": [n for n, p in module.named_parameters() if p.is_leaf],
+            "shapes": {n: tuple(p.shape) for n, p in named.items()},
+            "trainable": [n for n, p in named.items() if p.requires_grad],
+            "leaves": [n for n, p in named.items() if p.is_leaf],
             "saved": [str(name) for name in module.state_dict()],
-            "shared": _shared(module),
+            "shared": _shared(named),
             "modules": {n: type(m).__qualname__ for n, m in module.named_modules() if n},
             "kinds": sorted({base.__qualname__ for m in module.modules() for base in type(m).__mro__
                              if base.__module__.startswith("torch.nn.modules.")}),
@@ -269,10 +270,10 @@ def _untuple(value: Any) -> Any:
     return value
 
 
-def _shared(module: nn.Module) -> list[list[str]]:
+def _shared(named: dict[str, nn.Parameter]) -> list[list[str]]:
     """The names of parameters that begin at one place in memory, for each place that has more than one."""
     places: dict[int, list[str]] = {}
-    for name, parameter in module.named_parameters():
+    for name, parameter in named.items():
         if parameter.numel() and parameter.data_ptr():  # 0 where nothing is stored
             places.setdefault(parameter.data_ptr(), []).append(name)
     return [names for names in places.values() if len(names) > 1]
