@@ -33,9 +33,12 @@ class Sizes:
     def drawn(cls, source: random.Random, time: int = 5) -> Sizes:
         """Distinct primes: none is a multiple of another, so no two dimensions can be mistaken.
 
-        Three layers always: two would not tell "the next layer" from "the last one". `time` is 2 or 5.
+        Three layers always: two would not tell "the next layer" from "the last one". Five sequences or more:
+        two are in the right order by chance. `time` is 2 or 5.
         """
-        batch, features, hidden = source.sample([size for size in (2, 5, 7, 11) if size != time], 3)
+        others = [size for size in (2, 5, 7, 11) if size != time]
+        batch = source.choice([size for size in others if size > 2])
+        features, hidden = source.sample([size for size in others if size != batch], 2)
         return cls(B=batch, T=time, D=features, H=hidden, L=3, V=source.choice((13, 17, 19)))
 
     def but(self, **sizes: int) -> Sizes:
