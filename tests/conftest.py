@@ -1,4 +1,4 @@
-"""What several files of tests begin with: courses that nbgrader itself generated, the demo, a browser."""
+"""What several files of tests begin with: courses nbgrader itself generated, the demo, a browser, a wall."""
 
 from __future__ import annotations
 
@@ -61,6 +61,34 @@ def browser():
 
     with chromium() as browser:
         yield browser
+
+
+WALLS = [
+    pytest.param((level, ordinary), id=f"{'ordinary' if ordinary else 'root'}-{level}")
+    for ordinary in (False, True)
+    for level in ("namespaces", "landlock")
+]
+
+
+@pytest.fixture(params=WALLS)
+def wall(request):
+    """Workers behind a wall: two users, two levels."""
+    from confine_helpers import behind_a_wall
+
+    from autograder.worker.limits import Level
+
+    level, ordinary = request.param
+    with behind_a_wall(Level(level), ordinary=ordinary) as wall:
+        yield wall
+
+
+@pytest.fixture
+def outside(wall):
+    """A folder outside the wall that file permissions alone would leave open to the worker's user."""
+    from confine_helpers import folder_outside
+
+    with folder_outside(wall) as folder:
+        yield folder
 
 
 @pytest.hookimpl(wrapper=True)

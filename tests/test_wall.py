@@ -1,7 +1,7 @@
 """A student who wants points, or to break the batch: every attack is a notebook that is really graded.
 
 Each must end with an explicit status, gain nothing and cost nobody else anything. What the
-confinement itself keeps out is tested in test_confine.py; here it is what a graded notebook shows.
+confinement itself keeps out is tested in test_confine_*.py; here it is what a graded notebook shows.
 """
 
 from __future__ import annotations
