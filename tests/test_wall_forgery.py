@@ -1,0 +1,205 @@
+"""A student who wants points without answers: by reading what is not theirs, or by forging frames and scores.
+
+Every attack is a notebook that is really graded: it must end with an explicit status, gain nothing and cost
+nobody else anything. What the confinement itself keeps out is tested in test_confine_*.py.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from helpers import (
+    QUICK,
+    SEED,
+    answer,
+    make_course,
+    outcomes,
+    outputs_text,
+    released,
+    run_judge,
+    scores,
+    submission,
+)
+from wall_helpers import ALL, FORGE, FORGERIES, FRAMES, LOST, NOTHING, SPY, wait_until_nothing_runs
+
+from autograder.grading.warm import WarmParent
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[WarmParent]:
+    with WarmParent(QUICK) as parent:
+        yield parent
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(workers: WarmParent) -> Iterator[None]:
+    """Whatever a test ran, its processes are gone shortly after it."""
+    yield
+    wait_until_nothing_runs(workers)
+
+
+# --- Reading -----------------------------------------------------------------------------------
+
+
+def test_a_spy_finds_nothing(workers: WarmParent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GRADING_TOKEN", "hunter2-in-the-clear")
+    course = make_course(tmp_path)
+    (tmp_path / "submitted/ada").mkdir(parents=True)
+    with WarmParent(QUICK) as fresh:  # started with the token in its caller's environment
+        graded = run_judge(submission(before=SPY), fresh)
+    assert scores(graded) == ALL
+    seen = outputs_text(graded)
+    assert "ENVIRON" in seen
+    assert "STRINGS" in seen, "the spy came to its end"
+    for secret in ("hunter2", str(tmp_path), str(course.root), str(SEED), "gradebook", "test_LSTMCell.py"):
+        assert secret not in seen, secret
+    for module in (
+        "autograder.checking",
+        "autograder.exercises",
+        "autograder.grading",
+        "autograder.reporting",
+    ):
+        assert module not in seen
+    assert "BEGIN SOLUTION" not in seen
+    assert "/release/" not in seen
+    assert "/source/" not in seen
+
+
+def test_requests_hold_no_answer_and_not_the_seed(workers: WarmParent):
+    """Every request a worker is sent, printed by the student's own code: inputs only."""
+    spy = """
+import autograder.worker.objects as objects
+real = objects.Objects.perform
+def perform(self, request):
+    log.append({k: v for k, v in request.items() if k not in ("op", "number")})
+    return real(self, request)
+log, objects.Objects.perform = [], perform
+"""
+    # The log is told by raising it, which is what a student reads in the feedback.
+    leak = (
+        "def copy_from_torch(cell, torch_cell):\n    raise RuntimeError(repr([sorted(r) for r in log[-30:]]))"
+    )
+    graded = run_judge(submission({"copy_from_torch": leak}, before=spy), workers)
+    check = next(c for t in graded.verdict.tasks for c in t.checks if c.check == "same_step")
+    known = ("name", "object", "path", "args", "kwargs", "grad", "kernels", "default_dtype", "seed", "call", "weights",
+             "source", "state", "dtype", "arguments", "begin", "first", "make", "method", "device", "on_cpu", "backward",
+             "trace", "autocast", "as_made", "call_seed")  # fmt: skip
+    for word in json.dumps(check.message).split("'")[1::2]:
+        assert word in known, word
+    assert str(SEED) not in check.message
+
+
+# --- Forging -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_an_unsolved_notebook_gains_nothing(name: str, workers: WarmParent):
+    from textwrap import dedent
+
+    attack = dedent(FORGERIES[name])
+    graded = run_judge(submission(base=released(), before=attack, end=attack), workers)
+    assert scores(graded) == NOTHING
+    cells = nbformat.reads(graded.notebook, as_version=4).cells
+    assert _nbgrader_scores(cells) == 0
+
+
+def _nbgrader_scores(cells: list) -> float:
+    from nbgrader.utils import determine_grade
+
+    marked = [cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade")]
+    return sum(determine_grade(cell)[0] for cell in marked)
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_whatever_frame_comes_costs_its_own_check(name: str, workers: WarmParent):
+    started = time.monotonic()
+    graded = run_judge(
+        submission({"copy_from_torch": answer("copy_from_torch", append=FORGE + "    " + FRAMES[name])}),
+        workers,
+    )
+    assert graded.verdict.status == "graded"
+    kept = scores(graded)
+    assert {task: kept[task] for task in LOST if task != "copy_from_torch"} == {
+        t: p for t, p in ALL.items() if t != "copy_from_torch"
+    }
+    assert set(outcomes(graded, "copy_from_torch").values()) <= {
+        "error",
+        "crashed",
+        "timeout",
+        "skipped",
+        "failed",
+        "passed",
+    }
+    if "say(" in FRAMES[name]:
+        assert "crashed" in outcomes(graded, "copy_from_torch").values(), "what was forged has arrived"
+    assert time.monotonic() - started < 10
+    assert not set("\x00\x07\x1b\x9b") & set(
+        "".join(c.message for t in graded.verdict.tasks for c in t.checks)
+    )
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "{'outputs': 5, 'error': 'zz'}",
+        "{'outputs': [1, {'output_type': 'stream'}, {'output_type': 'error', 'ename': 1, 'evalue': 2, 'traceback': 3}], 'error': 7}",
+        "{'outputs': [{'output_type': 'error', 'ename': '', 'evalue': '', 'traceback': [[1], {}, 2]}], 'error': {'lines': 4}}",
+        "{'raised': 3}",
+        "7",
+        "{'outputs': [{'output_type': 'stream', 'name': 'stdout', 'text': '\\ud800\\x00'}], 'error': None}",
+    ],
+)
+def test_whatever_a_cell_is_said_to_have_shown(told: str, workers: WarmParent):
+    forged = FORGE + f"    return answer\nshell.Shell.run = lambda self, source: {told}"
+    graded = run_judge(
+        submission({"copy_from_torch": answer("copy_from_torch", append=forged)}, end="pass"), workers
+    )
+    assert {**scores(graded), "copy_from_torch": 2.0} == ALL
+
+
+def test_outputs_that_a_replaced_shell_does_not_cap_are_capped(workers: WarmParent):
+    flood = "{'outputs': [{'output_type': 'stream', 'name': 'stdout', 'text': 'x' * 3_500_000}] * 2, 'error': None}"
+    forged = FORGE + f"    return answer\nshell.Shell.run = lambda self, source: {flood}"
+    data = submission({"lstm_gates": answer("lstm_gates", append=forged)})
+    data_cells = json.loads(data)
+    data_cells["cells"] += [
+        {"cell_type": "code", "source": "1", "metadata": {}, "outputs": []} for _ in range(20)
+    ]
+    graded = run_judge(json.dumps(data_cells).encode(), workers)
+    assert len(graded.notebook) < 25_000_000
+    many = (
+        "{'outputs': [{'output_type': 'execute_result', 'data': {'text/plain': '1'}}] * 3000, 'error': None}"
+    )
+    graded = run_judge(
+        submission({"lstm_gates": answer("lstm_gates", append=forged.replace(flood, many))}), workers
+    )
+    assert len(graded.notebook) < 1_000_000
+
+
+def test_an_answer_sent_unasked_is_not_taken_for_one(workers: WarmParent):
+    """A thread that writes into the stream desynchronises it: that ends the worker, it never shifts the answers."""
+    queued = (
+        FORGE
+        + """    return answer
+def _send():
+    time.sleep(0.05)
+    for _ in range(200):
+        write(b'{"dict":[["found",true],["value",{"tuple":[]}],["call",1],["number",1],["attached",[]]]}')
+        time.sleep(0.01)
+threading.Thread(target=_send, daemon=True).start()
+"""
+    )
+    graded = run_judge(submission(before=queued, base=released()), workers)
+    assert graded.verdict.score == 0
+    assert graded.verdict.status in ("graded", "crashed", "timeout")
+
+
+def test_a_forked_copy_of_the_worker_cannot_answer_later_questions(workers: WarmParent):
+    fork = "def lstm_gates(*a):\n    import os\n    os.fork()\n    return None"
+    graded = run_judge(submission({"lstm_gates": fork}), workers)
+    assert scores(graded) == {**ALL, "lstm_gates": 0.0, "lstm_cell": 0.0}
