@@ -265,3 +265,61 @@ def test_an_honest_step_is_none():
     assert witnesses(HONEST) == set()
     handle = submission_of(HONEST)
     expect_from_scratch(handle, "step", handle.step, arguments())
+
+
+# The source alone
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(cell: nn.LSTMCell) -> nn.LSTMCell:\n    x: nn.LSTMCell = cell\n    return x",
+        "def f(cell):\n    'nn.LSTMCell'\n    assert isinstance(cell, (nn.LSTM, nn.RNN))  # nn.LSTM",
+        "def f(cell):\n    return type(cell) is nn.RNN or nn.RNN == cell.__class__",
+        "def f(cell):\n    match cell:\n        case nn.RNN():\n            return 1",
+        "def f(x):\n    cell = x\n    return cell\ncell = nn.LSTMCell(1, 1)\nprint(cell(x), f(x))",
+        "def f(x):\n    return [out for out in x]\nout = torch.lstm_cell(x)",
+        "def f(x):\n    return x\ndef test():\n    return f(nn.LSTM(1, 1))",
+        "def f(x):\n    return nn.LSTM(x)\ndef f(x):\n    return x",
+        "from torch.nn import LSTMCell\nclass f(nn.Module):\n    pass",
+        "from torch.nn import f\nclass f(nn.Module):\n    def g(self):\n        return super(f, self)",
+        "def f(x):\n    return self.LSTM(x) + x.lstm + nn.utils.rnn.pad_sequence(x)",
+        "%matplotlib inline\n!ls\ndef f(x):\n    return x",
+        "def f(x:\n    return nn.LSTM",
+        "",
+    ],
+)
+def test_a_mention_is_no_use(source):
+    assert forbidden_uses({"f": source}, "f", NAMES) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("def f(x):\n    return nn.LSTM(1, 1)(x)", 2),
+        ("import torch as t\ndef f(x):\n    return t.nn.LSTM(1, 1)(x)", 3),
+        ("def f(x):\n    import torch as t\n    return t.lstm_cell(x)", 3),
+        ("from torch.nn import LSTM as L\ndef f(x):\n    return L(1, 1)(x)", 3),
+        ("from torch import _VF\ndef f(x):\n    return _VF.lstm(x)", 3),
+        ("def f(x):\n    return getattr(nn, 'LSTM')(1, 1)(x)", 2),
+        ("def f(x):\n    return torch.ops.aten.lstm_cell(x)", 2),
+        ("def helper(x):\n    return nn.GRU(1, 1)(x)\ndef f(x):\n    return helper(x)", 2),
+        ("net = nn\ndef f(x):\n    return net.RNN(1, 1)(x)", 3),
+        ("cell = nn.LSTMCell(1, 1)\ndef f(x):\n    return cell(x)", 1),
+        ("a, cell = 1, nn.LSTMCell(1, 1)\ndef f(x):\n    return cell(x)", 1),
+        ("if True:\n    cell = nn.LSTMCell(1, 1)\ndef f(x):\n    return cell(x)", 2),
+        ("if True:\n    def f(x):\n        return nn.RNN(1, 1)(x)", 3),
+        ("def f(x):\n    return nn.RNN(1, 1)(x)\nf = wrap(f)", 2),
+        ("def f(x):\n    return f.cell(x)\nf.cell = torch.lstm_cell", 3),
+        ("class f(nn.LSTM):\n    pass", 1),
+        ("def f(x, kind=nn.RNN):\n    return kind(1, 1)(x)", 1),
+        ("%time\ndef f(x):\n    return isinstance(nn.RNN(1, 1)(x), list)", 3),
+    ],
+)
+def test_a_use_is_found_with_its_line(source, line):
+    assert {line for _, line, _ in forbidden_uses({"f": source}, "f", NAMES)} == {line}
+
+
+def test_what_the_answer_uses_is_read_in_every_cell():
+    cells = {"mine": "helper = torch.lstm_cell\nother = nn.GRU", "f": "def f(x):\n    return helper(x)"}
+    assert forbidden_uses(cells, "f", NAMES) == [("mine", 1, "torch.lstm_cell")]

@@ -1,0 +1,23 @@
+"""What tests of the checks' language begin with: sizes, inputs, a submission, what a failure says."""
+
+import pytest
+
+from autograder.checking import CheckFailed, Draw, Sizes, Submission
+from autograder.worker.objects import Objects
+
+SIZES = Sizes(B=2, T=5, D=7, H=11, L=3, V=13)
+PAIR = {"names": ("output", "h_n"), "dims": ("B T H", "L B H"), "sizes": SIZES}
+
+
+def submission(**objects):
+    return Submission(Objects(objects).perform)
+
+
+def draw(seed=1):
+    return Draw(seed, "test", SIZES)
+
+
+def message(call, *args, **kwargs):
+    with pytest.raises(CheckFailed) as caught:
+        call(*args, **kwargs)
+    return str(caught.value)
