@@ -1,10 +1,11 @@
-"""A small class graded by the real command, with all in it that a report or an export must tell apart."""
+"""A small class, graded by the real command, with all in it that a report tells apart; a reader of pages."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from datetime import datetime
+from html.parser import HTMLParser
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -99,3 +100,36 @@ def give_points(gradebook: Gradebook, student: str, cell: str, points: float | N
     grade = gradebook.find_grade(cell, NOTEBOOK, ASSIGNMENT, student)
     grade.manual_score, grade.needs_manual_grade = points, False
     gradebook.db.commit()
+
+
+VOID = {"meta", "br", "img", "input", "link", "wbr"}
+
+
+class Page(HTMLParser):
+    """A page as a browser reads it: its elements with their attributes, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text: dict[str, str] = {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, "an element that is not closed, or closed twice"
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        place = self.open[-1] if self.open else ""
+        self.text[place] = self.text.get(place, "") + data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]

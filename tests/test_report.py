@@ -1,4 +1,4 @@
-"""The instructor's report: its numbers, what is told apart, and that no student can write into the page."""
+"""The instructor's report of a graded class: what is told apart, and that no student can write into it."""
 
 from __future__ import annotations
 
@@ -10,58 +10,21 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
 import nbformat
 import pytest
 
-from autograder import reporting
 from autograder.grading.course import Course
 from autograder.grading.feedback import PointsOfAPerson
-from autograder.grading.feedback import sentence as sentence_of
-from autograder.reporting.page import breakable, write_page
 from autograder.reporting.page import page as written
+from autograder.reporting.page import write_page
 from autograder.reporting.report import Report, gather
-from autograder.reporting.spreadsheet import csv_text
-from autograder.reporting.statistics import check_statistics, discrimination, spread, task_statistics
-from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, make_course
-from tests.report_helpers import FORMULA, HOSTILE, SCRIPT, give_points, graded_class
-
-VOID = {"meta", "br", "img", "input", "link", "wbr"}
-
-
-class Page(HTMLParser):
-    """A page as a browser reads it: its elements with their attributes, and its text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.text: dict[str, str] = {}
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag, "an element that is not closed, or closed twice"
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        place = self.open[-1] if self.open else ""
-        self.text[place] = self.text.get(place, "") + data
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
+from autograder.reporting.statistics import spread
+from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder
+from tests.report_helpers import FORMULA, HOSTILE, SCRIPT, Page, give_points, graded_class
 
 
 @pytest.fixture(scope="module")
@@ -251,28 +214,6 @@ def test_its_sentences_are_right_for_nobody_one_and_many(course):
         )
 
 
-@pytest.mark.parametrize(
-    ("given", "extra", "said"),
-    [
-        (None, None, ""),
-        (0.0, None, ""),
-        (1.25, None, "The checks gave 0 of 2 points; your grader gave 1.25, and that is what counts."),
-        (None, 0.5, "The checks gave 0 of 2 points; extra credit adds 0.5."),
-        (
-            2.0,
-            1.0,
-            "The checks gave 0 of 2 points; your grader gave 2, and that is what counts; "
-            "extra credit adds 1.",
-        ),
-    ],
-)
-def test_feedback_says_whose_points_count(given, extra, said):
-    grade = SimpleNamespace(auto_score=0.0, manual_score=given, extra_credit=extra, max_score=2.0)
-    assert sentence_of(grade) == said
-    grade.auto_score = None
-    assert sentence_of(grade) == "", "nothing that a person's points stand in place of"
-
-
 def test_feedback_shows_it_above_the_card_of_that_student_alone(course):
     for student, count in (("cem", 1), ("ben", 0)):
         path = course.folder("autograded", student, ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
@@ -282,14 +223,6 @@ def test_feedback_shows_it_above_the_card_of_that_student_alone(course):
         first = [str(cell.outputs[0]) for cell in notebook.cells if cell.get("outputs")]
         assert sum("your grader gave 1.25" in each for each in first) == count
         nbformat.validate(notebook)
-
-
-def test_a_long_name_may_be_broken_and_stays_the_same_name():
-    for name in ("copy_from_torch", "x" * 60, "__init__", "a<b>_&c", "_", "LSTMCell"):
-        pieces = str(breakable(name)).split("<wbr>")
-        assert html.unescape("".join(pieces)) == name
-        assert all(len(html.unescape(piece).rstrip("_")) <= 10 for piece in pieces)
-    assert str(breakable("copy_from_torch")) == "copy_<wbr>from_<wbr>torch"
 
 
 def test_links_are_right_wherever_the_page_lies(course, tmp_path):
@@ -324,33 +257,6 @@ def test_the_same_course_gives_the_same_page(course, page):
     again = course.root / "reports" / "again.html"
     write_page(gather(course, ASSIGNMENT), again)
     assert again.read_text(encoding="utf-8") == page
-
-
-STYLE = Path(reporting.__file__).parent / "templates" / "report.css"
-PALETTES = re.findall(r":root \{(.*?)\}", STYLE.read_text(encoding="utf-8"), re.DOTALL)
-THEMES = {"light": PALETTES[0], "dark": PALETTES[1]}
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("paper", ["paper", "panel"])
-@pytest.mark.parametrize("ink", ["ink", "soft", "accent", "warn", "bad"])
-def test_text_can_be_read_on_a_light_and_on_a_dark_screen(theme, paper, ink):
-    """WCAG AA: a contrast of 4.5 at least."""
-    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", THEMES[theme]))
-    assert contrast(colours[ink], colours[paper]) >= 4.5
-    assert contrast(colours["mark"], colours["mark-ink"]) >= 4.5
-    assert contrast(colours["bar"], colours["paper"]) >= 3, "a graphical object needs 3"
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -410,171 +316,3 @@ def test_the_tables_have_the_same_numbers(course, told, tmp_path):
     assert len(table("checks")) == len(told["checks"])
     summary = {line["what"]: line["value"] for line in table("summary")}
     assert float(summary["scores_median"]) == told["scores"]["median"]
-
-
-def test_csv_runs_nothing():
-    rows = [
-        [
-            "=1+1",
-            "+1",
-            "-1",
-            "@SUM(A1)",
-            "\t=1",
-            "\r=1",
-            "  =1",
-            "\uff1d1",
-            "a,b",
-            'say "so"',
-            -1.5,
-            None,
-            2.0,
-        ]
-    ]
-    (read,) = csv.reader(csv_text(rows).splitlines(keepends=True))
-    assert [field[0] for field in read[:8]] == ["'"] * 8
-    assert read[8:] == ["a,b", 'say "so"', "-1.5", "", "2"]
-
-
-@pytest.mark.parametrize(
-    ("assignment", "words"),
-    [
-        ("99_none", "There is no assignment '99_none'"),
-        (ASSIGNMENT, "Nothing has been graded yet: run `autograder grade 03_lstm_cell` first."),
-    ],
-)
-def test_what_cannot_be_reported_is_one_sentence(tmp_path, assignment, words):
-    make_course(tmp_path)
-    told = autograder("report", assignment, "--course", tmp_path)
-    assert (told.returncode, told.stdout) == (1, "")
-    assert words in told.stderr
-    assert not (tmp_path / "reports").exists()
-
-
-# --- the numbers ---
-
-
-def verdict(*tasks: dict[str, Any], status: str = "graded") -> dict[str, Any]:
-    return {"student": "x", "status": status, "tasks": list(tasks), "seconds": 1.0, "findings": []}
-
-
-def task(name: str, *outcomes: str, points: float = 1.0) -> dict[str, Any]:
-    """A task with a check for each outcome; a passed one earns `points`."""
-    checks = [
-        {
-            "check": f"check{number}",
-            "rule": "values",
-            "title": f"Check {number}.",
-            "outcome": "failed" if outcome == "unwritten" else outcome,
-            "points": points if outcome == "passed" else 0.0,
-            "max_points": points,
-            "message": "Not written yet: `f` still raises NotImplementedError."
-            if outcome == "unwritten"
-            else "",
-            "diagnosis": None,
-            "answers": None,
-            "hidden": False,
-        }
-        for number, outcome in enumerate(outcomes)
-    ]
-    earned = sum(check["points"] for check in checks)
-    return {"task": name, "score": earned, "max_score": points * len(checks), "checks": checks, "note": ""}
-
-
-def test_what_was_not_judged_is_no_failure():
-    verdicts = [
-        verdict(task("a", "passed", "passed")),
-        verdict(task("a", "failed", "skipped")),
-        verdict(task("a", "error", "skipped")),
-        verdict(task("a", "unwritten", "skipped")),
-        verdict(task("a", "failed", "failed"), status="corrupt"),
-        verdict(task("a"), status="missing"),
-    ]
-    first, second = check_statistics(verdicts)
-    assert (first.passed, first.failed, first.skipped, first.unwritten) == (1, 2, 0, 1)
-    assert first.pass_rate == pytest.approx(1 / 3)
-    assert (second.passed, second.failed, second.skipped, second.unwritten) == (1, 0, 2, 1)
-    assert second.pass_rate == 1.0
-    assert first.earned == second.earned == 0.25  # of what four submissions could have earned
-    (only,) = task_statistics(verdicts)
-    assert (only.judged, only.unwritten, only.full, only.mean, only.earned) == (4, 1, 1, 0.5, 0.25)
-
-
-def test_discrimination_is_the_correlation_with_the_other_tasks():
-    """Point-biserial by its textbook formula: (M1 - M0) / s * sqrt(p q), s with n below it."""
-    rests = [0, 0, 1, 1, 1, 2, 2, 2, 3, 3]
-    passed = [0, 0, 0, 1, 0, 1, 1, 0, 1, 1]
-    verdicts = [
-        verdict(
-            task("a", "passed" if ok else "failed", points=5),
-            task("b", *["passed"] * n, *["failed"] * (3 - n)),
-        )
-        for ok, n in zip(passed, rests, strict=True)
-    ]
-    ones = [n for ok, n in zip(passed, rests, strict=True) if ok]
-    zeros = [n for ok, n in zip(passed, rests, strict=True) if not ok]
-    mean = sum(rests) / 10
-    deviation = (sum((n - mean) ** 2 for n in rests) / 10) ** 0.5
-    expected = (sum(ones) / 5 - sum(zeros) / 5) / deviation * 0.5
-    found = check_statistics(verdicts)[0].discrimination
-    assert found.value == pytest.approx(expected)
-    assert found.count == 10
-    assert found.why.startswith("only 10 submissions"), "few submissions are flagged"
-
-
-@pytest.mark.parametrize(
-    ("items", "rests", "why"),
-    [
-        ([0, 1] * 4, range(8), "fewer than 10"),
-        ([1] * 10, range(10), "equally well here"),
-        ([0, 1] * 5, [3] * 10, "equally well in the other tasks"),
-    ],
-)
-def test_a_discrimination_that_says_nothing_is_not_told(items, rests, why):
-    found = discrimination(list(items), list(rests))
-    assert found.value is None
-    assert why in found.why
-
-
-def test_many_submissions_carry_no_flag():
-    assert discrimination([0, 1] * 20, list(range(40))).why == ""
-
-
-@pytest.mark.parametrize(
-    ("values", "bins"),
-    [
-        ([0.0], [1, 0, 0, 0]),
-        ([4.0], [0, 0, 0, 1]),
-        ([0.99, 1.0, 2.0, 3.0], [1, 1, 1, 1]),
-        ([5.0, 0.0], [1, 0, 0, 1]),
-    ],
-)
-def test_a_distribution_holds_every_value_once(values, bins):
-    found = spread(values, 4.0, bars=4)
-    assert [bar.count for bar in found.bins] == bins
-    assert found.count == sum(bins)
-
-
-def test_no_values_are_no_distribution():
-    assert spread([]).median is None
-    assert spread([]).bins == ()
-
-
-@pytest.mark.parametrize(
-    ("values", "edges"),
-    [
-        ([0.31, 1.46, 4.38], [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5]),
-        ([0.2], [0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2]),
-        ([0.0, 61.0], [0, 10, 20, 30, 40, 50, 60, 70]),
-        ([0.0], [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
-    ],
-)
-def test_bars_without_a_given_end_have_edges_that_people_count_in(values, edges):
-    bins = spread(values).bins
-    assert [bins[0].low, *(each.high for each in bins)] == pytest.approx(edges)
-    assert sum(each.count for each in bins) == len(values)
-
-
-def test_the_documentation_defines_what_the_report_shows():
-    text = (Path(__file__).parent.parent / "docs" / "reporting.md").read_text(encoding="utf-8")
-    for word in ("Pass rate", "Earned", "Discrimination", "Judged"):
-        assert f"**{word}" in text
