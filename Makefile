@@ -58,7 +58,7 @@ wheels: $(READY) ## both wheels into dist/: the students' and the instructors'
 
 screenshots: $(READY) ## the pictures in docs/images/ again, from the tests in a browser
 	rm -rf build/screenshots
-	$(BIN)/python -m pytest -q -n 0 -m browser tests/test_browser.py
+	$(BIN)/python -m pytest -q -n 0 -m browser tests/test_browser*.py
 	for image in docs/images/*.png; do \
 	  $(BIN)/python -c "$(FEW_COLOURS)" build/screenshots/$${image##*/} $$image || exit 1; done
 
