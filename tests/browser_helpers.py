@@ -129,7 +129,11 @@ def jupyter_lab(root: Path, settings: Path, theme: str = "Light") -> Iterator[La
         yield Lab(root, f"http://127.0.0.1:{port}", token)
     finally:
         server.terminate()
-        server.wait(SECONDS)
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:  # at its end it may wait for a thread of its own for ever
+            server.kill()
+            server.wait()
         print(log.read_text())
 
 
