@@ -28,6 +28,19 @@ STEPS = 16
 """Neither this many nor, with a prompt, a few more are a size of anything, so a wrong shape can be read."""
 
 
+NO_END = "with three tokens in the vocabulary, none of which ends a text"
+
+
+def going_on_after_0(draw, steps):
+    """A prompt whose text has token 0 in it and other tokens after that."""
+    for _ in range(50):
+        prompt_ids = draw.ints("B T", draw.sizes.V)
+        text = reference(draw.sizes, prompt_ids, steps)
+        if ((text[:, :-1] == 0) & (text[:, 1:] != 0)).any():
+            break
+    return prompt_ids
+
+
 def reference(sizes, prompt_ids, steps):
     return continued(made_here(HISTORY, "History", sizes.V), prompt_ids, steps)
 
@@ -165,10 +178,12 @@ def test_any_size(submission, sizes, draw):
         (sizes, 1, "with one step"),
         (sizes.but(B=1, T=1), 1, "with one sequence, one token and one step"),
         (sizes.but(B=4, T=4, V=4), 4, "with every size 4"),
-        (sizes.but(B=1, V=3), 12, "with three tokens in the vocabulary, none of which ends a text"),
+        (sizes.but(B=1, T=5, V=3), 12, NO_END),
         (sizes, 40, "with 40 steps"),
     ):
         prompt_ids = draw.at(other).ints("B T", other.V)
+        if context == NO_END:
+            prompt_ids = going_on_after_0(draw.at(other), steps)
         with case(context):
             answer = submission.greedy_generate(history(submission, other.V), prompt_ids, steps)
             right = reference(other, prompt_ids, steps)
