@@ -17,7 +17,7 @@ from autograder.checking.errors import WorkerLost
 from autograder.checking.expect import TOLERANCE, case, fail
 from autograder.checking.observed import Placed
 from autograder.checking.submission import Target
-from autograder.worker.wire import map_tree, tree_leaves
+from autograder.worker.nested import map_tree, tensors_in
 
 Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
 """A call's arguments, or what makes them anew for each call where a call uses them up."""
@@ -101,7 +101,7 @@ def expect_device_neutral(
         return
     # A GPU draws other random numbers than the CPU: what depends on them cannot be compared.
     other = called("cpu", *way, call_seed=1)
-    drawn = any(map(_differ, tensors(here.value), tensors(other.value)))
+    drawn = any(map(_differ, tensors_in(here.value), tensors_in(other.value)))
     for cudnn in (True, False):
         there = called("cuda", *way, cudnn=cudnn, repeat=_CALLS)
         if there.error is not None and there.error.type in _NOT_THE_STUDENTS:
@@ -207,7 +207,7 @@ def _judge_events(there: Placed, reads: bool) -> None:
 def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> None:
     if any(event["kind"] == "autocast" for event in there.events):
         return  # the pretend device has no autocast: these are right, and not comparable
-    values = list(zip(names, tensors(here.value), tensors(there.value), strict=False))
+    values = list(zip(names, tensors_in(here.value), tensors_in(there.value), strict=False))
     for name, one, other in values:
         if _differ(other, one):
             fail(
@@ -247,7 +247,3 @@ def cast(value: Any, dtype: torch.dtype) -> Any:
         value,
         lambda leaf: leaf.to(dtype) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf,
     )
-
-
-def tensors(value: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]

@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 
 import torch
 
-from autograder.checking.devices import REGISTER, Arguments, cast, is_held, quoted, tensors
+from autograder.checking.devices import REGISTER, Arguments, cast, is_held, quoted
 from autograder.checking.expect import case, fail
 from autograder.checking.observed import Placed
 from autograder.checking.submission import Target
-from autograder.worker.wire import tree_leaves
+from autograder.worker.nested import tensors_in, tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 """What the course means by any floating dtype."""
@@ -67,7 +67,7 @@ def expect_dtypes(
         seen = called(dtype, trace="coarser" if dtype is torch.float64 else "")
         strays = [
             (name, result)
-            for name, result in zip(names, tensors(seen.value), strict=False)
+            for name, result in zip(names, tensors_in(seen.value), strict=False)
             if follows and result.is_floating_point() and result.dtype is not dtype
         ]
         if seen.error is not None or strays:

@@ -22,7 +22,7 @@ from autograder.checking.scratch import forbidden_uses
 from autograder.checking.shapes import explain_shape, read_shapes
 from autograder.checking.submission import Call, Submission, Target
 from autograder.worker.frames import Opaque
-from autograder.worker.wire import tree_leaves
+from autograder.worker.nested import tree_leaves
 
 TOLERANCE = {
     torch.float64: (1.2e-6, 1e-9),

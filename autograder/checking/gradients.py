@@ -11,7 +11,7 @@ from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
 from autograder.checking.expect import ROUNDED, compare, fail, same_numbers
 from autograder.checking.submission import Call, Target
-from autograder.worker.wire import map_tree, tree_leaves
+from autograder.worker.nested import map_tree, tree_leaves
 
 _ORDINALS = ("first", "second", "third", "fourth")
 

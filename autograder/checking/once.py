@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import torch
 
 from autograder.checking.draw import Sizes
-from autograder.worker.wire import tree_leaves
+from autograder.worker.nested import tree_leaves
 
 Result = TypeVar("Result")
 _PLAIN = (bool, int, float, str, torch.dtype, Sizes)

@@ -18,7 +18,7 @@ from autograder.checking.answers import Exchange
 from autograder.checking.errors import NotDefined, StudentError
 from autograder.checking.observed import Gradients, Module, Placed
 from autograder.worker.frames import Ref
-from autograder.worker.wire import map_tree
+from autograder.worker.nested import map_tree
 
 Perform = Callable[[dict[str, Any]], dict[str, Any]]
 """Carries one request to the student's objects and brings the answer back."""

@@ -9,7 +9,7 @@ with the student's, `Ref` for what stays here and `Opaque` for what does not tra
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
@@ -21,9 +21,9 @@ from autograder.worker.frames import MAX_NESTING, Opaque, Ref
 from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
 from autograder.worker.moving import convert
+from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
-from autograder.worker.wire import map_tree, tree_leaves
 
 _DTYPES = frozenset(DTYPES.values())
 _PLAIN = frozenset({type(None), bool, int, float, str})
@@ -100,7 +100,7 @@ class Objects:
         call, self._next = self._next, self._next + 1
         modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]
         modules += [m for m in tree_leaves((args, kwargs)) if isinstance(m, nn.Module)]
-        tensors = _tensors(value)
+        tensors = tensors_in(value)
         self._calls[call] = ([tensor for tensor in tensors if _floating(tensor)], leaves, modules)
         answer = {
             "value": self.plain(value),
@@ -255,19 +255,6 @@ def _attach(value: Any, leaves: list[torch.Tensor]) -> Any:
     leaf = value.requires_grad_()
     leaves.append(leaf)
     return leaf.clone()
-
-
-def _tensors(value: Any) -> Sequence[torch.Tensor]:
-    return [leaf for leaf in tree_leaves(_untuple(value)) if isinstance(leaf, torch.Tensor)]
-
-
-def _untuple(value: Any) -> Any:
-    """Named tuples and subclasses as plain containers, so that `tree_leaves` goes into them."""
-    if isinstance(value, dict):
-        return {key: _untuple(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_untuple(item) for item in value]
-    return value
 
 
 def _shared(named: dict[str, nn.Parameter]) -> list[list[str]]:

@@ -39,7 +39,7 @@ _GLUE = (
     "/autograder/worker/pretend_names.py",
     "/autograder/worker/pretend_cuda.py",
     "/autograder/worker/origins.py",
-    "/autograder/worker/wire.py",
+    "/autograder/worker/nested.py",
 )
 _LONGEST = 200
 

@@ -28,10 +28,10 @@ from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import CoarserLog, DtypeLog
 from autograder.worker.machine import Machine
 from autograder.worker.moving import move
+from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
 from autograder.worker.watching import unwatched
-from autograder.worker.wire import map_tree, tree_leaves
 
 if TYPE_CHECKING:
     from autograder.worker.objects import Objects
@@ -133,7 +133,7 @@ def _made_and_called(
     kwargs = map_tree(kwargs, lambda leaf: _given(leaf, machine, leaves, backward))
     machine.quiet = False
     origins.begun()
-    machine.given([*_tensors([args, kwargs]), *(tensor for _, tensor in registered)])
+    machine.given([*tensors_in([args, kwargs]), *(tensor for _, tensor in registered)])
     for attribute in request.get("method", []):
         target = getattr(target, attribute)
     torch.default_generator.manual_seed(int(request.get("call_seed", seed)))
@@ -143,7 +143,7 @@ def _made_and_called(
             if request["autocast"] == "cuda":
                 stack.enter_context(GpuAutocast())
         value = target(*args, **kwargs)
-    tensors = _tensors(value)
+    tensors = tensors_in(value)
     machine.ended(tensors)
     found = {"value": value}
     answer["places"] = [_place_of(tensor) for tensor in tensors]
@@ -214,16 +214,6 @@ def _device_of(tensor: torch.Tensor) -> torch.device:
 
 def _place_of(tensor: torch.Tensor) -> str:
     return str(_device_of(tensor))
-
-
-def _tensors(value: Any) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [tensor for item in value for tensor in _tensors(item)]
-    return []
 
 
 def _plainly(value: Any) -> Any:

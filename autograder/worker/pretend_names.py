@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from autograder.worker.nested import tree_leaves
 from autograder.worker.pretend import DEVICE, LABEL, MixedDevices, Pretend
-from autograder.worker.wire import tree_leaves
 
 if TYPE_CHECKING:
     from autograder.worker.pretend import PretendDevice

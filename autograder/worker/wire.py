@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
 from typing import Any
 
 from autograder.worker.frames import MAX_HEADER, SIZES, decode_frame, encode_frame
@@ -74,22 +73,3 @@ class Stream:
         taken = self._arrived[:size]
         del self._arrived[:size]
         return taken
-
-
-def map_tree(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    """Apply `leaf` to everything in nested lists, tuples and dicts that is not one of those."""
-    kind = type(value)
-    if kind is list:
-        return [map_tree(item, leaf) for item in value]
-    if kind is tuple:
-        return tuple([map_tree(item, leaf) for item in value])
-    if kind is dict:
-        return {key: map_tree(item, leaf) for key, item in value.items()}
-    return leaf(value)
-
-
-def tree_leaves(value: Any) -> list[Any]:
-    """Everything in nested lists, tuples and dicts that is not one of those, in order."""
-    leaves: list[Any] = []
-    map_tree(value, leaves.append)
-    return leaves
