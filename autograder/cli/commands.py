@@ -128,10 +128,10 @@ def grade(
     ] = 0.0,
 ) -> None:
     """Grade all submissions of an assignment. Exit status 3 if some could not be graded by our fault."""
-    from autograder.reporting.tables import results_table, summary
-
     with told():
         verdicts = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory)
+        from autograder.reporting.tables import results_table, summary  # it imports torch, too
+
         out.print(results_table(verdicts))
         tell(summary(verdicts))
         if any(verdict["status"] == "infra_error" for verdict in verdicts):
