@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,7 @@ class Key:
     @classmethod
     def of(cls, raw: bytes | None, digest: str, seed: int) -> Key:
         """`digest` is the bundle's; `raw=None` is a submission without the notebook."""
-        versions = (__version__, version("torch"), *platform.python_version_tuple()[:2])
-        conditions = hashlib.sha256("\n".join((*versions, digest, str(seed))).encode()).hexdigest()
+        conditions = hashlib.sha256("\n".join((*_versions(), digest, str(seed))).encode()).hexdigest()
         return cls(conditions, hashlib.sha256(raw).hexdigest() if raw is not None else "missing")
 
 
@@ -50,6 +50,12 @@ class Kept:
     content: str
     """The digest of what counts in the submitted file; `""` if it could not be read."""
     verdict: dict[str, Any]
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    """The versions that a verdict depends on. Looking up one of a package reads a file, as mail is read."""
+    return (__version__, version("torch"), *platform.python_version_tuple()[:2])
 
 
 @contextmanager
