@@ -11,7 +11,11 @@ SIZES = Sizes(B=2, T=5, D=7, H=11, L=3, V=13)
 
 def drawn(draw: Draw, *asked: str):
     """What a check gets that asks for these: tensors of dimensions, whole numbers (`ints`), a module."""
-    ways = {"ints": lambda: draw.ints("B T", 9), "module": lambda: draw.module(nn.RNN, 2, 3)}
+    ways = {
+        "ints": lambda: draw.ints("B T", 9),
+        "module": lambda: draw.module(nn.RNN, 2, 3),
+        "named": lambda: draw.named({"w": (2, 3), "b": (3,)}, spread=0.5),
+    }
     return [ways.get(dims, lambda dims=dims: draw(dims))() for dims in asked]
 
 
@@ -22,6 +26,8 @@ def fresh(*asked: str):
 def same(one, other) -> bool:
     if isinstance(one, nn.Module):
         return all(map(torch.equal, one.parameters(), other.parameters()))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(map(torch.equal, one.values(), other.values()))
     return torch.equal(one, other)
 
 
@@ -38,6 +44,31 @@ def test_one_check_that_goes_on_gets_other_numbers():
     draw = Draw(1, "check", SIZES)
     assert not torch.equal(draw("B H"), draw("B H"))
     assert not torch.equal(draw.at(SIZES)("B H"), draw.at(SIZES)("B H"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda named: named["w"].zero_(),
+        lambda named: named["b"].requires_grad_(),
+        lambda named: named.pop("w"),
+        lambda named: named.update(w=named["b"]),
+    ],
+)
+def test_named_tensors_are_given_again_as_they_were_drawn(change):
+    draw = Draw(1, "check", SIZES)
+    _, named = drawn(draw, "B H", "named")
+    assert named["w"].shape == (2, 3)
+    assert [
+        name for name, value in drawn(draw.again(), "B H", "named")[1].items() if value is named[name]
+    ] == [
+        "w",
+        "b",
+    ]
+    change(named)
+    again = drawn(draw.again(), "B H", "named", "B T D")
+    assert all(map(same, again, fresh("B H", "named", "B T D")))
+    assert not any(value.requires_grad for value in again[1].values())
 
 
 @pytest.mark.parametrize(
@@ -125,6 +156,36 @@ def test_a_module_may_have_changed_without_a_trace():
     before = answer(module, x).clone()
     module.bias += 1
     assert torch.allclose(answer(module, x), before + 1)
+
+
+def test_a_function_made_anew_is_known_by_what_it_sees():
+    calls = []
+
+    @computed_once
+    def applied(function, x):
+        calls.append(x)
+        return function(x)
+
+    x, w, v = (torch.ones(2) * number for number in (1, 2, 3))
+
+    def times(by):
+        return lambda x: by * x
+
+    assert applied(times(w), x) is applied(times(w), x)
+    assert applied(times(v), x)[0] == 3
+    assert applied(lambda x: w + x, x)[0] == 3
+    assert applied(lambda x, by=w: by - x, x)[0] == 1
+    assert applied(lambda x, by=v: by - x, x)[0] == 2
+    assert applied(torch.tanh, x) is not None
+    assert len(calls) == 6
+    seen = [1]
+    assert applied(lambda x: x + seen[0], x)[0] == 2
+    seen[0] = 2
+    assert applied(lambda x: x + seen[0], x)[0] == 3
+    layer = nn.Linear(2, 1)
+    for _ in range(2):
+        applied(lambda x: layer(x), x)
+    assert len(calls) == 10, "a module may change without a trace"
 
 
 def test_another_tensor_at_the_same_address_is_another(counted):

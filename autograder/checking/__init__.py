@@ -22,7 +22,7 @@ from autograder.checking.expect import (
     fail,
     tree_leaves,
 )
-from autograder.checking.gradients import expect_gradients
+from autograder.checking.gradients import as_leaves, expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule, teaching_only
 from autograder.checking.once import computed_once
 from autograder.checking.registered import expect_module, expect_registered
@@ -38,6 +38,7 @@ __all__ = [
     "Sizes",
     "Submission",
     "Target",
+    "as_leaves",
     "carried",
     "case",
     "compare",

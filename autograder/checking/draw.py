@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -107,11 +107,25 @@ class Draw:
     ) -> torch.Tensor:
         """Normally distributed values of a shape given in numbers; `spread` is their standard deviation."""
 
-        def drawn(generator: torch.Generator) -> torch.Tensor:
-            values = torch.randn(tuple(shape), generator=generator, dtype=torch.float64).to(dtype)
-            return values if spread == 1 else values * spread
+        shape = tuple(shape)
+        return self._numbers.give(
+            (shape, dtype, spread), lambda generator: _normal(generator, shape, dtype, spread)
+        )
 
-        return self._numbers.give((tuple(shape), dtype, spread), drawn)
+    def named(
+        self,
+        shapes: Mapping[str, tuple[int, ...]],
+        *,
+        dtype: torch.dtype = torch.float64,
+        spread: float = 1.0,
+    ) -> dict[str, torch.Tensor]:
+        """As `like`, for every name its own: the parameters of a module of the student's."""
+        every = tuple(shapes.items())
+
+        def drawn(generator: torch.Generator) -> dict[str, torch.Tensor]:
+            return {name: _normal(generator, shape, dtype, spread) for name, shape in every}
+
+        return dict(self._numbers.give((every, dtype, spread), drawn))
 
     def strided(self, dims: str, *, dtype: torch.dtype = torch.float64) -> torch.Tensor:
         """As a call, but laid out in memory with its dimensions in reverse: not contiguous."""
@@ -140,6 +154,13 @@ class Draw:
             return made
 
         return self._numbers.give((build, args, kwargs, dtype), drawn)
+
+
+def _normal(
+    generator: torch.Generator, shape: tuple[int, ...], dtype: torch.dtype, spread: float
+) -> torch.Tensor:
+    values = torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
+    return values if spread == 1 else values * spread
 
 
 class _Numbers:
@@ -177,7 +198,7 @@ class _Numbers:
 
 @dataclass(frozen=True)
 class _Drawn(Generic[Drawn]):
-    """A tensor or a module as it was drawn."""
+    """A tensor, tensors by name or a module, as they were drawn."""
 
     what: Any
     draw: Callable[[torch.Generator], Drawn]
@@ -190,6 +211,8 @@ def _seen(value: Any) -> Any:
     """What changes when a tensor, or a module, is written into, trained, or put to other use."""
     if isinstance(value, torch.Tensor):
         return value._version, value.requires_grad
+    if isinstance(value, dict):
+        return list(map(_seen, value.values()))
     return (
         value.training,
         [(id(tensor), *_seen(tensor), id(tensor.grad)) for tensor in value.parameters()],

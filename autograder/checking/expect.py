@@ -132,30 +132,24 @@ def compare(
     """
     if result.dtype.is_complex:
         return "they are complex numbers."
-    apart = _apart(result, wanted, dtypes)
-    if not apart.any():
-        return ""
+    rtol, atol = _tolerance(result, wanted, dtypes)
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
+    if torch.allclose(seen, right, rtol, atol):
+        return ""
     if not torch.isfinite(seen).all():
         return f"{int((~torch.isfinite(seen)).sum())} of {seen.numel()} numbers are not finite (nan or inf)."
+    apart = ~torch.isclose(seen, right, rtol, atol)
     largest = (seen - right).abs().max().item()
     count = f"{int(apart.sum())} of {apart.numel()} numbers differ, by up to {largest:.2g}"
     rounded = torch.allclose(seen, right, *TOLERANCE[torch.float32])
     return f"{count}{located(apart, dims)}.{f' {ROUNDED}' if rounded else ''}"
 
 
-def _apart(result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()) -> torch.Tensor:
-    """Where two tensors of one shape do not agree to tolerance."""
-    rtol, atol = max(_tolerance(dtype) for dtype in (result.dtype, wanted.dtype, *dtypes))
-    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    # Not "above": a nan, or what two infinities differ by, is neither above nor below.
-    return ~((seen - right).abs() <= atol + rtol * right.abs())
-
-
 def _picture(name: str, result: torch.Tensor, wanted: torch.Tensor, dims: str) -> Difference | None:
     if result.dtype.is_complex:
         return None
-    return difference(name, result, wanted, _apart(result, wanted), dims)
+    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
+    return difference(name, result, wanted, ~torch.isclose(seen, right, *_tolerance(result, wanted)), dims)
 
 
 def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:
@@ -271,8 +265,11 @@ def same_numbers(old: torch.Tensor, new: Any) -> bool:
     return alike and torch.equal(old, new)
 
 
-def _tolerance(dtype: torch.dtype) -> tuple[float, float]:
-    return TOLERANCE.get(dtype, (0.0, 0.0))
+def _tolerance(
+    result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()
+) -> tuple[float, float]:
+    """Relative and absolute difference allowed: the coarsest dtype's."""
+    return max(TOLERANCE.get(dtype, (0.0, 0.0)) for dtype in {result.dtype, wanted.dtype, *dtypes})
 
 
 def in_words(value: Any, depth: int = 0) -> str:

@@ -10,6 +10,7 @@ import torch
 from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
 from autograder.checking.expect import ROUNDED, compare, fail, same_numbers
+from autograder.checking.once import computed_once, computed_once_of_leaves
 from autograder.checking.submission import Call, Target
 from autograder.worker.nested import map_tree, tree_leaves
 
@@ -29,23 +30,19 @@ def expect_gradients(
     """Gradients reach every floating argument, and every parameter, with the reference's values.
 
     `reference(*arguments)` computes the same from copies of the arguments; `parameters` are the
-    leaves it uses, under the names that the module registers. `names` are the floating arguments'.
-    A missing gradient passes for a zero one.
+    leaves it uses, under the names that the module registers (`as_leaves` makes them of drawn ones).
+    `names` are the floating arguments'. A missing gradient passes for a zero one.
     """
-    leaves: list[torch.Tensor] = []
-    wanted = [
-        part
-        for part in tree_leaves(reference(*_with_grad(arguments, leaves)))
-        if isinstance(part, torch.Tensor)
-    ]
-    weights = [draw.like(part.shape) for part in wanted]
+    sources = dict(parameters or {})
+    shapes, attached = _outline(reference, arguments)
+    weights = [draw.like(shape) for shape in shapes]
     call = target.run(arguments, grad=True)
     seen = [
         part
         for part in tree_leaves(call.value)
         if isinstance(part, torch.Tensor) and part.is_floating_point()
     ]
-    if [part.shape for part in seen] != [part.shape for part in wanted]:
+    if [part.shape for part in seen] != shapes:
         fail("Gradients cannot be compared until the results have the right shapes.")
     try:
         gradients = call.backward(weights)
@@ -57,39 +54,75 @@ def expect_gradients(
             "The results are cut off from the graph: no gradient reaches any input. Look for `detach()`, "
             "`.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
         )
-    sources = dict(parameters or {})
-    total = torch.stack([(part * weight).sum() for part, weight in zip(wanted, weights, strict=True)]).sum()
-    right = torch.autograd.grad(total, [*leaves, *sources.values()], allow_unused=True)
-    pairs = list(zip(names, leaves, gradients.inputs, right, strict=False))
-    pairs += [
-        (name, leaf, gradients.parameters.get(name), grad)
-        for (name, leaf), grad in zip(sources.items(), right[len(leaves) :], strict=True)
-    ]
-    for name, leaf, got, want in pairs:
-        want = torch.zeros_like(leaf) if want is None else want
-        if got is None and want.abs().max() > 0:
+    of_inputs, of_sources = _right(reference, arguments, sources, weights)
+    pairs = list(zip(names, gradients.inputs, of_inputs, strict=False))
+    pairs += [(name, gradients.parameters.get(name), of_sources[name]) for name in sources]
+    for name, got, want in pairs:
+        if got is None and want.any():
             fail(
                 f"No gradient reaches `{name}`. Somewhere between `{name}` and the result the graph is "
                 "cut: look for `detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with "
                 "`torch.tensor(...)`."
             )
-        got = torch.zeros_like(leaf) if got is None else got
+        got = torch.zeros_like(want) if got is None else got
         if got.shape != want.shape or (apart := compare(got, want, dtypes=[part.dtype for part in seen])):
-            told = _cut_off(call, wanted) or tell
+            told = _cut_off(call, attached) or tell
             told = told or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
             if got.shape == want.shape and apart.endswith(ROUNDED):
                 told = ROUNDED
             fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")
 
 
-def _cut_off(call: Call, wanted: Sequence[torch.Tensor]) -> str:
+@computed_once
+def as_leaves(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The same numbers, in tensors that ask for gradients."""
+    return {name: value.detach().requires_grad_() for name, value in parameters.items()}
+
+
+@computed_once_of_leaves
+def _outline(
+    reference: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[list[torch.Size], list[bool]]:
+    """Of the right results, their shapes and which of them have a graph."""
+    results, _ = _computed(reference, arguments)
+    return [part.shape for part in results], [part.requires_grad for part in results]
+
+
+@computed_once_of_leaves
+def _right(
+    reference: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    sources: Mapping[str, torch.Tensor],
+    weights: Sequence[torch.Tensor],
+) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+    """The gradients for the floating arguments, and for the sources by name."""
+    results, leaves = _computed(reference, arguments)
+    total = torch.stack([(part * weight).sum() for part, weight in zip(results, weights, strict=True)]).sum()
+    wanted = [*leaves, *sources.values()]
+    found = torch.autograd.grad(total, wanted, allow_unused=True)
+    right = [
+        torch.zeros_like(leaf) if grad is None else grad for leaf, grad in zip(wanted, found, strict=True)
+    ]
+    return right[: len(leaves)], dict(zip(sources, right[len(leaves) :], strict=True))
+
+
+def _computed(
+    reference: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """What the reference makes of copies of the arguments, and the floating ones among these."""
+    leaves: list[torch.Tensor] = []
+    results = tree_leaves(reference(*_with_grad(arguments, leaves)))
+    return [part for part in results if isinstance(part, torch.Tensor)], leaves
+
+
+def _cut_off(call: Call, wanted: Sequence[bool]) -> str:
     """Which of several results has no graph although the right computation's has, in words."""
     tensors = [part for part in tree_leaves(call.value) if isinstance(part, torch.Tensor)]
     attached = [flag for part, flag in zip(tensors, call.attached, strict=False) if part.is_floating_point()]
     cut = [
         _ORDINALS[place]
         for place, (flag, right) in enumerate(zip(attached, wanted, strict=False))
-        if right.requires_grad and not flag and place < len(_ORDINALS)
+        if right and not flag and place < len(_ORDINALS)
     ]
     if not cut:
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import wraps
+from types import FunctionType
 from typing import Any, TypeVar
 
 import torch
@@ -25,6 +26,15 @@ def computed_once(function: Callable[..., Result]) -> Callable[..., Result]:
     must depend on nothing else, and nobody may write into what it returns: where somebody has, it is
     computed anew, as it is where gradients are asked for.
     """
+    return _once(function, of_leaves=False)
+
+
+def computed_once_of_leaves(function: Callable[..., Result]) -> Callable[..., Result]:
+    """The same for a function of tensors that ask for gradients, whose results have no graph."""
+    return _once(function, of_leaves=True)
+
+
+def _once(function: Callable[..., Result], *, of_leaves: bool) -> Callable[..., Result]:
     kept: OrderedDict[Any, tuple[Any, list[tuple[torch.Tensor, int]]]] = OrderedDict()
 
     @wraps(function)
@@ -34,7 +44,7 @@ def computed_once(function: Callable[..., Result]) -> Callable[..., Result]:
             key = _identity((args, kwargs), tensors)
         except TypeError:
             return function(*args, **kwargs)
-        if any(tensor.requires_grad for tensor in tensors):
+        if not of_leaves and any(tensor.requires_grad for tensor in tensors):
             return function(*args, **kwargs)
         if key in kept:
             result, seen = kept[key]
@@ -63,4 +73,10 @@ def _identity(value: Any, tensors: list[torch.Tensor]) -> Any:
         return tuple(_identity(part, tensors) for part in value)
     if value is None or type(value) in _PLAIN:
         return type(value), value
+    if type(value) is FunctionType:
+        if "<locals>" not in value.__qualname__:
+            return value
+        # One that a check makes anew does the same if it is the same code and sees the same.
+        seen = [cell.cell_contents for cell in value.__closure__ or ()]
+        return value.__code__, _identity((seen, value.__defaults__, value.__kwdefaults__), tensors)
     raise TypeError("what may change without a trace, as a module may, tells nothing apart")

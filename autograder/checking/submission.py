@@ -203,10 +203,9 @@ class Target:
         return request | ({"kwargs": _outgoing(kwargs)} if kwargs else {})
 
     def _call_later(self, *args: Any) -> None:
-        request = self._call(args, None, torch.float64)
-        # The check may change its tensors before the request is sent.
-        request["args"] = map_tree(request["args"], _copy)
-        self._submission.later(request)
+        # Copies: the check may change its tensors before the request is sent.
+        args = map_tree(args, _copy)
+        self._submission.later({"op": "call", **self._where, "args": args, "default_dtype": torch.float64})
 
 
 class Submission:
@@ -315,16 +314,12 @@ class Submission:
 def _outgoing(value: Any) -> Any:
     """Arguments of a request. Their tensors stay the check's own: a call is made with copies."""
 
-    def leaf(item: Any) -> Any:
-        if isinstance(item, Target):
-            return item.outgoing()
-        return item
-
-    return map_tree(value, leaf)
+    return map_tree(value, lambda item: item.outgoing() if isinstance(item, Target) else item)
 
 
 def _copy(value: Any) -> Any:
-    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+    """As `_outgoing`, and the tensors are copies."""
+    return value.detach().clone() if isinstance(value, torch.Tensor) else _outgoing(value)
 
 
 def _event(told: Any) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 import torch
 
@@ -28,11 +29,13 @@ class Holder(nn.Module):
 
 def cell_parameters(draw: Draw, dtype: torch.dtype = torch.float64) -> dict[str, torch.Tensor]:
     """Random per-gate parameters, no bias zero, by name."""
-    shapes = cell_shapes(draw.sizes)
-    return {name: draw.like(shape, dtype=dtype, spread=0.5) for name, (_, shape) in shapes.items()}
+    return draw.named(
+        {name: shape for name, (_, shape) in cell_shapes(draw.sizes).items()}, dtype=dtype, spread=0.5
+    )
 
 
-def cell_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
+@cache
+def cell_shapes(sizes: Sizes) -> Mapping[str, tuple[str, tuple[int, ...]]]:
     """For each per-gate parameter its shape in words and in numbers."""
     words = {
         "W_x": ("(input_size, hidden_size)", "D H"),

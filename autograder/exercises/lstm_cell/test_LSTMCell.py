@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     EXTREMES,
+    as_leaves,
     case,
     expect,
     expect_device_neutral,
@@ -143,14 +144,15 @@ def test_any_size(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients reach the input, both states and all twelve parameters."""
-    parameters = {name: value.requires_grad_() for name, value in cell_parameters(draw).items()}
-    cell = filled_cell(submission, draw, {name: value.detach() for name, value in parameters.items()})
+    parameters = cell_parameters(draw)
+    leaves = as_leaves(parameters)
+    cell = filled_cell(submission, draw, parameters)
     expect_gradients(
         cell,
-        lambda x, state: cell_step(parameters, x, *state),
+        lambda x, state: cell_step(leaves, x, *state),
         (draw("B D"), (draw("B H"), draw("B H"))),
         names=("x", "h", "c"),
-        parameters=parameters,
+        parameters=leaves,
         draw=draw,
     )
 

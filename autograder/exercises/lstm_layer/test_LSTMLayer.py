@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     EXTREMES,
+    as_leaves,
     carried,
     case,
     expect,
@@ -37,7 +38,7 @@ def new_layer(submission, sizes, dtype=torch.float64):
 def filled_layer(submission, draw, parameters):
     """The student's layer holding the given parameters."""
     layer = new_layer(submission, draw.sizes)
-    layer.load_state_dict({name: value.detach() for name, value in parameters.items()})
+    layer.load_state_dict(parameters)
     return layer
 
 
@@ -140,13 +141,14 @@ def test_any_size(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back through every step to the input, both states and all twelve parameters."""
-    parameters = {name: value.requires_grad_() for name, value in cell_parameters(draw).items()}
+    parameters = cell_parameters(draw)
+    leaves = as_leaves(parameters)
     expect_gradients(
         filled_layer(submission, draw, parameters),
-        lambda x, state: every_state(parameters, x, state),
+        lambda x, state: every_state(leaves, x, state),
         inputs(draw),
         names=("x", "h", "c"),
-        parameters=parameters,
+        parameters=leaves,
         draw=draw,
         tell="Is a state detached or copied between the steps?",
     )

@@ -1,6 +1,7 @@
 """The reference stack in the course's per-gate parameters, and a way to see where a stack drops numbers."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import torch
 from torch import nn
@@ -25,7 +26,8 @@ RATE = 0.3
 """The dropout of the checks: `p` and `1 - p` are told apart."""
 
 
-def stack_shapes(sizes: Sizes, *, proj: bool = False) -> dict[str, tuple[str, tuple[int, ...]]]:
+@cache
+def stack_shapes(sizes: Sizes, *, proj: bool = False) -> Mapping[str, tuple[str, tuple[int, ...]]]:
     """For each parameter of a stack its shape in words and in numbers."""
     hidden = ("(hidden_size, hidden_size)", sizes.shape("H H"))
     shapes = {}
@@ -45,7 +47,7 @@ def stack_shapes(sizes: Sizes, *, proj: bool = False) -> dict[str, tuple[str, tu
 def stack_parameters(draw: Draw, *, proj: bool = False) -> dict[str, torch.Tensor]:
     """Random parameters of a stack, no bias zero, by name."""
     shapes = stack_shapes(draw.sizes, proj=proj)
-    return {name: draw.like(shape, spread=0.5) for name, (_, shape) in shapes.items()}
+    return draw.named({name: shape for name, (_, shape) in shapes.items()}, spread=0.5)
 
 
 def inputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
@@ -53,6 +55,7 @@ def inputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor
     return draw("B T D", dtype=dtype), (draw("L B H", dtype=dtype), draw("L B H", dtype=dtype))
 
 
+@cache
 def zero_state(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
     zeros = torch.zeros(sizes.shape("L B H"), dtype=torch.float64)
     return zeros, zeros
@@ -70,6 +73,12 @@ def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
         flat += [bias, torch.zeros_like(bias)]
     output, h_n, c_n = torch.lstm(x, tuple(state), flat, True, layers, 0.0, False, False, True)
     return output, (h_n, c_n)
+
+
+@computed_once
+def run_bottom(parameters: Mapping[str, torch.Tensor], x, state) -> torch.Tensor:
+    """What the first layer alone hands up."""
+    return run_stack(parameters, x, tuple(part[:1] for part in state))[0]
 
 
 @computed_once

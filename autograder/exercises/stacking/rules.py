@@ -60,15 +60,20 @@ def expect_own_device(submission: Submission, kind: str, names: tuple[str, ...],
 
 
 def expect_any_size(
-    submission: Submission, kind: str, reference: Callable[..., Any], draw: Draw, **form: Any
+    submission: Submission,
+    kind: str,
+    reference: Callable[..., Any],
+    draw: Draw,
+    *,
+    proj: bool = False,
+    **form: Any,
 ) -> tuple[Target, dict[str, torch.Tensor]]:
     """Values are right for other depths and sizes, and where the inputs are not contiguous.
 
     `reference(parameters, x, state)` computes them. Returns a stack of the draw's own sizes and its
-    parameters. A stack is made anew where its own sizes are others:
-    making one costs as much as several calls.
+    parameters. A stack is made anew only where its own sizes are others: that costs as much as several calls.
     """
-    sizes, proj = draw.sizes, "logits" in form["names"]
+    sizes = draw.sizes
     for other, context in (
         (sizes.but(L=1), "with one layer"),
         (sizes.but(L=5), "with five layers"),
@@ -106,12 +111,21 @@ def expect_inputs_untouched(submission: Submission, kind: str, draw: Draw) -> No
 
 
 def expect_no_dropout_after_eval(
-    module: Target, arguments: tuple[Any, ...], wanted: Any, **form: Any
+    submission: Submission,
+    kind: str,
+    reference: Callable[..., Any],
+    draw: Draw,
+    *,
+    proj: bool = False,
+    **form: Any,
 ) -> None:
-    """A module with dropout that has been in training gives, after eval(), what is wanted on every call."""
+    """A module with dropout that has been in training computes, after eval(), what one without does."""
+    two = draw.at(draw.sizes.but(L=2))
+    parameters, arguments = stack_parameters(two, proj=proj), inputs(two)
+    module = filled_stack(submission, kind, two.sizes, parameters, dropout=RATE)
     module.train()
     module(*arguments)
     module.eval()
     for context in (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}"):
         with case(context):
-            expect(module(*arguments), wanted, **form)
+            expect(module(*arguments), reference(parameters, *arguments), **form, sizes=two.sizes)

@@ -5,6 +5,7 @@ import math
 import torch
 
 from autograder.checking import (
+    as_leaves,
     case,
     expect,
     expect_gradients,
@@ -28,6 +29,7 @@ from autograder.exercises.stacking.given import (
     inputs,
     layer_input,
     new_stack,
+    run_bottom,
     run_headed,
     run_stack,
     see_through,
@@ -66,9 +68,10 @@ def test_shape(submission, sizes, draw):
 @needs(test_shape)
 def test_from_scratch(submission, sizes, draw):
     """The stack is made of the given layer, not of torch's recurrent modules."""
-    model = new_stack(submission, KIND, sizes)
+    two = draw.at(sizes.but(L=2))
+    model = new_stack(submission, KIND, two.sizes)
     expect_own_module(model)
-    expect_from_scratch(submission, KIND, model, inputs(draw))
+    expect_from_scratch(submission, KIND, model, inputs(two))
 
 
 @points(0.5)
@@ -114,7 +117,7 @@ def test_matches_torch(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_any_size(submission, sizes, draw):
     """It works for one layer, five layers, one sequence, one step, equal sizes, non-contiguous inputs."""
-    expect_any_size(submission, KIND, run_headed, draw, **HEADED)
+    expect_any_size(submission, KIND, run_headed, draw, proj=True, **HEADED)
 
 
 @points(0)
@@ -124,12 +127,13 @@ def test_gradients(submission, sizes, draw):
     """Gradients reach the input, both states and every parameter, those of `proj` too."""
     parameters = stack_parameters(draw, proj=True)
     model = filled_stack(submission, KIND, sizes, parameters)
+    leaves = as_leaves(parameters)
     expect_gradients(
         model,
-        lambda x, state: run_headed(parameters, x, state),
+        lambda x, state: run_headed(leaves, x, state),
         inputs(draw),
         names=("x", "h_0", "c_0"),
-        parameters={name: value.requires_grad_() for name, value in parameters.items()},
+        parameters=leaves,
         draw=draw,
         tell="Is something detached between two layers, before `proj`, or in the states?",
     )
@@ -164,9 +168,7 @@ def test_arguments_untouched(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_evaluation(submission, sizes, draw):
     """After eval() dropout is off: the results are those of a model without dropout, on every call."""
-    parameters, arguments = stack_parameters(draw, proj=True), inputs(draw)
-    model = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
-    expect_no_dropout_after_eval(model, arguments, run_headed(parameters, *arguments), **HEADED, sizes=sizes)
+    expect_no_dropout_after_eval(submission, KIND, run_headed, draw, proj=True, **HEADED)
 
 
 @points(0.5)
@@ -182,7 +184,7 @@ def test_dropout(submission, sizes, draw):
         model = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
         model.train()
         logits, last = model(x, state)
-        below, _ = run_stack(parameters, x, tuple(part[:1] for part in state))
+        below = run_bottom(parameters, x, state)
         expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
         top = logits.double() - parameters["proj.bias"]
         if layers == 1:

@@ -6,6 +6,7 @@ import math
 import torch
 
 from autograder.checking import (
+    as_leaves,
     carried,
     case,
     expect,
@@ -31,6 +32,7 @@ from autograder.exercises.stacking.given import (
     inputs,
     layer_input,
     new_stack,
+    run_bottom,
     run_stack,
     see_through,
     stack_parameters,
@@ -71,9 +73,10 @@ def test_shape(submission, sizes, draw):
 @needs(test_shape)
 def test_from_scratch(submission, sizes, draw):
     """The stack is made of the given layer, not of torch's recurrent modules."""
-    stack = new_stack(submission, KIND, sizes)
+    two = draw.at(sizes.but(L=2))
+    stack = new_stack(submission, KIND, two.sizes)
     expect_own_module(stack)
-    expect_from_scratch(submission, KIND, stack, inputs(draw))
+    expect_from_scratch(submission, KIND, stack, inputs(two))
 
 
 @points(0.5)
@@ -109,7 +112,8 @@ def test_matches_torch(submission, sizes, draw):
 @needs(test_shape, test_parameters, test_from_scratch)
 def test_default_state(submission, sizes, draw):
     """Without a state every layer starts from zeros, on every call."""
-    parameters = stack_parameters(draw)
+    sizes = sizes.but(L=2)
+    parameters = stack_parameters(draw.at(sizes))
     stack = filled_stack(submission, KIND, sizes, parameters)
     for other, context in (
         (sizes, "without a state"),
@@ -128,8 +132,9 @@ def test_default_state(submission, sizes, draw):
 def test_any_depth(submission, sizes, draw):
     """It works for other depths and sizes, for inputs that are not contiguous, and in parts."""
     stack, parameters = expect_any_size(submission, KIND, run_stack, draw, **STACK)
-    (first, (h, c)), last = inputs(draw), draw("B T D")
-    state = (h, 20 * c)  # as a long sequence may have counted up
+    first, last = draw("B T D"), draw("B T D")
+    layers = sizes.shape("L B H")
+    state = draw.like(layers), draw.like(layers, spread=20)  # as a long sequence may have counted up
     middle = run_stack(parameters, first, state)[1]
     with case("in a second call that goes on from the state of the first"):
         expect(
@@ -147,19 +152,21 @@ def test_gradients(submission, sizes, draw):
     """Gradients flow down through all layers to the input, both states and every parameter."""
     parameters = stack_parameters(draw)
     stack = filled_stack(submission, KIND, sizes, parameters)
+    leaves = as_leaves(parameters)
     expect_gradients(
         stack,
-        lambda x, state: run_stack(parameters, x, state),
+        lambda x, state: run_stack(leaves, x, state),
         inputs(draw),
         names=("x", "h_0", "c_0"),
-        parameters={name: value.requires_grad_() for name, value in parameters.items()},
+        parameters=leaves,
         draw=draw,
         tell="Is something detached between two layers, or in the states that are returned?",
     )
-    stack = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
+    two = draw.at(sizes.but(L=2, T=2))
+    stack = filled_stack(submission, KIND, two.sizes, stack_parameters(two), dropout=RATE)
     stack.train()
-    call = stack.run(inputs(draw), grad=True)
-    reached = call.backward([draw("B T H"), *zero_state(sizes)]).inputs[0]
+    call = stack.run(inputs(two), grad=True)
+    reached = call.backward([two("B T H"), *zero_state(two.sizes)]).inputs[0]
     if reached is None or not reached.any():
         fail("In training with dropout, no gradient flows from `output` down to `x`. What does dropout cut?")
 
@@ -193,9 +200,7 @@ def test_arguments_untouched(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_evaluation(submission, sizes, draw):
     """After eval() dropout is off: the results are those of a stack without dropout, on every call."""
-    parameters, arguments = stack_parameters(draw), inputs(draw)
-    stack = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
-    expect_no_dropout_after_eval(stack, arguments, run_stack(parameters, *arguments), **STACK, sizes=sizes)
+    expect_no_dropout_after_eval(submission, KIND, run_stack, draw, **STACK)
 
 
 @points(0)
@@ -210,8 +215,9 @@ def test_dropout_has_its_place(submission, sizes, draw):
         stack.train()
         with case(f"with one layer{width} and dropout={RATE}, in training, where nothing is between layers"):
             expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=other)
-    parameters, (x, state) = stack_parameters(draw), inputs(draw)
-    stack = filled_stack(submission, KIND, sizes, parameters, dropout=RATE)
+    two = draw.at(sizes.but(L=2))
+    parameters, (x, state) = stack_parameters(two), inputs(two)
+    stack = filled_stack(submission, KIND, two.sizes, parameters, dropout=RATE)
     stack.train()
     output, last = stack(x, state)
     expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
@@ -231,7 +237,7 @@ def test_dropout_between_layers(submission, sizes, draw):
     parameters, (x, state) = see_through(here), inputs(here)
     stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
     stack.train()
-    below = run_stack(parameters, x, tuple(part[:1] for part in state))[0]
+    below = run_bottom(parameters, x, state)
     place = "between layer 0 and layer 1"
     first, second = (expect_dropped(layer_input(stack(x, state)[0]), below, place) for _ in range(2))
     expect_independent(first, place)
@@ -242,7 +248,7 @@ def test_dropout_between_layers(submission, sizes, draw):
     parameters, (x, state) = see_through(here), inputs(here)
     stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
     stack.train()
-    below = run_stack(parameters, x, tuple(part[:1] for part in state))[0]
+    below = run_bottom(parameters, x, state)
     top = layer_input(stack(x, state)[0])
     kept = top.abs() > 1e-6
     share = 1 - kept.double().mean().item()
