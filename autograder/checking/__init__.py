@@ -25,7 +25,7 @@ from autograder.checking.expect import (
 from autograder.checking.gradients import as_leaves, expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule, teaching_only
 from autograder.checking.once import computed_once
-from autograder.checking.registered import expect_module, expect_registered
+from autograder.checking.registered import expect_module, expect_registered, make_module
 from autograder.checking.submission import Submission, Target
 from autograder.worker.frames import Opaque
 
@@ -56,6 +56,7 @@ __all__ = [
     "expect_untouched",
     "fail",
     "hidden",
+    "make_module",
     "needs",
     "points",
     "rule",

@@ -68,7 +68,12 @@ def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterat
     if operation == "parameters":
         yield from _spreads(answer)
         return
-    told = {"call": ("value",), "attribute": ("value",), "backward": ("inputs", "parameters", "attached")}
+    told = {
+        "call": ("value",),
+        "make": ("made",),
+        "attribute": ("value",),
+        "backward": ("inputs", "parameters", "attached"),
+    }
     also = {"mutation": ("arguments",), "gradient": ("attached",)}.get(rule, ())
     for name in (*told.get(operation, ()), *also):
         if name in answer:

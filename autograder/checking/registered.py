@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.checking.expect import fail, in_words, listed
+from autograder.checking.observed import Module
 from autograder.checking.submission import Target
 
 
@@ -18,9 +19,19 @@ def expect_module(made: Any, kind: str) -> Target:
     return made
 
 
-def expect_registered(target: Target, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str) -> None:
-    """The module registers exactly these trainable parameters: name → (shape in words, shape)."""
-    seen = target.describe()
+def make_module(kind: Target, *args: Any, told: str, **kwargs: Any) -> Target:
+    """What `expect_module(kind(*args, **kwargs), told)` gives, made together with the next request.
+
+    So a check's first call brings all that it needs: a request takes longer than most of what students do.
+    """
+    return kind.made(args, kwargs, lambda made: expect_module(made, told))
+
+
+def expect_registered(
+    target: Target | Module, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str
+) -> None:
+    """The module, or what is known of it, has exactly these trainable parameters: name → (words, shape)."""
+    seen = target.describe() if isinstance(target, Target) else target
     missing = [name for name in expected if name not in seen.shapes]
     if missing and all("." in name for name in missing):
         fail(

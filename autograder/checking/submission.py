@@ -20,6 +20,9 @@ from autograder.checking.observed import Gradients, Module, Placed
 from autograder.worker.frames import Ref
 from autograder.worker.nested import map_tree
 
+_MOST_LATER = 8
+"""Requests that may wait for the next one: each may bring a module's parameters, and a frame has limits."""
+
 Perform = Callable[[dict[str, Any]], dict[str, Any]]
 """Carries one request to the student's objects and brings the answer back."""
 
@@ -142,6 +145,14 @@ class Target:
             error=StudentError(told["error"]) if told.get("error") else None,
         )
 
+    def made(self, args: tuple[Any, ...], kwargs: dict[str, Any], refuse: Callable[[Any], object]) -> Target:
+        """The module that calling it makes, before the next request.
+
+        If it makes something else, `refuse` is called with that in the next request's place, and raises.
+        """
+        request = self._call(_copies(args), _copies(kwargs), torch.float64) | {"op": "make"}
+        return self._submission.named(request, str(self._where.get("name", "")), refuse)
+
     def attribute(self, *path: str) -> Any:
         """An attribute's value, or a `Target` if it is an object."""
         where = {**self._where, "path": [*self._where.get("path", []), *path]}
@@ -203,9 +214,7 @@ class Target:
         return request | ({"kwargs": _outgoing(kwargs)} if kwargs else {})
 
     def _call_later(self, *args: Any) -> None:
-        # Copies: the check may change its tensors before the request is sent.
-        args = map_tree(args, _copy)
-        self._submission.later({"op": "call", **self._where, "args": args, "default_dtype": torch.float64})
+        self._submission.later(self._call(_copies(args), None, torch.float64))
 
 
 class Submission:
@@ -232,6 +241,9 @@ class Submission:
         """What the next request is to begin with."""
         self._later: list[dict[str, Any]] = []
         """What is to be done before the next request."""
+        self._refuse: dict[int, Callable[[Any], object]] = {}
+        """For each module made in this check, by its number: what to do if it is none."""
+        self._last_named = 0
 
     def __getattr__(self, name: str) -> Target:
         if name.startswith("__"):
@@ -246,6 +258,8 @@ class Submission:
         """
         self.exchanges.clear()
         self._later.clear()
+        self._refuse.clear()
+        self._last_named = 0
         self._begin = {"name": name, "seed": seed}
 
     def finish(self) -> None:
@@ -262,21 +276,22 @@ class Submission:
         dtype: torch.dtype | None = torch.float64,
         **kwargs: Any,
     ) -> Target:
-        """What a task is given: `nn.<name>`, or what `source` defines by that name, on the student's side."""
+        """What a task is given: `nn.<name>`, or what `source` defines by that name, on the student's side.
+
+        It is there with the next request.
+        """
         request: dict[str, Any] = {
             "op": "build",
             "name": name,
-            "args": _outgoing(args),
-            "kwargs": _outgoing(kwargs),
+            "args": _outgoing(_copies(args)),
+            "kwargs": _outgoing(_copies(kwargs)),
             "dtype": dtype,
         }
         if source is not None:
             request["source"] = source
         if state is not None:
-            request["state"] = dict(state)
-        target = self.incoming(self.ask(request)["value"])
-        assert isinstance(target, Target)
-        return target
+            request["state"] = _copies(dict(state))
+        return self.named(request, name)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Have one request performed; what the student's code raises there is a `StudentError` here."""
@@ -288,17 +303,33 @@ class Submission:
         if begin and "missing" in answer:
             raise NotDefined(begin["name"])
         done = first
-        if "raised" in answer and "at" in answer:
+        if "at" in answer:
             done, (request, *_) = first[: answer["at"]], first[answer["at"] :]
         self.exchanges += [(each, {"done": True}) for each in done]
         self.exchanges.append((request, answer))
         if "raised" in answer:
             raise StudentError(answer["raised"])
+        if "made" in answer:
+            self._refuse[request["as"]](self.incoming(answer["made"]))
         return answer
 
     def later(self, request: dict[str, Any]) -> None:
         """Have a request performed before the next one, in one go; what it raises is raised then."""
+        if len(self._later) == _MOST_LATER:
+            self.ask({"op": "nothing"})
         self._later.append(request)
+
+    def named(
+        self, request: dict[str, Any], kind: str, refuse: Callable[[Any], object] = lambda made: None
+    ) -> Target:
+        """What a request makes before the next one, under a number that it is given from here.
+
+        The student's side numbers what it hands out from 1 upwards.
+        """
+        self._last_named -= 1
+        self._refuse[self._last_named] = refuse
+        self.later(request | {"as": self._last_named})
+        return Target(self, {"object": self._last_named}, kind, is_module=True)
 
     def incoming(self, value: Any) -> Any:
         def leaf(item: Any) -> Any:
@@ -317,9 +348,9 @@ def _outgoing(value: Any) -> Any:
     return map_tree(value, lambda item: item.outgoing() if isinstance(item, Target) else item)
 
 
-def _copy(value: Any) -> Any:
-    """As `_outgoing`, and the tensors are copies."""
-    return value.detach().clone() if isinstance(value, torch.Tensor) else _outgoing(value)
+def _copies(value: Any) -> Any:
+    """The tensors as they are now: the check may change its own before the request is sent."""
+    return map_tree(value, lambda item: item.detach().clone() if isinstance(item, torch.Tensor) else item)
 
 
 def _event(told: Any) -> Mapping[str, str]:

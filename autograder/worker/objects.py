@@ -44,7 +44,8 @@ class Objects:
 
         A request with `begin` is the first of a check: it starts with nothing that was handed out before.
         Where the name that the check is about is not there, all that comes back is `{"missing": name}`.
-        Requests under `first` are done before it; one that raises is the last, and `at` says which it was.
+        Requests under `first` are done before it; one that raises, or makes no module where it should, is the
+        last, and `at` says which it was. What a request makes goes by the number that it is given `as`.
         """
         operation = _OPERATIONS.get(str(request.get("op")))
         if operation is None:
@@ -57,7 +58,7 @@ class Objects:
             with torch.enable_grad():  # a cell may have switched gradients off for all that follows
                 for at, earlier in enumerate(request.get("first", ())):
                     told = self.perform(earlier)
-                    if "raised" in told:
+                    if "raised" in told or "made" in told:
                         return {**told, "at": at}
                 return operation(self, request)
         except (Exception, SystemExit) as error:
@@ -80,7 +81,17 @@ class Objects:
             made = made.to(request["dtype"])
         if request.get("state") is not None:
             made.load_state_dict(request["state"])
-        return {"value": self._keep(made)}
+        self._objects[request["as"]] = made
+        return {}
+
+    def _make(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Make a module by calling its class; if that gives something else, it is `made`."""
+        args, kwargs = self.arguments(request)
+        made = self.target(request)(*args, **kwargs)
+        if not isinstance(made, nn.Module):
+            return {"made": self.plain(made)}
+        self._objects[request["as"]] = made
+        return {}
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         """Call a target; `grad` makes every floating tensor among the arguments ask for a gradient."""
@@ -231,6 +242,7 @@ class Objects:
 
 _OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
     "build": Objects._build,
+    "make": Objects._make,
     "call": Objects._call,
     "backward": Objects._backward,
     "describe": Objects._describe,

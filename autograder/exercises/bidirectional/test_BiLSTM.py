@@ -10,12 +10,12 @@ from autograder.checking import (
     expect_device_neutral,
     expect_dtypes,
     expect_gradients,
-    expect_module,
     expect_no_mention,
     expect_registered,
     expect_untouched,
     fail,
     hidden,
+    make_module,
     needs,
     points,
     rule,
@@ -44,7 +44,8 @@ BY_HAND = r"(rnn_tanh|rnn_relu|lstm|gru)(_cell)?|_VF|_C|ops"
 
 def new_bilstm(submission, sizes, dtype=torch.float64):
     """The student's module as a user would make it for that dtype."""
-    made = expect_module(submission.BiLSTM(sizes.D, sizes.H), "`BiLSTM(input_size, hidden_size)`")
+    told = "`BiLSTM(input_size, hidden_size)`"
+    made = make_module(submission.BiLSTM, sizes.D, sizes.H, told=told)
     made.to(dtype)
     return made
 

@@ -10,10 +10,10 @@ from autograder.checking import (
     expect_device_neutral,
     expect_dtypes,
     expect_gradients,
-    expect_module,
     expect_registered,
     expect_untouched,
     hidden,
+    make_module,
     needs,
     points,
     rule,
@@ -33,7 +33,8 @@ FAN_SIZES = (50, 65)
 
 def new_cell(submission, sizes, dtype=torch.float64):
     """The student's cell as a user would make it for that dtype."""
-    cell = expect_module(submission.LSTMCell(sizes.D, sizes.H), "`LSTMCell(input_size, hidden_size)`")
+    told = "`LSTMCell(input_size, hidden_size)`"
+    cell = make_module(submission.LSTMCell, sizes.D, sizes.H, told=told)
     cell.to(dtype)
     return cell
 

@@ -3,7 +3,16 @@
 import torch
 from torch import nn
 
-from autograder.checking import Target, case, expect_not_shared, fail, needs, points, rule
+from autograder.checking import (
+    CheckFailed,
+    case,
+    expect_not_shared,
+    fail,
+    make_module,
+    needs,
+    points,
+    rule,
+)
 from autograder.checking.errors import StudentError
 from autograder.exercises.per_gate import (
     HOLDER,
@@ -31,9 +40,9 @@ def reference_cell(draw, dtype=torch.float64):
 def own_cell(submission, sizes):
     """The student's cell, or a bare holder of the twelve parameters where theirs does not have them yet."""
     try:
-        cell = submission.LSTMCell(sizes.D, sizes.H)
-        seen = cell.describe().shapes if isinstance(cell, Target) else {}
-    except StudentError:
+        cell = make_module(submission.LSTMCell, sizes.D, sizes.H, told="`LSTMCell`")
+        seen = cell.describe().shapes
+    except (CheckFailed, StudentError):
         seen = {}
     shapes = {name: shape for name, (_, shape) in cell_shapes(sizes).items()}
     if seen == shapes:

@@ -11,10 +11,10 @@ from autograder.checking import (
     expect_device_neutral,
     expect_dtypes,
     expect_gradients,
-    expect_module,
     expect_registered,
     expect_untouched,
     hidden,
+    make_module,
     needs,
     points,
     rule,
@@ -30,7 +30,8 @@ FAN_SIZES = (50, 65)
 
 def new_layer(submission, sizes, dtype=torch.float64):
     """The student's layer as a user would make it for that dtype."""
-    layer = expect_module(submission.LSTMLayer(sizes.D, sizes.H), "`LSTMLayer(input_size, hidden_size)`")
+    told = "`LSTMLayer(input_size, hidden_size)`"
+    layer = make_module(submission.LSTMLayer, sizes.D, sizes.H, told=told)
     layer.to(dtype)
     return layer
 

@@ -9,8 +9,8 @@ from autograder.checking import (
     expect_device_neutral,
     expect_dtypes,
     expect_gradients,
-    expect_module,
     expect_untouched,
+    make_module,
     needs,
     points,
     rule,
@@ -62,7 +62,8 @@ class Reference:
 def new_model(submission, sizes, classes=OUTPUTS, dtype=torch.float64):
     """The student's module as a user would make it for that dtype; one layer is left to the default."""
     layers = () if sizes.L == 1 else (sizes.L,)
-    model = expect_module(submission.SequenceClassifier(sizes.V, sizes.D, sizes.H, classes, *layers), KIND)
+    sized = (sizes.V, sizes.D, sizes.H, classes, *layers)
+    model = make_module(submission.SequenceClassifier, *sized, told=KIND)
     model.to(dtype)
     return model
 

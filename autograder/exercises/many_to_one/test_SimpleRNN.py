@@ -9,8 +9,8 @@ from autograder.checking import (
     expect_device_neutral,
     expect_dtypes,
     expect_gradients,
-    expect_module,
     expect_untouched,
+    make_module,
     needs,
     points,
     rule,
@@ -56,7 +56,7 @@ class Reference:
 
 def new_model(submission, sizes, *outputs, dtype=torch.float64):
     """The student's module as a user would make it for that dtype."""
-    model = expect_module(submission.SimpleRNN(sizes.D, sizes.H, sizes.L, *outputs), KIND)
+    model = make_module(submission.SimpleRNN, sizes.D, sizes.H, sizes.L, *outputs, told=KIND)
     model.to(dtype)
     return model
 

@@ -12,9 +12,9 @@ from autograder.checking import (
     Submission,
     Target,
     computed_once,
-    expect_module,
     expect_registered,
     fail,
+    make_module,
 )
 from autograder.exercises.per_gate import GATES, NAMES
 
@@ -92,9 +92,9 @@ def new_stack(
     submission: Submission, kind: str, sizes: Sizes, *, dropout: float | None = None, dtype=torch.float64
 ) -> Target:
     """The student's module as a user would make it for that dtype."""
-    target = getattr(submission, kind)
-    made = target(sizes.D, sizes.H, sizes.L, **({} if dropout is None else {"dropout": dropout}))
-    module = expect_module(made, f"`{kind}(input_size, hidden_size, num_layers)`")
+    options = {} if dropout is None else {"dropout": dropout}
+    told = f"`{kind}(input_size, hidden_size, num_layers)`"
+    module = make_module(getattr(submission, kind), sizes.D, sizes.H, sizes.L, **options, told=told)
     module.to(dtype)
     return module
 
@@ -115,8 +115,8 @@ def filled_stack(
 
 def expect_parameters(module: Target, kind: str, sizes: Sizes, *, proj: bool = False) -> None:
     """The module registers the parameters of its layers (and of `proj`) by their names, and no others."""
-    seen = module.describe().shapes
-    layers = [any(name.startswith(f"layers.{layer}.") for name in seen) for layer in range(sizes.L + 1)]
+    seen = module.describe()
+    layers = [any(n.startswith(f"layers.{layer}.") for n in seen.shapes) for layer in range(sizes.L + 1)]
     if not any(layers):
         fail(
             f"{kind} registers no layer: `state_dict()` holds no name that begins with `layers.0.`, and an "
@@ -130,9 +130,9 @@ def expect_parameters(module: Target, kind: str, sizes: Sizes, *, proj: bool = F
         )
     if layers[-1]:
         fail(f"{kind} with num_layers={sizes.L} has a layer too many: there is a `layers.{sizes.L}`.")
-    if proj and not any(name.startswith("proj.") for name in seen):
+    if proj and not any(name.startswith("proj.") for name in seen.shapes):
         fail(f"{kind} registers nothing called `proj`: the linear layer on top goes by that name.")
-    expect_registered(module, stack_shapes(sizes, proj=proj), kind)
+    expect_registered(seen, stack_shapes(sizes, proj=proj), kind)
 
 
 def expect_zero_biases(start: Mapping[str, torch.Tensor]) -> None:

@@ -4,11 +4,12 @@ import torch
 from torch import nn
 
 from autograder.checking import (
-    Target,
+    CheckFailed,
     case,
     expect_device_neutral,
     expect_not_shared,
     fail,
+    make_module,
     needs,
     points,
     rule,
@@ -36,9 +37,9 @@ def reference_lstm(draw, dtype=torch.float64):
 def own_stack(submission, sizes):
     """The student's stack, or a bare holder of the parameters where theirs does not have them yet."""
     try:
-        stack = submission.StackedLSTM(sizes.D, sizes.H, sizes.L)
-        seen = stack.describe().shapes if isinstance(stack, Target) else {}
-    except (StudentError, KeyError):
+        stack = make_module(submission.StackedLSTM, sizes.D, sizes.H, sizes.L, told="`StackedLSTM`")
+        seen = stack.describe().shapes
+    except (CheckFailed, StudentError):
         seen = {}
     shapes = {name: shape for name, (_, shape) in stack_shapes(sizes).items()}
     if seen == shapes:
