@@ -1,4 +1,4 @@
-"""What several files of tests begin with: courses nbgrader itself generated, the demo, a browser, a wall."""
+"""What several files of tests begin with: courses nbgrader made, the demo, a browser, workers, a wall."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ import json
 import re
 import shutil
 import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from autograder.grading.warm import WarmParent
 
 # Helpers are imported where they are needed: nbgrader takes two seconds, and most tests do without.
 
@@ -61,6 +67,38 @@ def browser():
 
     with chromium() as browser:
         yield browser
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[WarmParent]:
+    """Workers with the limits that a class is graded with."""
+    from autograder.grading.warm import WarmParent
+
+    with WarmParent() as parent:
+        yield parent
+
+
+@pytest.fixture(scope="module")
+def quick_parent() -> Iterator[WarmParent]:
+    """What `quick_workers` are forked from."""
+    from helpers import QUICK
+
+    from autograder.grading.warm import WarmParent
+
+    with WarmParent(QUICK) as parent:
+        yield parent
+
+
+@pytest.fixture
+def quick_workers(quick_parent: WarmParent) -> Iterator[WarmParent]:
+    """Workers that are soon out of time, for tests in which something hangs; none outlives its test."""
+    import psutil
+
+    yield quick_parent
+    deadline = time.monotonic() + 5
+    while left := psutil.Process(quick_parent._process.pid).children(recursive=True):
+        assert time.monotonic() < deadline, f"still running: {left}"
+        time.sleep(0.02)
 
 
 WALLS = [

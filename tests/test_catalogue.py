@@ -42,12 +42,6 @@ hint = "The memory is shown as it is."
 """
 
 
-@pytest.fixture(scope="module")
-def workers():
-    with WarmParent() as parent:
-        yield parent
-
-
 @pytest.fixture
 def course(tmp_path) -> Course:
     course = make_course(tmp_path)

@@ -10,7 +10,6 @@ from nbclient import NotebookClient
 from nbgrader.utils import determine_grade
 
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
-from autograder.grading.warm import WarmParent
 from tests.helpers import run_judge
 
 ROOT = Path(__file__).parent.parent
@@ -82,12 +81,6 @@ def test_release_holds_no_solution(path):
         assert "SOLUTION" not in cell.source
         if is_solution(cell):
             assert "raise NotImplementedError()" in cell.source
-
-
-@pytest.fixture(scope="module")
-def workers():
-    with WarmParent() as parent:
-        yield parent
 
 
 @pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)

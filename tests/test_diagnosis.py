@@ -17,7 +17,6 @@ from autograder.checking.diagnosis import Answered, Known, explain
 from autograder.checking.hints import opened, sealed
 from autograder.grading.errors import UserError
 from autograder.grading.mistakes import read_catalogue
-from autograder.grading.warm import WarmParent
 
 SOLUTION = {"add": "def add(a, b):\n    return a + b\n"}
 MISTAKE = {
@@ -175,12 +174,6 @@ def test_a_catalogue_that_does_not_hold_is_one_sentence(text, said):
 
 
 # A mistake costs its own task only
-
-
-@pytest.fixture(scope="module")
-def workers():
-    with WarmParent() as parent:
-        yield parent
 
 
 WRONG_GATES = answer("lstm_gates").replace("i, f, g, o = sums", "i, f, o, g = sums")

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
-from autograder.grading.warm import WarmParent, clean_environment
+from autograder.grading.warm import clean_environment
 from autograder.worker.objects import Objects
 from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
 from tests.devices.everything import RIGHT, WRONG
@@ -88,12 +88,6 @@ def test_a_module_takes_less_than_60_ms():
 
 
 # Through the wall
-
-
-@pytest.fixture(scope="module")
-def workers():
-    with WarmParent() as parent:
-        yield parent
 
 
 @contextmanager

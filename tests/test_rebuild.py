@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import nbformat
 import pytest
 from helpers import (
-    QUICK,
     answer,
     cell_named,
     code_cell,
@@ -210,12 +209,6 @@ def test_masses_of_code_are_left_out():
 # --- The same, graded --------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def workers() -> Iterator[WarmParent]:
-    with WarmParent(QUICK) as parent:
-        yield parent
-
-
 GRADED = (
     "reversed order",
     "every cell twice",
@@ -227,24 +220,24 @@ GRADED = (
 
 
 @pytest.mark.parametrize("name", GRADED)
-def test_what_has_no_effect_has_none_on_the_score(name: str, workers: WarmParent):
+def test_what_has_no_effect_has_none_on_the_score(name: str, quick_workers: WarmParent):
     data = solved()
     NO_EFFECT[name](data)
-    graded = run_judge(json.dumps(data).encode(), workers)
+    graded = run_judge(json.dumps(data).encode(), quick_workers)
     assert (graded.verdict.status, scores(graded)) == ("graded", ALL)
     unsolved = released()
     NO_EFFECT[name](unsolved)
-    assert run_judge(json.dumps(unsolved).encode(), workers).verdict.score == 0
+    assert run_judge(json.dumps(unsolved).encode(), quick_workers).verdict.score == 0
 
 
-def test_a_helper_that_an_answer_needs_is_there_in_time(workers: WarmParent):
+def test_a_helper_that_an_answer_needs_is_there_in_time(quick_workers: WarmParent):
     data = json.loads(submission({"lstm_cell": answer("lstm_cell").replace("torch.tanh(", "helper(")}))
     place = data["cells"].index(cell_named(data, "lstm_cell"))
     data["cells"].insert(place, code_cell("import math\ndef helper(value):\n    return torch.tanh(value)"))
-    assert scores(run_judge(json.dumps(data).encode(), workers)) == ALL
+    assert scores(run_judge(json.dumps(data).encode(), quick_workers)) == ALL
 
 
-def test_redefining_check_changes_nothing(workers: WarmParent):
+def test_redefining_check_changes_nothing(quick_workers: WarmParent):
     lie = "check = lambda *a: 10.0\n"
     names = ("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch")
     stubs = {name: cell_named(released(), name)["source"] + "\n" + lie for name in names}
@@ -252,16 +245,16 @@ def test_redefining_check_changes_nothing(workers: WarmParent):
     for name in names:
         cell_named(data, f"check_{name}")["source"] = lie + f"check('{name}')"
     cell_named(data, "setup")["source"] += "\n" + lie
-    assert run_judge(json.dumps(data).encode(), workers).verdict.score == 0
+    assert run_judge(json.dumps(data).encode(), quick_workers).verdict.score == 0
 
 
 @pytest.mark.parametrize("name", ["empty", "cut", "deep lists", "too many cells"])
-def test_a_corrupt_file_gets_a_verdict_and_a_page(name: str, workers: WarmParent):
+def test_a_corrupt_file_gets_a_verdict_and_a_page(name: str, quick_workers: WarmParent):
     raw = CORRUPT[name] if isinstance(CORRUPT[name], bytes) else json.dumps(CORRUPT[name]).encode()
-    graded = run_judge(raw, workers)
+    graded = run_judge(raw, quick_workers)
     assert (graded.verdict.status, graded.verdict.score, graded.verdict.max_score) == ("corrupt", 0, 10)
     assert "About your submission" in graded.notebook
 
 
-def test_no_file_is_missing(workers: WarmParent):
-    assert run_judge(None, workers).verdict.status == "missing"
+def test_no_file_is_missing(quick_workers: WarmParent):
+    assert run_judge(None, quick_workers).verdict.status == "missing"

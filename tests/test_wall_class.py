@@ -7,7 +7,6 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,7 +14,6 @@ import pytest
 from helpers import (
     ASSIGNMENT,
     NOTEBOOK,
-    QUICK,
     answer,
     assert_explicit,
     autograder,
@@ -33,30 +31,15 @@ from wall_helpers import (
     SCRIPTS,
     SPY,
     indented,
-    wait_until_nothing_runs,
 )
 
 from autograder.grading.warm import RunLimits, WarmParent
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[WarmParent]:
-    with WarmParent(QUICK) as parent:
-        yield parent
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(workers: WarmParent) -> Iterator[None]:
-    """Whatever a test ran, its processes are gone shortly after it."""
-    yield
-    wait_until_nothing_runs(workers)
-
 
 # --- Judges that fail ---------------------------------------------------------------------------
 
 
 def test_a_submission_that_brings_its_judge_down_stops_nobody(
-    tmp_path: Path, workers: WarmParent, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, quick_workers: WarmParent, monkeypatch: pytest.MonkeyPatch
 ):
     """What nobody thought of: a judge that dies, one that never ends, a verdict that cannot be recorded."""
     from autograder.grading import batch, pool
@@ -81,8 +64,11 @@ def test_a_submission_that_brings_its_judge_down_stops_nobody(
     monkeypatch.setattr(batch, "judge", bad_judge)
     monkeypatch.setattr(batch, "record", bad_record)
     monkeypatch.setattr(pool, "GRACE_SECONDS", 6.0)
-    monkeypatch.setattr(workers, "limits", RunLimits(1.5, 1.5, 3.0))
-    done = {d.verdict["student"]: d.verdict for d in batch.grade(course, ASSIGNMENT, jobs=2, workers=workers)}
+    monkeypatch.setattr(quick_workers, "limits", RunLimits(1.5, 1.5, 3.0))
+    done = {
+        d.verdict["student"]: d.verdict
+        for d in batch.grade(course, ASSIGNMENT, jobs=2, workers=quick_workers)
+    }
     assert {student: (v["status"], v["score"]) for student, v in done.items()} == {
         **dict.fromkeys(("ada", "zoe"), ("graded", 10.0)),
         **dict.fromkeys(("dies", "hangs", "unrecorded"), ("infra_error", 0.0)),

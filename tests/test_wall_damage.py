@@ -7,7 +7,6 @@ nobody else anything. What the confinement itself keeps out is tested in test_co
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -20,23 +19,9 @@ from helpers import (
     scores,
     submission,
 )
-from wall_helpers import ALL, DEATHS, LOST, indented, wait_until_nothing_runs
+from wall_helpers import ALL, DEATHS, LOST, indented
 
 from autograder.grading.warm import RunLimits, WarmParent
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[WarmParent]:
-    with WarmParent(QUICK) as parent:
-        yield parent
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(workers: WarmParent) -> Iterator[None]:
-    """Whatever a test ran, its processes are gone shortly after it."""
-    yield
-    wait_until_nothing_runs(workers)
-
 
 # --- Evil values -------------------------------------------------------------------------------
 
@@ -78,9 +63,9 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_whatever_is_returned_costs_only_its_task(name: str, workers: WarmParent):
+def test_whatever_is_returned_costs_only_its_task(name: str, quick_workers: WarmParent):
     body = VALUES[name].replace("; ", "\n  ").replace("\n  ", "\n    ")
-    graded = run_judge(submission({"lstm_gates": f"def lstm_gates(x, h, *a):\n    {body}"}), workers)
+    graded = run_judge(submission({"lstm_gates": f"def lstm_gates(x, h, *a):\n    {body}"}), quick_workers)
     assert graded.verdict.status == "graded"
     assert scores(graded) == {**ALL, "lstm_gates": 0.0, "lstm_cell": 0.0}
 
@@ -89,10 +74,10 @@ def test_whatever_is_returned_costs_only_its_task(name: str, workers: WarmParent
 
 
 @pytest.mark.parametrize("name", DEATHS)
-def test_a_death_in_a_call_costs_its_check(name: str, workers: WarmParent):
+def test_a_death_in_a_call_costs_its_check(name: str, quick_workers: WarmParent):
     deadly = "def copy_from_torch(cell, torch_cell):\n" + indented(DEATHS[name])
     started = time.monotonic()
-    graded = run_judge(submission({"copy_from_torch": deadly}), workers)
+    graded = run_judge(submission({"copy_from_torch": deadly}), quick_workers)
     assert time.monotonic() - started < 15
     assert graded.verdict.status == "graded"
     assert scores(graded) == LOST
@@ -104,19 +89,19 @@ def test_a_death_in_a_call_costs_its_check(name: str, workers: WarmParent):
 @pytest.mark.parametrize(
     "name", ["exit", "segfault", "endless", "no descriptors", "memory", "a child that stays"]
 )
-def test_a_death_in_a_cell_costs_what_needs_the_cell(name: str, workers: WarmParent):
+def test_a_death_in_a_cell_costs_what_needs_the_cell(name: str, quick_workers: WarmParent):
     graded = run_judge(
-        submission({"copy_from_torch": answer("copy_from_torch", append=DEATHS[name])}), workers
+        submission({"copy_from_torch": answer("copy_from_torch", append=DEATHS[name])}), quick_workers
     )
     assert graded.verdict.status in ("crashed", "timeout", "out_of_memory", "graded")
     assert {**scores(graded), "copy_from_torch": 0.0} == LOST
 
 
-def test_a_hang_for_one_dtype_costs_the_check_of_dtypes(workers: WarmParent):
+def test_a_hang_for_one_dtype_costs_the_check_of_dtypes(quick_workers: WarmParent):
     hang = answer("lstm_gates", append="").replace(
         "    ### BEGIN SOLUTION", "    while x.dtype == torch.bfloat16: pass"
     )
-    graded = run_judge(submission({"lstm_gates": hang}), workers)
+    graded = run_judge(submission({"lstm_gates": hang}), quick_workers)
     told = outcomes(graded, "lstm_gates")
     assert (told.pop("dtype"), told.pop("device")) == ("timeout", "skipped")
     assert set(told.values()) == {"passed"}
@@ -124,42 +109,42 @@ def test_a_hang_for_one_dtype_costs_the_check_of_dtypes(workers: WarmParent):
 
 
 @pytest.mark.parametrize("place", ["__init__", "forward", "__del__", "__getattr__"])
-def test_a_hang_in_a_module(place: str, workers: WarmParent):
+def test_a_hang_in_a_module(place: str, quick_workers: WarmParent):
     hang = f"LSTMCell.{place} = lambda self, *a: [None for _ in iter(int, 1)]"
-    graded = run_judge(submission({"LSTMCell": answer("LSTMCell", append=hang)}), workers)
+    graded = run_judge(submission({"LSTMCell": answer("LSTMCell", append=hang)}), quick_workers)
     assert graded.verdict.status == "graded"
     assert scores(graded)["lstm_gates"] == scores(graded)["lstm_cell"] == 2
     assert graded.verdict.seconds < QUICK.total_seconds + 5
 
 
-def test_cells_that_never_end_leave_the_answers_their_points(workers: WarmParent):
+def test_cells_that_never_end_leave_the_answers_their_points(quick_workers: WarmParent):
     """The student's own experiments may hang, one after the other: the answers between them are graded."""
     hang = "while True: pass"
     after = dict.fromkeys(("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch"), hang)
-    graded = run_judge(submission(before=hang, after=after, end=hang), workers)
+    graded = run_judge(submission(before=hang, after=after, end=hang), quick_workers)
     assert scores(graded) == ALL
     assert "not_run" in [finding.kind for finding in graded.verdict.findings]
 
 
 @pytest.mark.slow
-def test_a_hostile_submission_takes_no_longer_than_its_limit(workers: WarmParent):
+def test_a_hostile_submission_takes_no_longer_than_its_limit(quick_workers: WarmParent):
     """Just within every limit, everywhere: the total is what ends it."""
-    limits, workers.limits = workers.limits, RunLimits(1.5, 1.5, 8.0)
+    limits, quick_workers.limits = quick_workers.limits, RunLimits(1.5, 1.5, 8.0)
     try:
         slow = "import time, autograder.worker.objects as o\n_real = o.Objects.perform\n"
         slow += "def _slow(self, request):\n    time.sleep(1.2)\n    return _real(self, request)\no.Objects.perform = _slow"
         started = time.monotonic()
-        graded = run_judge(submission(before=slow), workers)
+        graded = run_judge(submission(before=slow), quick_workers)
     finally:
-        workers.limits = limits
+        quick_workers.limits = limits
     assert time.monotonic() - started < 8 + 4
     assert "timeout" in {c.outcome for t in graded.verdict.tasks for c in t.checks}
 
 
-def test_a_death_is_never_blamed_on_the_machine(workers: WarmParent):
+def test_a_death_is_never_blamed_on_the_machine(quick_workers: WarmParent):
     """The supervisor's last word and the judge's order to kill cross each other; neither may be lost."""
     for _ in range(25):
-        worker = workers.spawn()
+        worker = quick_workers.spawn()
         from autograder.checking.errors import WorkerLost
 
         with pytest.raises(WorkerLost) as lost:
@@ -167,24 +152,24 @@ def test_a_death_is_never_blamed_on_the_machine(workers: WarmParent):
         assert lost.value.reason == "crashed"
 
 
-def test_a_worker_that_was_left_is_waited_for(workers: WarmParent):
+def test_a_worker_that_was_left_is_waited_for(quick_workers: WarmParent):
     """Two that were left are never there at once, and `wait` ends the last one."""
-    parent = psutil.Process(workers._process.pid)
+    parent = psutil.Process(quick_workers._process.pid)
     for _ in range(5):
-        worker = workers.spawn()
+        worker = quick_workers.spawn()
         worker.ask({"op": "run", "source": "pass"}, 5)
         assert len(parent.children()) <= 2
-        workers.leave(worker)
-    workers.wait()
+        quick_workers.leave(worker)
+    quick_workers.wait()
     deadline = time.monotonic() + 2  # from its last word to its exit
     while parent.children(recursive=True):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-def test_a_cell_that_asks_for_too_much_memory_is_told_so_and_costs_its_task(workers):
+def test_a_cell_that_asks_for_too_much_memory_is_told_so_and_costs_its_task(quick_workers):
     hog = "hog = torch.ones(20_000_000_000)"
-    verdict = run_judge(submission({"lstm_gates": hog}, base=released()), workers).verdict
+    verdict = run_judge(submission({"lstm_gates": hog}, base=released()), quick_workers).verdict
     assert verdict.status == "out_of_memory"
     (first, *_) = verdict.tasks[0].checks
     assert "more memory" in first.message

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -25,28 +24,14 @@ from helpers import (
     scores,
     submission,
 )
-from wall_helpers import ALL, FORGE, FORGERIES, FRAMES, LOST, NOTHING, SPY, wait_until_nothing_runs
+from wall_helpers import ALL, FORGE, FORGERIES, FRAMES, LOST, NOTHING, SPY
 
 from autograder.grading.warm import WarmParent
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[WarmParent]:
-    with WarmParent(QUICK) as parent:
-        yield parent
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(workers: WarmParent) -> Iterator[None]:
-    """Whatever a test ran, its processes are gone shortly after it."""
-    yield
-    wait_until_nothing_runs(workers)
-
 
 # --- Reading -----------------------------------------------------------------------------------
 
 
-def test_a_spy_finds_nothing(workers: WarmParent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_spy_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GRADING_TOKEN", "hunter2-in-the-clear")
     course = make_course(tmp_path)
     (tmp_path / "submitted/ada").mkdir(parents=True)
@@ -70,7 +55,7 @@ def test_a_spy_finds_nothing(workers: WarmParent, tmp_path: Path, monkeypatch: p
     assert "/source/" not in seen
 
 
-def test_requests_hold_no_answer_and_not_the_seed(workers: WarmParent):
+def test_requests_hold_no_answer_and_not_the_seed(quick_workers: WarmParent):
     """Every request a worker is sent, printed by the student's own code: inputs only."""
     spy = """
 import autograder.worker.objects as objects
@@ -84,7 +69,7 @@ log, objects.Objects.perform = [], perform
     leak = (
         "def copy_from_torch(cell, torch_cell):\n    raise RuntimeError(repr([sorted(r) for r in log[-30:]]))"
     )
-    graded = run_judge(submission({"copy_from_torch": leak}, before=spy), workers)
+    graded = run_judge(submission({"copy_from_torch": leak}, before=spy), quick_workers)
     check = next(c for t in graded.verdict.tasks for c in t.checks if c.check == "same_step")
     known = ("name", "object", "path", "args", "kwargs", "grad", "kernels", "default_dtype", "seed", "call", "weights",
              "source", "state", "dtype", "arguments", "begin", "first", "make", "method", "device", "on_cpu", "backward",
@@ -98,11 +83,11 @@ log, objects.Objects.perform = [], perform
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_an_unsolved_notebook_gains_nothing(name: str, workers: WarmParent):
+def test_an_unsolved_notebook_gains_nothing(name: str, quick_workers: WarmParent):
     from textwrap import dedent
 
     attack = dedent(FORGERIES[name])
-    graded = run_judge(submission(base=released(), before=attack, end=attack), workers)
+    graded = run_judge(submission(base=released(), before=attack, end=attack), quick_workers)
     assert scores(graded) == NOTHING
     cells = nbformat.reads(graded.notebook, as_version=4).cells
     assert _nbgrader_scores(cells) == 0
@@ -116,11 +101,11 @@ def _nbgrader_scores(cells: list) -> float:
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_whatever_frame_comes_costs_its_own_check(name: str, workers: WarmParent):
+def test_whatever_frame_comes_costs_its_own_check(name: str, quick_workers: WarmParent):
     started = time.monotonic()
     graded = run_judge(
         submission({"copy_from_torch": answer("copy_from_torch", append=FORGE + "    " + FRAMES[name])}),
-        workers,
+        quick_workers,
     )
     assert graded.verdict.status == "graded"
     kept = scores(graded)
@@ -154,15 +139,15 @@ def test_whatever_frame_comes_costs_its_own_check(name: str, workers: WarmParent
         "{'outputs': [{'output_type': 'stream', 'name': 'stdout', 'text': '\\ud800\\x00'}], 'error': None}",
     ],
 )
-def test_whatever_a_cell_is_said_to_have_shown(told: str, workers: WarmParent):
+def test_whatever_a_cell_is_said_to_have_shown(told: str, quick_workers: WarmParent):
     forged = FORGE + f"    return answer\nshell.Shell.run = lambda self, source: {told}"
     graded = run_judge(
-        submission({"copy_from_torch": answer("copy_from_torch", append=forged)}, end="pass"), workers
+        submission({"copy_from_torch": answer("copy_from_torch", append=forged)}, end="pass"), quick_workers
     )
     assert {**scores(graded), "copy_from_torch": 2.0} == ALL
 
 
-def test_outputs_that_a_replaced_shell_does_not_cap_are_capped(workers: WarmParent):
+def test_outputs_that_a_replaced_shell_does_not_cap_are_capped(quick_workers: WarmParent):
     flood = "{'outputs': [{'output_type': 'stream', 'name': 'stdout', 'text': 'x' * 3_500_000}] * 2, 'error': None}"
     forged = FORGE + f"    return answer\nshell.Shell.run = lambda self, source: {flood}"
     data = submission({"lstm_gates": answer("lstm_gates", append=forged)})
@@ -170,18 +155,18 @@ def test_outputs_that_a_replaced_shell_does_not_cap_are_capped(workers: WarmPare
     data_cells["cells"] += [
         {"cell_type": "code", "source": "1", "metadata": {}, "outputs": []} for _ in range(20)
     ]
-    graded = run_judge(json.dumps(data_cells).encode(), workers)
+    graded = run_judge(json.dumps(data_cells).encode(), quick_workers)
     assert len(graded.notebook) < 25_000_000
     many = (
         "{'outputs': [{'output_type': 'execute_result', 'data': {'text/plain': '1'}}] * 3000, 'error': None}"
     )
     graded = run_judge(
-        submission({"lstm_gates": answer("lstm_gates", append=forged.replace(flood, many))}), workers
+        submission({"lstm_gates": answer("lstm_gates", append=forged.replace(flood, many))}), quick_workers
     )
     assert len(graded.notebook) < 1_000_000
 
 
-def test_an_answer_sent_unasked_is_not_taken_for_one(workers: WarmParent):
+def test_an_answer_sent_unasked_is_not_taken_for_one(quick_workers: WarmParent):
     """A thread that writes into the stream desynchronises it: that ends the worker, it never shifts the answers."""
     queued = (
         FORGE
@@ -194,12 +179,12 @@ def _send():
 threading.Thread(target=_send, daemon=True).start()
 """
     )
-    graded = run_judge(submission(before=queued, base=released()), workers)
+    graded = run_judge(submission(before=queued, base=released()), quick_workers)
     assert graded.verdict.score == 0
     assert graded.verdict.status in ("graded", "crashed", "timeout")
 
 
-def test_a_forked_copy_of_the_worker_cannot_answer_later_questions(workers: WarmParent):
+def test_a_forked_copy_of_the_worker_cannot_answer_later_questions(quick_workers: WarmParent):
     fork = "def lstm_gates(*a):\n    import os\n    os.fork()\n    return None"
-    graded = run_judge(submission({"lstm_gates": fork}), workers)
+    graded = run_judge(submission({"lstm_gates": fork}), quick_workers)
     assert scores(graded) == {**ALL, "lstm_gates": 0.0, "lstm_cell": 0.0}

@@ -7,11 +7,9 @@ nobody else anything. What the confinement itself keeps out is tested in test_co
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from helpers import (
-    QUICK,
     code_cell,
     outputs_text,
     run_judge,
@@ -19,37 +17,23 @@ from helpers import (
     submission,
 )
 from IPython.core.inputtransformer2 import TransformerManager
-from wall_helpers import ALL, HARMLESS, SCRIPTS, wait_until_nothing_runs
+from wall_helpers import ALL, HARMLESS, SCRIPTS
 
 from autograder.grading.warm import WarmParent
 from autograder.worker.shell import Transformers
 
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[WarmParent]:
-    with WarmParent(QUICK) as parent:
-        yield parent
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(workers: WarmParent) -> Iterator[None]:
-    """Whatever a test ran, its processes are gone shortly after it."""
-    yield
-    wait_until_nothing_runs(workers)
-
-
 # --- Outputs -----------------------------------------------------------------------------------
 
 
-def test_no_script_survives_into_the_graded_notebook(workers: WarmParent):
-    graded = run_judge(submission(end=SCRIPTS), workers)
+def test_no_script_survives_into_the_graded_notebook(quick_workers: WarmParent):
+    graded = run_judge(submission(end=SCRIPTS), quick_workers)
     assert scores(graded) == ALL
     outputs = [o for cell in json.loads(graded.notebook)["cells"][-1:] for o in cell["outputs"]]
     assert outputs, "the cell's plain texts are shown"
     assert "SCRIPT" not in json.dumps(outputs).replace("IPython.core.display", "")
     assert all(set(o["data"]) <= {"text/plain"} for o in outputs)
     raising = "def lstm_gates(*a):\n    raise ValueError('<script>alert(1)</script>')"
-    graded = run_judge(submission({"lstm_gates": raising}), workers)
+    graded = run_judge(submission({"lstm_gates": raising}), quick_workers)
     for cell in json.loads(graded.notebook)["cells"]:
         for output in cell.get("outputs", []):
             assert "<script" not in "".join(output.get("data", {}).get("text/html", ""))
@@ -65,8 +49,8 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("name", FLOODS)
-def test_a_flood_of_output_stays_small(name: str, workers: WarmParent):
-    graded = run_judge(submission(end=FLOODS[name]), workers)
+def test_a_flood_of_output_stays_small(name: str, quick_workers: WarmParent):
+    graded = run_judge(submission(end=FLOODS[name]), quick_workers)
     assert scores(graded) == ALL
     assert len(graded.notebook) < 1_000_000
 
@@ -74,14 +58,14 @@ def test_a_flood_of_output_stays_small(name: str, workers: WarmParent):
 # --- Correct submissions, whatever surrounds the answers ---------------------------------------
 
 
-def test_correct_answers_keep_their_points(workers: WarmParent):
+def test_correct_answers_keep_their_points(quick_workers: WarmParent):
     """All of these in one notebook, a cell each; what goes wrong in one is no harm to the answers."""
     data = json.loads(submission())
     behind = [
         source for name, source in HARMLESS.items() if name != "trash"
     ]  # there, it is the answers' torch
     data["cells"] = [*map(code_cell, HARMLESS.values()), *data["cells"], *map(code_cell, behind)]
-    graded = run_judge(json.dumps(data).encode(), workers)
+    graded = run_judge(json.dumps(data).encode(), quick_workers)
     assert (graded.verdict.status, scores(graded)) == ("graded", ALL)
     assert "image/png" in outputs_text(graded)
     assert "(checked when the notebook has run)" in outputs_text(graded)

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
-import psutil
-
-from autograder.grading.warm import WarmParent
-
 ALL = {"lstm_gates": 2.0, "lstm_cell": 2.0, "LSTMCell": 4.0, "copy_from_torch": 2.0}
 LOST = {**ALL, "copy_from_torch": 0.0}
 NOTHING = dict.fromkeys(ALL, 0.0)
@@ -245,11 +239,3 @@ HARMLESS = {
     "trash": "torch = 5; nn = None; F = 'x'; check = None",
     "hello": "print('10.0')\n3.0",
 }  # fmt: skip
-
-
-def wait_until_nothing_runs(workers: WarmParent, seconds: float = 5) -> None:
-    """Until the warm parent has no child left; an error if there is one after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while left := workers._process.pid and psutil.Process(workers._process.pid).children(recursive=True):
-        assert time.monotonic() < deadline, f"still running: {left}"
-        time.sleep(0.02)
