@@ -160,7 +160,7 @@ def test_a_worker_that_was_left_is_waited_for(quick_workers: WarmParent):
         worker.ask({"op": "run", "source": "pass"}, 5)
         assert len(parent.children()) <= 2
         quick_workers.leave(worker)
-    quick_workers.wait()
+    quick_workers.wait_for_left()
     deadline = time.monotonic() + 2  # from its last word to its exit
     while parent.children(recursive=True):
         assert time.monotonic() < deadline

@@ -122,7 +122,7 @@ def work_off(
 
 def _start_judge(setting: Setting) -> tuple[BaseProcess, Connection]:
     # Forked, because torch is imported already: a second and a half each otherwise.
-    setting.workers.wait()  # or the judge would have a share in it
+    setting.workers.wait_for_left()  # or the judge would have a share in it
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe()
     process = context.Process(target=_judge_process, args=(there, here, setting), daemon=True)
@@ -156,4 +156,4 @@ def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) ->
         with setting.bundle.checks_folder() as folder:
             with_checks(folder, serve)
     finally:
-        setting.workers.wait()
+        setting.workers.wait_for_left()

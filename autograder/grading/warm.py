@@ -133,11 +133,11 @@ class WarmParent:
 
         One at a time is left so; the one before it is waited for.
         """
-        self.wait()
+        self.wait_for_left()
         worker.stop()
         self._leaving = worker
 
-    def wait(self) -> None:
+    def wait_for_left(self) -> None:
         """Wait for the end of the worker that was left."""
         if self._leaving is not None:
             self._leaving.end()
@@ -145,7 +145,7 @@ class WarmParent:
 
     def close(self) -> None:
         """End the parent; workers that are still there end with their sockets."""
-        self.wait()
+        self.wait_for_left()
         self._socket.close()
         if not self._warm:
             self._process.kill()
