@@ -28,9 +28,6 @@ STEPS = 16
 """Neither this many nor, with a prompt, a few more are a size of anything, so a wrong shape can be read."""
 
 
-NO_END = "with three tokens in the vocabulary, none of which ends a text"
-
-
 def going_on_after_0(draw, steps):
     """A prompt whose text has token 0 in it and other tokens after that."""
     for _ in range(50):
@@ -43,6 +40,18 @@ def going_on_after_0(draw, steps):
 
 def reference(sizes, prompt_ids, steps):
     return continued(made_here(HISTORY, "History", sizes.V), prompt_ids, steps)
+
+
+def expect_text(answer, right, sizes):
+    """The right tokens; a wrong shape is told of first."""
+    expect(answer, right, **RESULTS, sizes=sizes.but(T=right.shape[1]), values=False)
+    expect_tokens(answer, right)
+
+
+def expect_generated(submission, sizes, prompt_ids, steps):
+    """The text that a `History` goes on with."""
+    answer = submission.greedy_generate(history(submission, sizes.V), prompt_ids, steps)
+    expect_text(answer, reference(sizes, prompt_ids, steps), sizes)
 
 
 @points(0)
@@ -178,17 +187,18 @@ def test_any_size(submission, sizes, draw):
         (sizes, 1, "with one step"),
         (sizes.but(B=1, T=1), 1, "with one sequence, one token and one step"),
         (sizes.but(B=4, T=4, V=4), 4, "with every size 4"),
-        (sizes.but(B=1, T=5, V=3), 12, NO_END),
-        (sizes, 40, "with 40 steps"),
     ):
         prompt_ids = draw.at(other).ints("B T", other.V)
-        if context == NO_END:
-            prompt_ids = going_on_after_0(draw.at(other), steps)
         with case(context):
-            answer = submission.greedy_generate(history(submission, other.V), prompt_ids, steps)
-            right = reference(other, prompt_ids, steps)
-            expect(answer, right, **RESULTS, sizes=other.but(T=steps), values=False)
-            expect_tokens(answer, right)
+            expect_generated(submission, other, prompt_ids, steps)
+    few = sizes.but(B=1, T=5, V=3)
+    draw.at(few).ints("B T", few.V)  # goes unused, so that what is drawn from here on stays what it was
+    prompt_ids = going_on_after_0(draw.at(few), 12)
+    with case("with three tokens in the vocabulary, none of which ends a text"):
+        expect_generated(submission, few, prompt_ids, 12)
+    prompt_ids = draw.ints("B T", sizes.V)
+    with case("with 40 steps"):
+        expect_generated(submission, sizes, prompt_ids, 40)
     own = made_here(SPEAKER, "Speaker", sizes.V, sizes.D, sizes.H, sizes.L).double()
     with torch.no_grad():
         for parameter in own.parameters():
@@ -198,6 +208,4 @@ def test_any_size(submission, sizes, draw):
     prompt_ids = draw.ints("T B", sizes.V).T
     with case("with an LSTM language model"):
         answer = submission.greedy_generate(model, prompt_ids, 6)
-        right = continued(own, prompt_ids, 6)
-        expect(answer, right, **RESULTS, sizes=sizes.but(T=6), values=False)
-        expect_tokens(answer, right)
+        expect_text(answer, continued(own, prompt_ids, 6), sizes)
