@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.worker.dtypes import CoarserLog, DtypeLog
+from autograder.worker.dtypes import CpuLog
 from autograder.worker.machine import Machine
 from autograder.worker.watching import Events
 
@@ -18,7 +18,7 @@ class Cpu(Machine):
 
     device = torch.device("cpu")
 
-    def __init__(self, log: CoarserLog | DtypeLog | None) -> None:
+    def __init__(self, log: CpuLog | None) -> None:
         self._log = log
         self.events = log.events if log is not None else Events()
         self.quiet = False

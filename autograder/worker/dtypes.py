@@ -21,25 +21,33 @@ _EPS = {
 """How fine the dtypes are that hold numbers, and not whole ones."""
 
 
-class CoarserLog(Watching):
+class CpuLog(Watching):
+    """Watches one call on the CPU and writes down `events`; `Cpu` enters it and says how far the call is."""
+
+    sees_making = False
+    """Whether it is there from the start, when the module is made; else it sees the call alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events = Events()
+
+    def given(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Hear what the call is made with, its modules' tensors included: it begins."""
+
+    def ended(self, results: Iterable[torch.Tensor]) -> None:
+        """Hear what came of it."""
+
+
+class CoarserLog(CpuLog):
     """Notes that a call had to do with tensors coarser than the dtype: `kind` is `coarser`.
 
     Whether anything that is returned went through one is for `DtypeLog` to find out, which takes three times
     as long as the call.
     """
 
-    sees_making = False
-
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
-        self.events = Events()
         self._coarser = frozenset(other for other, eps in _EPS.items() if eps > _EPS[dtype])
-
-    def given(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Say that the call begins."""
-
-    def ended(self, results: Iterable[torch.Tensor]) -> None:
-        """Say that it has ended."""
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -51,33 +59,31 @@ class CoarserLog(Watching):
         return made
 
 
-class DtypeLog(Watching):
+class DtypeLog(CpuLog):
     """Notes where floating tensors of the dtype meet those of another, and results that were rounded.
 
     `events` are plain data. Their `kind` is `dtype` (two dtypes meet), `cast` (numbers that go back to the
     arguments are taken to another dtype) or `rounded` (what is returned went through a coarser one).
     """
 
-    sees_making = True
-    """Whether it must be there before the call, when the module is made."""
+    sees_making = True  # else it would not know which line made a tensor that the module holds
 
     def __init__(self, origins: Origins, dtype: torch.dtype) -> None:
         super().__init__()
-        self.events = Events()
         self._origins, self._dtype = origins, dtype
         self._rounded: dict[int, str] | None = None
         """By memory, for all that depends on the arguments: the line that rounded it, or `""`."""
         self._kept: list[torch.Tensor] = []  # memory that is let go would be handed out a second time
 
     def given(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Say what the call is given, its module's tensors included: from here on events are noted.
+        """From here on events are noted.
 
-        All else are constants. One that is written down in float32 is rounded as well, and no fault.
+        All that does not come from these is constant. A constant written down in float32 is rounded as well,
+        and no fault.
         """
         self._rounded = {memory_of(tensor): "" for tensor in tensors if tensor.dtype in _EPS}
 
     def ended(self, results: Iterable[torch.Tensor]) -> None:
-        """Say what the call returned."""
         for result in results:
             line = (self._rounded or {}).get(memory_of(result)) if result.dtype in _EPS else None
             if line:
