@@ -81,6 +81,8 @@ def test_named_tensors_are_given_again_as_they_were_drawn(change):
         lambda x, module: module(torch.zeros(1, 2, dtype=torch.float64))[0].sum().backward(),
         lambda x, module: module.eval(),
         lambda x, module: setattr(module, "weight_hh_l0", nn.Parameter(torch.zeros(3, 3))),
+        lambda x, module: setattr(module, "weight_hh_l0", nn.Parameter(module.weight_hh_l0.detach())),
+        lambda x, module: setattr(module, "num_layers", 2),
         lambda x, module: module.requires_grad_(False),
     ],
 )
@@ -95,6 +97,21 @@ def test_what_a_check_changed_is_drawn_anew_for_the_next(changed):
     assert not again[0].requires_grad
     assert again[1].training
     assert all(parameter.grad is None for parameter in again[1].parameters())
+
+
+def test_what_a_module_counts_while_it_trains_is_set_back():
+    draw = Draw(1, "check", SIZES)
+    module = draw.module(nn.BatchNorm1d, 3)
+    module(torch.ones(2, 3, dtype=torch.float64))
+    assert not draw.again().module(nn.BatchNorm1d, 3).running_mean.any()
+
+
+def test_dimensions_are_those_of_what_was_drawn_since_it_began_again():
+    draw = Draw(1, "check", SIZES)
+    drawn(draw, "B T D", "ints")
+    assert drawn(draw.again(), "L B H")
+    assert draw.letters >= set("LBH")
+    assert not draw.letters & set("TD")
 
 
 @pytest.mark.parametrize("other", [("B T D", "L B H", "B H"), ("ints",), ("B T D", "ints", "module")])
@@ -126,7 +143,15 @@ def test_the_same_tensors_are_computed_with_once(counted):
     product(x.clone(), {"w": w})
     product(x, {"w": w}, times=2)
     product(x, {"w": w, "v": x})
-    assert len(computed) == 4
+    product(x, {"w": w}, times=2.0)
+    assert len(computed) == 5
+
+
+def test_the_same_tensors_under_other_names_are_others(counted):
+    product, _ = counted
+    x, one, other = torch.ones(2, 3), torch.ones(3, 1), torch.zeros(3, 1)
+    assert product(x, {"w": one, "v": other})["y"].all()
+    assert not product(x, {"v": one, "w": other})["y"].any()
 
 
 @pytest.mark.parametrize("changed", [lambda x, y: x.add_(1), lambda x, y: y.zero_()])
@@ -194,3 +219,15 @@ def test_another_tensor_at_the_same_address_is_another(counted):
     for number in range(600):  # more than are kept
         assert product(torch.full((2, 3), float(number)), {"w": w})["y"][0, 0] == 3 * number
     assert len(computed) == 600
+
+
+def test_what_was_not_asked_for_in_a_long_time_is_let_go(counted):
+    product, computed = counted
+    first, asked_again, w = torch.ones(2, 3), torch.zeros(2, 3), torch.ones(3, 1)
+    product(first, {"w": w})
+    for number in range(600):  # more than are kept
+        product(asked_again, {"w": w})
+        product(torch.full((2, 3), float(number)), {"w": w})
+    assert len(computed) == 602
+    product(first, {"w": w})
+    assert len(computed) == 603
