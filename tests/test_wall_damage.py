@@ -7,12 +7,16 @@ nobody else anything. What the confinement itself keeps out is tested in test_co
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 import pytest
 from helpers import (
     QUICK,
+    SEED,
     answer,
+    make_bundle,
     outcomes,
     released,
     run_judge,
@@ -21,7 +25,10 @@ from helpers import (
 )
 from wall_helpers import ALL, DEATHS, LOST, indented
 
+from autograder.checking.session import Checks
+from autograder.grading.pool import Setting, work_off
 from autograder.grading.warm import RunLimits, WarmParent
+from autograder.grading.workers import Worker
 
 # --- Evil values -------------------------------------------------------------------------------
 
@@ -152,19 +159,80 @@ def test_a_death_is_never_blamed_on_the_machine(quick_workers: WarmParent):
         assert lost.value.reason == "crashed"
 
 
-def test_a_worker_that_was_left_is_waited_for(quick_workers: WarmParent):
-    """Two that were left are never there at once, and `wait` ends the last one."""
-    parent = psutil.Process(quick_workers._process.pid)
-    for _ in range(5):
-        worker = quick_workers.spawn()
-        worker.ask({"op": "run", "source": "pass"}, 5)
-        assert len(parent.children()) <= 2
-        quick_workers.leave(worker)
+def left(workers: WarmParent) -> Worker:
+    """A worker that was at work."""
+    worker = workers.spawn()
+    assert worker.ask({"op": "run", "source": "pass"}, 5)["error"] is None
+    workers.leave(worker)
+    assert worker.report is None, "it was waited for"
+    return worker
+
+
+def test_a_worker_that_was_left_ends_by_itself(quick_workers: WarmParent):
+    worker = left(quick_workers)
+    wait_for_the_children(quick_workers)
     quick_workers.wait_for_left()
+    assert worker.report["exit"] == "killed"
+
+
+def test_a_worker_that_was_left_is_waited_for(quick_workers: WarmParent):
+    """Two that were left are never there at once, and `wait_for_left` ends the last one."""
+    before = None
+    for _ in range(5):
+        worker = left(quick_workers)
+        assert before is None or before.report["exit"] == "killed"
+        assert len(psutil.Process(quick_workers._process.pid).children()) <= 2
+        before = worker
+    quick_workers.wait_for_left()
+    assert worker.report["exit"] == "killed"
+    wait_for_the_children(quick_workers)
+
+
+def test_a_parent_that_is_closed_waits_for_the_worker_that_was_left():
+    with WarmParent(QUICK) as parent:
+        worker = left(parent)
+    assert worker.report["exit"] == "killed"
+
+
+def wait_for_the_children(workers: WarmParent) -> None:
     deadline = time.monotonic() + 2  # from its last word to its exit
-    while parent.children(recursive=True):
+    while psutil.Process(workers._process.pid).children(recursive=True):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+class Left:
+    """In a worker's place, where one was left: writes down when it is waited for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def stop(self) -> None: ...
+
+    def end(self) -> None:
+        self.path.write_text("waited for")
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """A judge's job: look whether one was waited for, and leave another."""
+
+    before: Path
+    after: Path
+
+    def run(self, setting: Setting, checks: Checks) -> bool:
+        waited_for = self.before.exists()
+        setting.workers.leave(Left(self.after))
+        return waited_for
+
+
+def test_a_judge_has_no_share_in_a_worker_that_was_left_and_waits_for_its_own(
+    quick_workers: WarmParent, tmp_path: Path
+):
+    job = Leaving(tmp_path / "before", tmp_path / "after")
+    quick_workers.leave(Left(job.before))
+    assert list(work_off([job], 1, Setting(make_bundle(), SEED, quick_workers))) == [(job, True)]
+    assert job.after.exists()
 
 
 def test_a_cell_that_asks_for_too_much_memory_is_told_so_and_costs_its_task(quick_workers):
