@@ -1,0 +1,122 @@
+"""What student and check get of each other: copies of tensors, and objects by number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.worker.objects import Objects
+
+
+def called(function: Callable[..., Any], *args: Any, **request: Any) -> dict[str, Any]:
+    return Objects({"f": function}).perform({"op": "call", "name": "f", "args": args, **request})
+
+
+# What the student gets
+
+
+PLACES = {
+    "itself": lambda x: x,
+    "in a list": lambda x: [x],
+    "in a tuple in a dict": lambda x: {"a": (1, x)},
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_what_the_student_writes_into_is_a_copy(place: Callable[[Any], Any]):
+    x = torch.zeros(2)
+
+    def write(given: Any) -> None:
+        while not isinstance(given, torch.Tensor):
+            given = given["a"][1] if isinstance(given, dict) else given[0]
+        given.fill_(5)
+
+    assert "raised" not in called(write, place(x))
+    assert "raised" not in called(write, kwargs={"given": place(x)})
+    assert not x.any()
+
+
+def test_the_student_gets_no_graph_of_the_check_s():
+    x = torch.ones(2, requires_grad=True)
+    assert called(lambda *given: [t.requires_grad for t in given], x, x * 2)["value"] == [False, False]
+
+
+def test_where_gradients_are_wanted_the_student_may_write_into_what_is_given():
+    objects = Objects({"f": lambda x: x.mul_(3)})
+    call = objects.perform({"op": "call", "name": "f", "args": [torch.ones(2)], "grad": True})
+    told = objects.perform({"op": "backward", "call": call["call"], "weights": [torch.ones(2)]})
+    assert told["inputs"][0].tolist() == [3, 3]
+
+
+# What the check gets
+
+
+def test_an_answer_has_memory_of_its_own():
+    kept = torch.zeros(4, 2)
+    told = called(lambda: (kept, kept[1], kept.T))["value"]
+    kept.fill_(5)
+    assert not any(answer.any() for answer in told)
+
+
+@pytest.mark.parametrize("mode", [{}, {"kernels": True}], ids=["with gradients", "in inference mode"])
+def test_an_answer_is_a_tensor_like_any_other(mode: dict[str, Any]):
+    weight = torch.ones(2, requires_grad=True)
+    turned = torch.ones(2, dtype=torch.complex64).conj()
+    for answer in called(lambda: (weight * 2, weight, turned, turned.imag), **mode)["value"]:
+        odd = (answer.requires_grad, answer.is_inference(), answer.is_conj(), answer.is_neg())
+        assert not any(odd)
+        answer.add_(1)
+    assert weight.tolist() == [1, 1]
+
+
+def test_an_answer_is_so_where_a_cell_left_the_inference_mode_on():
+    with torch.inference_mode():
+        answer = called(lambda: torch.ones(2) * 2)["value"]
+    assert not answer.is_inference()
+
+
+# What stays there
+
+
+class Same:
+    """Says of itself that it is everything else."""
+
+    def __call__(self) -> None: ...
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None
+
+
+def test_an_object_is_known_again_and_no_other_is_taken_for_it():
+    one, other = Same(), Same()
+    objects = Objects({"f": lambda: (one, other, one)})
+    first, second, third = objects.perform({"op": "call", "name": "f"})["value"]
+    assert first == third == objects.perform({"op": "call", "name": "f"})["value"][0]
+    assert first.id != second.id
+    assert objects.target({"object": first.id}) is one
+    assert objects.target({"object": second.id}) is other
+
+
+def test_what_was_handed_out_comes_back_as_itself():
+    module = nn.Linear(2, 1)
+    objects = Objects({"made": lambda: module, "is_it": lambda given: given is module})
+    ref = objects.perform({"op": "call", "name": "made"})["value"]
+    assert objects.perform({"op": "call", "name": "is_it", "args": [ref]})["value"] is True
+
+
+def test_a_check_begins_with_nothing_that_was_handed_out_before():
+    objects = Objects({"f": lambda: (nn.Linear(2, 1), torch.ones(1, requires_grad=True))})
+    call = objects.perform({"op": "call", "name": "f"})
+    earlier = (
+        {"op": "describe", "object": call["value"][0].id},
+        {"op": "backward", "call": call["call"], "weights": [torch.ones(1)]},
+    )
+    assert not any("raised" in objects.perform(request) for request in earlier)
+    objects.perform({"op": "nothing", "begin": {"name": "f", "seed": 1}})
+    assert [objects.perform(request)["raised"]["type"] for request in earlier] == ["KeyError"] * 2
