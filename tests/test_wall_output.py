@@ -7,6 +7,7 @@ nobody else anything. What the confinement itself keeps out is tested in test_co
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from helpers import (
@@ -16,7 +17,7 @@ from helpers import (
     scores,
     submission,
 )
-from IPython.core.inputtransformer2 import TransformerManager
+from IPython.core.inputtransformer2 import TokenTransformBase, TransformerManager
 from wall_helpers import ALL, HARMLESS, SCRIPTS
 
 from autograder.grading.warm import WarmParent
@@ -96,3 +97,30 @@ def test_correct_answers_keep_their_points(quick_workers: WarmParent):
 def test_syntax_of_ipythons_own_is_seen_as_in_a_notebook(source: str):
     """The short cut for cells without a sign of it changes no cell that has one."""
     assert Transformers().transform_cell(source) == TransformerManager().transform_cell(source)
+
+
+class Shouted(TokenTransformBase):
+    """Somebody's own syntax: `shout`."""
+
+    @classmethod
+    def find(cls, tokens_by_line: list[list[Any]]) -> Shouted | None:
+        found = (token for line in tokens_by_line for token in line if token.string == "shout")
+        return next((cls(token.start) for token in found), None)
+
+    def transform(self, lines: list[str]) -> list[str]:
+        return [*lines[: self.start_line], "print('!')\n", *lines[self.start_line + 1 :]]
+
+
+def test_syntax_that_a_notebook_adds_is_seen_without_a_sign_of_ipythons():
+    transformers = Transformers()
+    transformers.token_transformers.append(Shouted)
+    assert transformers.transform_cell("x = 1\nshout\n") == "x = 1\nprint('!')\n"
+
+
+def test_a_wrong_dedent_is_told_with_the_cell_s_name(quick_workers: WarmParent):
+    """As every other syntax error. A tokenizer that came before the compiler would tell it of itself."""
+    worker = quick_workers.spawn()
+    error = worker.ask({"op": "run", "source": "def f():\n        x = 1\n    return x\n"}, 5)["error"]
+    quick_workers.leave(worker)
+    assert error["type"] == "IndentationError"
+    assert "<ipython-input-" in error["message"]
