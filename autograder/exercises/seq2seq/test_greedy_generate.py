@@ -192,7 +192,6 @@ def test_any_size(submission, sizes, draw):
         with case(context):
             expect_generated(submission, other, prompt_ids, steps)
     few = sizes.but(B=1, T=5, V=3)
-    draw.at(few).ints("B T", few.V)  # goes unused, so that what is drawn from here on stays what it was
     prompt_ids = going_on_after_0(draw.at(few), 12)
     with case("with three tokens in the vocabulary, none of which ends a text"):
         expect_generated(submission, few, prompt_ids, 12)
