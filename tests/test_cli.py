@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +288,21 @@ def test_environment_of_the_caller_does_not_reach_the_student(course):
     assert "OMP_NUM_THREADS" in graded
     assert "hunter2" not in graded
     assert str(course) not in graded
+
+
+def test_the_warm_parent_starts_before_torch_is_imported(tmp_path):
+    """Both take seconds over it, and do so at the same time."""
+    program = """
+import sys
+from autograder.grading import warm
+
+def started(*args, **kwargs):
+    sys.exit("late" if "torch" in sys.modules else "in time")
+
+warm.WarmParent.__init__ = started
+from autograder.cli import main
+sys.argv = ["autograder", "grade", "03_lstm_cell"]
+main()
+"""
+    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.stderr.strip() == "in time"
