@@ -65,3 +65,11 @@ def test_of_many_missing_names_the_first_are_told():
 @pytest.mark.parametrize("made", [None, 3, torch.zeros(1), len, "text"])
 def test_what_is_no_module(made):
     assert "must make an `nn.Module`" in message(expect_module, submission(f=lambda: made).f(), "`M()`")
+
+
+def test_an_object_of_the_class_itself_is_asked_for_its_base():
+    answers = submission(Cell=type("Cell", (), {"__module__": "__main__"}), other=lambda: 3)
+    assert "gave a Cell. Is `nn.Module` its base class?" in message(
+        expect_module, answers.Cell(), "`Cell(D, H)`"
+    )
+    assert message(expect_module, answers.other(), "`other(D)`").endswith("gave the number 3.")

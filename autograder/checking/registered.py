@@ -13,7 +13,10 @@ from autograder.checking.submission import Target
 def expect_module(made: Any, kind: str) -> Target:
     """What a class made is an `nn.Module`; returned so that it can be called."""
     if not isinstance(made, Target):
-        fail(f"{kind} must make an `nn.Module`; calling it gave {in_words(made)}.")
+        what = in_words(made)
+        own = kind.startswith(f"`{what.split()[-1]}(")  # an object of that very class
+        base = " Is `nn.Module` its base class?" if own else ""
+        fail(f"{kind} must make an `nn.Module`; calling it gave {what}.{base}")
     if not made.is_module:
         fail(f"{kind} must make an `nn.Module`; it makes {made.type} objects. Is `nn.Module` its base class?")
     return made
