@@ -290,9 +290,10 @@ def test_environment_of_the_caller_does_not_reach_the_student(course):
     assert str(course) not in graded
 
 
-def test_the_warm_parent_starts_before_torch_is_imported(tmp_path):
+@pytest.mark.parametrize("command", [("grade", ASSIGNMENT), ("check", "lstm_cell.ipynb")])
+def test_the_warm_parent_starts_before_torch_is_imported(command, tmp_path):
     """Both take seconds over it, and do so at the same time."""
-    program = """
+    program = f"""
 import sys
 from autograder.grading import warm
 
@@ -301,7 +302,7 @@ def started(*args, **kwargs):
 
 warm.WarmParent.__init__ = started
 from autograder.cli import main
-sys.argv = ["autograder", "grade", "03_lstm_cell"]
+sys.argv = ["autograder", *{command}]
 main()
 """
     ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)

@@ -91,14 +91,19 @@ def check(
     unsafe: UnsafeOption = False,
 ) -> None:
     """Grade one notebook and print what was found; the gradebook is not touched."""
-    with importing():
-        from autograder.grading.course import Course
-        from autograder.grading.errors import UserError
-        from autograder.grading.single import check_notebook
-        from autograder.reporting.tables import print_verdict
-
     with told():
-        verdict = check_notebook(Course.at(course), notebook, assignment, unsafe=unsafe)
+        from autograder.grading.warm import WarmParent
+        from autograder.worker.confine import Level
+
+        # First of all: it imports torch while we do.
+        with WarmParent(level=Level.NONE if unsafe else None, preload=None) as workers:
+            with importing():
+                from autograder.grading.course import Course
+                from autograder.grading.errors import UserError
+                from autograder.grading.single import check_notebook
+                from autograder.reporting.tables import print_verdict
+
+            verdict = check_notebook(Course.at(course), notebook, assignment, workers)
         if as_json:
             print_json(verdict.as_json())
         else:

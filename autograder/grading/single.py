@@ -15,12 +15,9 @@ from autograder.grading.known import tried_when_needed
 from autograder.grading.rebuild import MAX_BYTES
 from autograder.grading.verdict import Verdict
 from autograder.grading.warm import WarmParent
-from autograder.worker.confine import Level
 
 
-def check_notebook(
-    course: Course, notebook: Path, assignment: str | None = None, *, unsafe: bool = False
-) -> Verdict:
+def check_notebook(course: Course, notebook: Path, assignment: str | None, workers: WarmParent) -> Verdict:
     """Judge one notebook file as the batch would, with inputs drawn for this one run.
 
     The assignment is the one whose notebook has the file's name, unless it is named. The verdict's
@@ -34,8 +31,8 @@ def check_notebook(
         )
     bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
     raw, seed = notebook.read_bytes(), secrets.randbits(48)
-    level = Level.NONE if unsafe else None
-    with WarmParent(level=level, preload=bundle.preload) as workers, bundle.checks_folder() as folder:
+    workers.warm(bundle.preload)
+    with bundle.checks_folder() as folder:
 
         def run(checks: Checks) -> Verdict:
             student = notebook.stem
