@@ -22,9 +22,9 @@ def require_gpu(workers: WarmParent) -> None:
         raise UserError("This machine has no GPU that could be used: leave `--gpu-memory` out.")
     worker = workers.spawn()
     try:
-        made = worker.ask({"op": "build", "name": "Identity", "args": (), "kwargs": {}}, _SECONDS)
-        place = {"op": "place", "object": made["value"].id, "args": (torch.ones(2),), "device": "cuda"}
-        told = worker.ask(place, _SECONDS)
+        build = {"op": "build", "name": "Identity", "args": (), "kwargs": {}, "as": 1}
+        place = {"op": "place", "object": 1, "args": (torch.ones(2),), "device": "cuda"}
+        told = worker.ask({**place, "first": [build]}, _SECONDS)
     except WorkerLost as lost:
         raise UserError(f"The GPU of this machine cannot be used by workers: {lost}") from None
     finally:
