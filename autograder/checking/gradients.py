@@ -75,7 +75,10 @@ def expect_gradients(
 
 @computed_once
 def as_leaves(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The same numbers, in tensors that ask for gradients."""
+    """The same numbers, in tensors that ask for gradients; take them by `torch.autograd.grad`.
+
+    They are the same for every submission, so what `backward` put into their `grad` would stay there.
+    """
     return {name: value.detach().requires_grad_() for name, value in parameters.items()}
 
 

@@ -55,7 +55,7 @@ def inputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor
     return draw("B T D", dtype=dtype), (draw("L B H", dtype=dtype), draw("L B H", dtype=dtype))
 
 
-@cache
+@computed_once
 def zero_state(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
     zeros = torch.zeros(sizes.shape("L B H"), dtype=torch.float64)
     return zeros, zeros
