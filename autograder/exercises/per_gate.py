@@ -7,7 +7,18 @@ from functools import cache
 
 import torch
 
-from autograder.checking import Draw, Sizes, Target, compare, computed_once, fail
+from autograder.checking import (
+    CheckFailed,
+    Draw,
+    Sizes,
+    Submission,
+    Target,
+    compare,
+    computed_once,
+    fail,
+    make_module,
+)
+from autograder.checking.errors import StudentError
 
 GATES = "ifgo"
 NAMES = [f"W_x{gate}" for gate in GATES] + [f"W_h{gate}" for gate in GATES] + [f"b_{gate}" for gate in GATES]
@@ -84,6 +95,25 @@ def expect_starting_weights(start: Mapping[str, torch.Tensor]) -> None:
     for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
         if torch.equal(start[one], start[other]):
             fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights anew.")
+
+
+def own_or_bare(
+    submission: Submission,
+    kind: str,
+    sizes: tuple[int, ...],
+    shapes: Mapping[str, tuple[str, tuple[int, ...]]],
+    bare: str,
+    source: str = HOLDER,
+) -> Target:
+    """The student's own module, or `bare` from the source where theirs does not have the parameters yet."""
+    try:
+        own = make_module(getattr(submission, kind), *sizes, told=f"`{kind}`")
+        seen = own.describe().shapes
+    except (CheckFailed, StudentError):
+        seen = {}  # that is another task's affair
+    if seen == {name: shape for name, (_, shape) in shapes.items()}:
+        return own
+    return submission.given(bare, *sizes, source=source)
 
 
 def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor], what: str) -> list[str]:

@@ -4,18 +4,21 @@ import torch
 from torch import nn
 
 from autograder.checking import (
-    CheckFailed,
     case,
     expect_device_neutral,
     expect_not_shared,
     fail,
-    make_module,
     needs,
     points,
     rule,
 )
-from autograder.checking.errors import StudentError
-from autograder.exercises.per_gate import HOLDER, by_gate, expect_trainable_copies, not_copied
+from autograder.exercises.per_gate import (
+    HOLDER,
+    by_gate,
+    expect_trainable_copies,
+    not_copied,
+    own_or_bare,
+)
 from autograder.exercises.stacking.given import stack_shapes
 
 STACK_HOLDER = f"""{HOLDER}
@@ -36,15 +39,8 @@ def reference_lstm(draw, dtype=torch.float64):
 
 def own_stack(submission, sizes):
     """The student's stack, or a bare holder of the parameters where theirs does not have them yet."""
-    try:
-        stack = make_module(submission.StackedLSTM, sizes.D, sizes.H, sizes.L, told="`StackedLSTM`")
-        seen = stack.describe().shapes
-    except (CheckFailed, StudentError):
-        seen = {}
-    shapes = {name: shape for name, (_, shape) in stack_shapes(sizes).items()}
-    if seen == shapes:
-        return stack
-    return submission.given("StackHolder", sizes.D, sizes.H, sizes.L, source=STACK_HOLDER)
+    made_with = (sizes.D, sizes.H, sizes.L)
+    return own_or_bare(submission, "StackedLSTM", made_with, stack_shapes(sizes), "StackHolder", STACK_HOLDER)
 
 
 def copied(submission, sizes, lstm, dtype=torch.float64):
