@@ -7,6 +7,7 @@ from torch import nn
 
 from autograder.checking import CheckFailed, Submission, expect_module, make_module
 from autograder.checking.errors import StudentError
+from autograder.checking.session import with_checks
 from autograder.worker.objects import Objects
 
 ONES = torch.ones(1, 2, dtype=torch.float64)
@@ -130,3 +131,36 @@ def test_a_forged_refusal_ends_the_check(answer):
     module.train()
     with pytest.raises(Exception):  # noqa: B017 - whatever it is, the check does not go on
         module.describe()
+
+
+CHECK = '''
+from autograder.checking import make_module, points, rule
+
+@points(1)
+@rule("registration")
+def test_is_made(submission, sizes, draw):
+    """It makes a module."""
+    make_module(submission.M, told="`M()`")
+'''
+
+
+def made_alone(folder, answers: Submission) -> tuple[str, str]:
+    """What comes of a check that makes a module and asks nothing of it."""
+    (folder / "test_M.py").write_text(CHECK)
+    (result,) = with_checks(folder, lambda checks: checks.run("M", answers, seed=1, include_hidden=True))
+    return result.outcome, result.message
+
+
+def test_a_check_may_end_with_what_waits(tmp_path):
+    assert made_alone(tmp_path, submission(M=nn.Identity))[0] == "passed"
+    none = "`M()` must make an `nn.Module`; calling it gave `None`."
+    assert made_alone(tmp_path, submission(M=lambda: None)) == ("failed", none)
+    assert made_alone(tmp_path, submission(M=lambda: 1 / 0))[0] == "error"
+    assert made_alone(tmp_path, submission())[0] == "error"
+
+
+@pytest.mark.parametrize(
+    "answer", [{"made": 1}, {"made": 1, "at": 9}, {"raised": 1, "at": "x"}, {"raised": 3}]
+)
+def test_an_answer_that_is_none_to_what_waits_ends_the_check_alone(answer, tmp_path):
+    assert made_alone(tmp_path, Submission(lambda request: dict(answer)))[0] == "error"
