@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 from card_helpers import SIZES, Page, card, failure, from_failure, verdict, wrong_from_step, wrong_shape
+from contrast_helpers import contrast
 
 from autograder.checking import case, expect
 from autograder.checking.draw import NAMES
@@ -52,18 +53,6 @@ def test_nothing_is_kept_back_where_something_else_costs_or_all_passes(checks):
 
 
 # Colours
-
-
-def luminance(colour):
-    """Of a colour `#rrggbb`, as WCAG 2 defines it."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, other):
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_contrast_is_measured_as_wcag_does():

@@ -14,6 +14,7 @@ from autograder import reporting
 from autograder.grading.feedback import sentence as sentence_of
 from autograder.reporting.page import breakable
 from autograder.reporting.spreadsheet import csv_text
+from tests.contrast_helpers import contrast
 from tests.helpers import ASSIGNMENT, autograder, make_course
 
 
@@ -61,17 +62,6 @@ def test_text_can_be_read_on_a_light_and_on_a_dark_screen(theme, paper, ink):
     assert contrast(colours[ink], colours[paper]) >= 4.5
     assert contrast(colours["mark"], colours["mark-ink"]) >= 4.5
     assert contrast(colours["bar"], colours["paper"]) >= 3, "a graphical object needs 3"
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def test_csv_runs_nothing():
