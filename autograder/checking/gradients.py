@@ -29,9 +29,10 @@ def expect_gradients(
 ) -> None:
     """Gradients reach every floating argument, and every parameter, with the reference's values.
 
-    `reference(*arguments)` computes the same from copies of the arguments; `parameters` are the
-    leaves it uses, under the names that the module registers (`as_leaves` makes them of drawn ones).
-    `names` are the floating arguments'. A missing gradient passes for a zero one.
+    `reference(*arguments)` computes the same from copies of the arguments. It is called once for a class that
+    gets the same tensors, so it depends on nothing but these and what it encloses. `parameters` are the leaves
+    it uses, under the names that the module registers (`as_leaves` makes them of drawn ones). `names` are the
+    floating arguments'. A missing gradient passes for a zero one.
     """
     sources = dict(parameters or {})
     shapes, attached = _outline(reference, arguments)

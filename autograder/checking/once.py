@@ -42,7 +42,7 @@ def _once(function: Callable[..., Result], *, of_leaves: bool) -> Callable[..., 
         tensors: list[torch.Tensor] = []
         try:
             key = _identity((args, kwargs), tensors)
-        except TypeError:
+        except (TypeError, RecursionError):  # a function that calls itself sees itself
             return function(*args, **kwargs)
         if not of_leaves and any(tensor.requires_grad for tensor in tensors):
             return function(*args, **kwargs)
@@ -77,6 +77,9 @@ def _identity(value: Any, tensors: list[torch.Tensor]) -> Any:
         if "<locals>" not in value.__qualname__:
             return value
         # One that a check makes anew does the same if it is the same code and sees the same.
-        seen = [cell.cell_contents for cell in value.__closure__ or ()]
+        try:
+            seen = [cell.cell_contents for cell in value.__closure__ or ()]
+        except ValueError as empty:
+            raise TypeError("what it will see is not there yet") from empty
         return value.__code__, _identity((seen, value.__defaults__, value.__kwdefaults__), tensors)
     raise TypeError("what may change without a trace, as a module may, tells nothing apart")
