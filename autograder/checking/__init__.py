@@ -26,7 +26,8 @@ from autograder.checking.gradients import as_leaves, expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule, teaching_only
 from autograder.checking.once import computed_once
 from autograder.checking.registered import expect_module, expect_registered, make_module
-from autograder.checking.submission import Submission, Target
+from autograder.checking.submission import Submission
+from autograder.checking.target import Target
 from autograder.worker.frames import Opaque
 
 __all__ = [

@@ -16,7 +16,7 @@ import torch
 from autograder.checking.errors import WorkerLost
 from autograder.checking.expect import TOLERANCE, case, fail
 from autograder.checking.observed import Placed
-from autograder.checking.submission import Target
+from autograder.checking.target import Target
 from autograder.worker.nested import map_tree, tensors_in
 
 Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]

@@ -13,7 +13,7 @@ import torch
 from autograder.checking.devices import REGISTER, Arguments, cast, is_held, quoted
 from autograder.checking.expect import case, fail
 from autograder.checking.observed import Placed
-from autograder.checking.submission import Target
+from autograder.checking.target import Target
 from autograder.worker.nested import tensors_in, tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)

@@ -20,7 +20,8 @@ from autograder.checking.evidence import Difference, Evidence
 from autograder.checking.located import located
 from autograder.checking.scratch import forbidden_uses
 from autograder.checking.shapes import explain_shape, read_shapes
-from autograder.checking.submission import Call, Submission, Target
+from autograder.checking.submission import Submission
+from autograder.checking.target import Call, Target
 from autograder.worker.frames import Opaque
 from autograder.worker.nested import tree_leaves
 

@@ -11,7 +11,7 @@ from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
 from autograder.checking.expect import ROUNDED, compare, fail, same_numbers
 from autograder.checking.once import computed_once, computed_once_of_leaves
-from autograder.checking.submission import Call, Target
+from autograder.checking.target import Call, Target
 from autograder.worker.nested import map_tree, tree_leaves
 
 _ORDINALS = ("first", "second", "third", "fourth")
@@ -29,10 +29,10 @@ def expect_gradients(
 ) -> None:
     """Gradients reach every floating argument, and every parameter, with the reference's values.
 
-    `reference(*arguments)` computes the same from copies of the arguments. It is called once for a class that
-    gets the same tensors, so it depends on nothing but these and what it encloses. `parameters` are the leaves
-    it uses, under the names that the module registers (`as_leaves` makes them of drawn ones). `names` are the
-    floating arguments'. A missing gradient passes for a zero one.
+    `reference(*arguments)` computes the same from copies of the arguments. It is called once for a class
+    that gets the same tensors, so it depends on nothing but these and what it encloses. `parameters` are
+    the leaves it uses, under the names that the module registers (`as_leaves` makes them of drawn ones).
+    `names` are the floating arguments'. A missing gradient passes for a zero one.
     """
     sources = dict(parameters or {})
     shapes, attached = _outline(reference, arguments)

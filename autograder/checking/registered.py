@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.checking.expect import fail, in_words, listed
 from autograder.checking.observed import Module
-from autograder.checking.submission import Target
+from autograder.checking.target import Target
 
 
 def expect_module(made: Any, kind: str) -> Target:

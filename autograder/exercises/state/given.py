@@ -7,7 +7,7 @@ from torch import nn
 
 from autograder.checking import Draw, Submission, Target, compare, expect, fail
 from autograder.checking.errors import StudentError
-from autograder.checking.submission import Call
+from autograder.checking.target import Call
 from autograder.exercises.handed import noting
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}

@@ -1,0 +1,241 @@
+"""One of a student's objects as a check holds it: called, made, described, put on a device.
+
+It holds a name only. Whatever it is asked goes through its submission, as a request in plain data. What the
+worker says about itself (what it modified, which kernels ran, what a module registers) is the student's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from autograder.checking.errors import StudentError
+from autograder.checking.observed import Gradients, Module, Placed
+from autograder.worker.frames import Ref
+from autograder.worker.nested import map_tree
+
+if TYPE_CHECKING:
+    from autograder.checking.submission import Submission
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call and its answer: the value, the arguments as the call left them, what ran."""
+
+    value: Any
+    arguments: tuple[Any, ...]
+    attached: list[bool]
+    kernels: tuple[str, ...]
+    _number: int
+    _submission: Submission
+
+    def backward(self, weights: list[torch.Tensor]) -> Gradients:
+        """Gradients of the sum of the floating outputs, each weighted. The call needs `grad=True`."""
+        told = self._submission.ask({"op": "backward", "call": self._number, "weights": weights})
+        return Gradients(told["inputs"], told["parameters"], told["attached"])
+
+
+class Target:
+    """One of the student's objects: a function, a class, a module, or an attribute of one."""
+
+    def __init__(
+        self, submission: Submission, where: dict[str, Any], type_name: str = "", is_module: bool = False
+    ) -> None:
+        self._submission, self._where, self.type = submission, where, type_name
+        self.is_module = is_module
+        """Whether it is known to be an `nn.Module`: an answer held it, or its class was asked to make one."""
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it can be called on a real GPU."""
+        return self._submission.on_gpu
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it and return the value."""
+        return self.run(args, kwargs, arguments=False).value
+
+    def run(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+        *,
+        grad: bool = False,
+        kernels: bool = False,
+        default_dtype: torch.dtype | None = torch.float64,
+        arguments: bool = True,
+    ) -> Call:
+        """Call it and return everything seen of the call.
+
+        `default_dtype` is torch's default while it runs: float64, so that a state created without
+        a dtype is judged by the dtype check alone; `None` leaves it as it is.
+        """
+        wanted = {"grad": grad, "kernels": kernels, "arguments": arguments}
+        options = {name: True for name, value in wanted.items() if value}
+        told = self._submission.ask(self._call(args, kwargs, default_dtype) | options)
+        return Call(
+            value=self._submission.incoming(told["value"]),
+            arguments=told.get("arguments", ()),
+            attached=told["attached"],
+            kernels=tuple(told.get("kernels", ())),
+            _number=told["call"],
+            _submission=self._submission,
+        )
+
+    def placed(
+        self,
+        args: tuple[Any, ...],
+        *,
+        device: str,
+        made_with: tuple[Any, ...] | None = None,
+        state: Mapping[str, torch.Tensor] | None = None,
+        dtype: torch.dtype | None = None,
+        default_dtype: torch.dtype | None = torch.float64,
+        method: str | None = None,
+        on_cpu: tuple[int, ...] = (),
+        gradients: bool = False,
+        **more: Any,
+    ) -> Placed:
+        """Call it on `cpu`, on the `pretend` device or on a real one, and return what was seen.
+
+        A real one is `cuda:1`, or `cuda`, the one of the highest number.
+
+        `made_with` are the arguments that make the module to be called, which then gets `state`; without
+        them it is called as it is. Modules among the arguments move, too, and stay moved. `on_cpu` are the
+        positions of arguments that are left on the CPU. `more` are fields of the operation `place`.
+        """
+        request: dict[str, Any] = {
+            "op": "place",
+            **self._where,
+            "args": outgoing(args),
+            "device": device,
+            "default_dtype": default_dtype,
+            "seed": 0,
+            "on_cpu": list(on_cpu),
+            **more,
+        }
+        if made_with is not None:
+            request["make"] = {"args": outgoing(made_with), "state": dict(state) if state else None}
+        if dtype is not None:
+            request["dtype"] = dtype
+        if method is not None:
+            request["method"] = [method]
+        if gradients:
+            request["backward"] = 1
+        told = self._submission.ask(request)
+        slopes = told.get("gradients", {})
+        return Placed(
+            device=str(told.get("device", "")),
+            value=self._submission.incoming(told.get("value")),
+            places=tuple(map(str, told.get("places", ()))),
+            stayed=tuple(map(str, told.get("stayed", ()))),
+            inputs=slopes.get("inputs", []),
+            parameters=slopes.get("parameters", {}),
+            gradient_places=tuple(map(str, slopes.get("places", ()))),
+            events=tuple(_event(event) for event in told.get("events", ())),
+            memory=tuple(told.get("memory", ())),
+            error=StudentError(told["error"]) if told.get("error") else None,
+        )
+
+    def made(self, args: tuple[Any, ...], kwargs: dict[str, Any], refuse: Callable[[Any], object]) -> Target:
+        """The module that calling it makes, before the next request.
+
+        If it makes something else, `refuse` is called with that in the next request's place, and raises.
+        """
+        request = self._call(args, kwargs, torch.float64, copies=True) | {"op": "make"}
+        return self._submission.named(request, str(self._where.get("name", "")), refuse)
+
+    def attribute(self, *path: str) -> Any:
+        """An attribute's value, or a `Target` if it is an object."""
+        where = {**self._where, "path": [*self._where.get("path", []), *path]}
+        return self._submission.incoming(self._submission.ask({"op": "attribute", **where})["value"])
+
+    def describe(self) -> Module:
+        """What it registers, if it is a module."""
+        told = self._submission.ask({"op": "describe", **self._where})
+        return Module(
+            is_module=told["module"],
+            type=told["type"],
+            shapes={name: tuple(shape) for name, shape in told.get("shapes", {}).items()},
+            trainable=tuple(told.get("trainable", ())),
+            leaves=tuple(told.get("leaves", ())),
+            modules=told.get("modules", {}),
+            kinds=tuple(told.get("kinds", ())),
+            saved=tuple(told.get("saved", ())),
+            shared=tuple(tuple(map(str, names)) for names in told.get("shared", ())),
+        )
+
+    def parameters(self) -> dict[str, torch.Tensor]:
+        """The parameters that a module registers, by name."""
+        return dict(self._submission.ask({"op": "parameters", **self._where})["parameters"])
+
+    def method(self, name: str) -> Target:
+        """A method, to be called."""
+        return Target(self._submission, {**self._where, "path": [*self._where.get("path", []), name]})
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Give a module its parameters, before the next request."""
+        self.method("load_state_dict")._call_later(dict(state))
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """A module's parameters and buffers, by name."""
+        return dict(self.method("state_dict")())
+
+    def train(self, mode: bool = True) -> None:
+        """Put a module into training mode, before the next request."""
+        self.method("train")._call_later(mode)
+
+    def eval(self) -> None:
+        """Put a module into evaluation mode, before the next request."""
+        self.method("eval")._call_later()
+
+    def to(self, dtype: torch.dtype) -> None:
+        """Convert a module in place, before the next request."""
+        self._submission.later(
+            {"op": "convert", **self._where, "dtype": dtype, "default_dtype": torch.float64}
+        )
+
+    def ref(self) -> Ref:
+        """How it is named when it is itself an argument."""
+        return Ref(int(self._where["object"]), self.type)
+
+    def _call(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None,
+        default_dtype: torch.dtype | None,
+        *,
+        copies: bool = False,
+    ) -> dict[str, Any]:
+        given = {"args": outgoing(args, copies=copies)}
+        if kwargs:
+            given["kwargs"] = outgoing(kwargs, copies=copies)
+        return {"op": "call", **self._where, **given, "default_dtype": default_dtype}
+
+    def _call_later(self, *args: Any) -> None:
+        self._submission.later(self._call(args, None, torch.float64, copies=True))
+
+
+def outgoing(value: Any, *, copies: bool = False) -> Any:
+    """Arguments as a request holds them: the student's objects by name, tensors the check's own.
+
+    With `copies` the tensors are as they are now: the check may change its own before the request is sent.
+    """
+
+    def leaf(item: Any) -> Any:
+        if copies and isinstance(item, torch.Tensor):
+            return item.detach().clone()
+        return item.ref() if isinstance(item, Target) else item
+
+    return map_tree(value, leaf)
+
+
+def _event(told: Any) -> Mapping[str, str]:
+    """An event of a call as the worker tells it, in lengths that a person reads."""
+    fields = told if isinstance(told, dict) else {}
+    return {
+        name: "".join(c for c in str(fields.get(name, ""))[:300] if c.isprintable())
+        for name in ("kind", "operation", "line", "made", "name", "held", "dtype")
+    }
