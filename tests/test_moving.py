@@ -1,4 +1,4 @@
-"""A module's dtype is changed as `.to()` would, although plain modules take a shorter way."""
+"""A module is moved as by `.to()` and filled as by `load_state_dict`, also where a shorter way is taken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from autograder.worker.kernel_log import KernelLog
-from autograder.worker.moving import convert
+from autograder.worker.moving import convert, load
 
 
 class Holding(nn.Module):
@@ -95,3 +95,116 @@ def test_who_watches_sees_nothing_of_a_plain_module_and_all_of_another():
         convert(Holding(), torch.float64)
     assert "aten::_to_copy" not in seen
     assert "aten::_to_copy" in log.names
+
+
+class Renaming(nn.Linear):
+    """Not plain: it has a way of its own to read a state."""
+
+    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        renamed = {name.replace("bias", "b"): value for name, value in state.items()}
+        renamed[f"{prefix}bias"] = renamed.pop(f"{prefix}b") + 1
+        super()._load_from_state_dict(renamed, prefix, *rest)
+
+
+class Extra(nn.Linear):
+    def get_extra_state(self) -> int:
+        return 3
+
+    def set_extra_state(self, state: Any) -> None:
+        self.bias.data.fill_(9.0)
+
+
+def hooked() -> nn.Module:
+    module = nn.Linear(2, 1)
+    module.register_load_state_dict_post_hook(lambda module, keys: module.bias.data.fill_(7.0))
+    return module
+
+
+def instead() -> nn.Module:
+    module = nn.Linear(2, 1)
+    module.load_state_dict = lambda state: module.weight.data.fill_(5.0)  # type: ignore[method-assign, assignment]  # what a student may do
+    return module
+
+
+def unsaved() -> nn.Module:
+    module = nn.Linear(2, 1)
+    module.register_buffer("mask", torch.ones(2), persistent=False)
+    return module
+
+
+def expanded() -> nn.Module:
+    module = nn.Linear(2, 3, bias=False)
+    module.weight = nn.Parameter(torch.ones(1, 2).expand(3, 2))
+    return module
+
+
+TO_FILL = MODULES | {
+    "a way of its own": lambda: nn.Sequential(Renaming(2, 1), nn.Linear(1, 1)),
+    "an extra state": lambda: Extra(2, 1),
+    "hooked": hooked,
+    "another way": instead,
+    "not all saved": unsaved,
+    "memory that is used twice": expanded,
+    "of other parts": lambda: nn.Sequential(nn.Linear(2, 2), nn.ModuleList([nn.LSTM(2, 1)])),
+    "lazy": lambda: nn.LazyLinear(3),
+    "nothing": nn.Identity,
+}
+
+
+def filled(module: nn.Module, state: dict[str, Any], how: Any) -> Any:
+    """What the module holds afterwards, or what stopped it."""
+    try:
+        how(module, state)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return repr([(name, t) for name, t in module.state_dict().items()])
+
+
+def changed(state: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    first = next(iter(state), "none")
+    rest = {name: value for name, value in state.items() if name != first}
+    return {
+        "as it is": dict(state),
+        "one more": {**state, "more.weight": torch.ones(2)},
+        "one missing": rest,
+        "another shape": {**rest, first: torch.ones(7, 5)},
+        "a number for a list of one": {**rest, first: torch.ones(1)},
+        "another dtype": {
+            name: t.to(torch.bfloat16) if torch.is_tensor(t) else t for name, t in state.items()
+        },
+        "another order": dict(reversed(state.items())),
+    }
+
+
+@pytest.mark.parametrize("case", changed({}))
+@pytest.mark.parametrize("name", TO_FILL)
+@pytest.mark.filterwarnings("ignore")
+def test_a_module_is_filled_as_by_load_state_dict(name: str, case: str):
+    made = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        made.append(TO_FILL[name]())
+    one, other, source = made
+    state = nn.Linear(2, 3).state_dict() if name == "lazy" else source.state_dict()
+    state = {key: value for key, value in changed(dict(state))[case].items() if torch.is_tensor(value)}
+    seen = filled(one, state, load)
+    assert seen == filled(other, state, lambda module, state: module.load_state_dict(state))
+
+
+def test_what_a_module_is_filled_with_stays_the_check_s():
+    """In a notebook the state holds the check's own tensors."""
+    plain, state = nn.Linear(2, 1), {"weight": torch.ones(1, 2), "bias": torch.ones(1)}
+    kept: list[Any] = []
+
+    class Keeping(nn.Linear):
+        def load_state_dict(self, state: Any, *args: Any, **kwargs: Any) -> Any:
+            kept.extend(state.values())
+
+    for module in (plain, Keeping(2, 1)):
+        load(module, state)
+    with torch.no_grad():
+        for tensor in (*plain.parameters(), *kept):
+            tensor.zero_()
+    assert state["weight"].tolist() == [[1, 1]]
+    assert state["bias"].tolist() == [1]
+    assert len(kept) == 2

@@ -1,8 +1,8 @@
-"""Takes a module to a device and to a dtype, as `.to()` does, whatever the module is made of."""
+"""Takes a module to a device and to a dtype, and gives it numbers, whatever the module is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from autograder.worker.machine import Machine
-from autograder.worker.plain import gather_weights, is_of, plain_parts
+from autograder.worker.plain import fill, gather_weights, is_of, plain_parts
 from autograder.worker.watching import unwatched
 
 
@@ -49,6 +49,12 @@ def move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None
 def convert(module: nn.Module, dtype: torch.dtype) -> None:
     """As `module.to(dtype)`, which takes as long as a call even where all is of that dtype."""
     _convert(module, plain_parts(module), dtype)
+
+
+def load(module: Any, state: Mapping[str, torch.Tensor]) -> None:
+    """As `module.load_state_dict` with copies of a state's tensors; torch's own takes as long as a call."""
+    if not (isinstance(module, nn.Module) and fill(module, state)):
+        module.load_state_dict({name: value.detach().clone() for name, value in state.items()})
 
 
 def _convert(module: nn.Module, plain: Sequence[nn.Module] | None, dtype: torch.dtype) -> None:

@@ -27,7 +27,7 @@ from autograder.worker.cpu import Cpu
 from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import CoarserLog, DtypeLog
 from autograder.worker.machine import Machine
-from autograder.worker.moving import move
+from autograder.worker.moving import load, move
 from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
@@ -112,7 +112,7 @@ def _made_and_called(
         target = target(*made_with, **named)
         if make.get("state") is not None:
             machine.quiet = True
-            target.load_state_dict(make["state"])
+            load(target, make["state"])
             machine.quiet = False
     args, kwargs = given
     modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]

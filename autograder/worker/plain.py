@@ -6,7 +6,7 @@ comes of it is known here beforehand: no code of the student's runs, and no tens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import nn
@@ -62,6 +62,51 @@ def swap(parts: Sequence[nn.Module], wrap: Callable[[torch.Tensor], torch.Tensor
     except RuntimeError:
         return False
     return True
+
+
+def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> bool:
+    """Copy a state into a module, as `load_state_dict` does where it has nothing else to do.
+
+    `False` where it has, and is to be called: names or shapes that do not fit, code of the module's own.
+    """
+    swaps = torch.__future__.get_swap_module_params_on_conversion()
+    if swaps or not _is_torchs_own(module, "load_state_dict"):
+        return False
+    places: dict[str, torch.Tensor] = {}
+    with unwatched():
+        if not _held(module, "", places, set()) or places.keys() != state.keys():
+            return False
+        if any(type(state[name]) is not torch.Tensor or state[name].shape != held.shape
+               for name, held in places.items()):  # fmt: skip
+            return False
+        try:
+            with torch.no_grad():
+                for name, held in places.items():
+                    held.copy_(state[name])
+        except RuntimeError:  # memory that cannot be written into, as an expanded tensor's
+            return False
+    return True
+
+
+def _held(part: nn.Module, prefix: str, places: dict[str, torch.Tensor], above: set[nn.Module]) -> bool:
+    """Add a part's tensors and its own parts', each by its name in the state; `False` if one is uncommon."""
+    hooks = (part._load_state_dict_pre_hooks, part._load_state_dict_post_hooks)
+    if (
+        part in above
+        or not _is_torchs_own(part, "_load_from_state_dict", "set_extra_state")
+        or isinstance(part, torch.jit.ScriptModule)
+        or any((*hooks, part._non_persistent_buffers_set))
+    ):
+        return False
+    for own, kind in ((part._parameters, nn.Parameter), (part._buffers, torch.Tensor)):
+        for name, held in own.items():
+            if held is None:
+                continue
+            if not _is_common(held, kind):
+                return False
+            places[prefix + name] = held
+    inner = [(name, child) for name, child in part._modules.items() if child is not None]
+    return all(_held(child, f"{prefix}{name}.", places, above | {part}) for name, child in inner)
 
 
 def _gathered(part: nn.Module, parts: dict[nn.Module, None], met: set[nn.Module]) -> bool:
