@@ -147,6 +147,13 @@ class Shell(InteractiveShell):
         publisher: Any = self.display_pub
         hook.outputs = publisher.outputs = self.outputs
 
+    def should_run_async(self, raw_cell: str, **kwargs: Any) -> bool:
+        """IPython compiles the cell to find out; without these words there is nothing to wait for."""
+        code = kwargs.get("transformed_cell") or raw_cell
+        if "await" not in code and "async" not in code:
+            return False
+        return bool(super().should_run_async(raw_cell, **kwargs))
+
     def init_io(self) -> None:
         pass
 
