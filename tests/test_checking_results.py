@@ -9,7 +9,7 @@ from checking_helpers import PAIR, SIZES, draw, message, submission
 from torch import nn
 
 from autograder.checking import Draw, Sizes, expect, expect_dtype
-from autograder.checking.expect import compare
+from autograder.checking.expect import agree, compare
 from autograder.checking.located import located
 from autograder.checking.shapes import explain_shape
 from autograder.checking.smallest import smallest
@@ -208,3 +208,25 @@ def test_numbers_that_are_not_finite_or_not_real():
     assert "not finite" in compare(torch.tensor([float("nan")]), torch.ones(1))
     assert "complex" in compare(torch.ones(1) * 1j, torch.ones(1))
     assert compare(torch.ones(1, dtype=torch.int64), torch.ones(1)) == ""
+
+
+@pytest.mark.parametrize("second", [torch.float64, torch.float32, torch.bfloat16, torch.complex128], ids=str)
+@pytest.mark.parametrize("off", [0.0, 3e-7, 1e-5, 1e-3, 0.03, 1.0, torch.nan, torch.inf])
+def test_several_agree_where_each_does(off, second):
+    """One comparison of all says yes to nothing that one refuses, and to all right ones of one dtype."""
+    wanted = [torch.arange(1.0, 7).double().reshape(2, 3), torch.tensor(4.0).double(), torch.ones(0).double()]
+    results = [right.clone() for right in wanted]
+    results[0][1, 2] += off
+    for kinds in ((second,) * 3, (torch.float64, second, torch.float64)):
+        seen = [result.to(kind) for result, kind in zip(results, kinds, strict=True)]
+        dtypes = [kind for kind in kinds if kind.is_floating_point]
+        each = [not compare(result, right, dtypes=dtypes) for result, right in zip(seen, wanted, strict=True)]
+        together = agree(seen, wanted, dtypes=dtypes)
+        assert together == all(each) or (not together and len(set(kinds)) > 1)
+
+
+def test_nothing_agrees_with_nothing_only_where_it_is_looked_at():
+    assert not agree([], [])
+    nan = [torch.tensor([1.0, torch.nan]), torch.tensor([torch.nan])]
+    assert not agree(nan, nan)
+    assert agree(nan, nan, equal_nan=True)

@@ -73,7 +73,7 @@ log, objects.Objects.perform = [], perform
     check = next(c for t in graded.verdict.tasks for c in t.checks if c.check == "same_step")
     known = ("name", "object", "path", "args", "kwargs", "grad", "kernels", "default_dtype", "seed", "call", "weights",
              "source", "state", "dtype", "arguments", "begin", "first", "make", "method", "device", "on_cpu", "backward",
-             "trace", "autocast", "as_made", "call_seed", "as")  # fmt: skip
+             "trace", "autocast", "as_made", "call_seed", "as", "requests")  # fmt: skip
     for word in json.dumps(check.message).split("'")[1::2]:
         assert word in known, word
     assert str(SEED) not in check.message
@@ -126,6 +126,44 @@ def test_whatever_frame_comes_costs_its_own_check(name: str, quick_workers: Warm
     assert not set("\x00\x07\x1b\x9b") & set(
         "".join(c.message for t in graded.verdict.tasks for c in t.checks)
     )
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["5", "[]", "[1, 2, 3]", "[{}] * 3", "[{'raised': 5}]", "[{'each': 5}] * 3", "[{'value': None}] * 3"],
+)
+def test_what_is_no_answer_to_several_calls_costs_the_check(told: str, quick_workers: WarmParent):
+    """The operation that makes several calls is replaced, for one task."""
+    attack = f"""
+import autograder.worker.objects as objects
+real = objects._OPERATIONS["each"]
+def each(self, request):
+    asked = [each.get("name") for each in request["requests"]]
+    return {{"each": {told}}} if "lstm_gates" in asked else real(self, request)
+objects._OPERATIONS["each"] = each
+"""
+    graded = run_judge(submission(before=attack), quick_workers)
+    assert graded.verdict.status == "graded"
+    kept = scores(graded)
+    assert {**kept, "lstm_gates": ALL["lstm_gates"]} == ALL
+    assert kept["lstm_gates"] < ALL["lstm_gates"]
+    seen = set(outcomes(graded, "lstm_gates").values())
+    assert {"error", "crashed"} & seen, seen
+
+
+def test_several_calls_have_the_time_of_several(quick_workers: WarmParent):
+    slow = """
+import time, autograder.worker.objects as objects
+real, calls = objects._OPERATIONS["each"], []
+def each(self, request):
+    if not calls and len(request["requests"]) == 3:
+        calls.append(time.sleep(%s))
+    return real(self, request)
+objects._OPERATIONS["each"] = each
+"""
+    assert scores(run_judge(submission(before=slow % 3), quick_workers)) == ALL
+    graded = run_judge(submission(before=slow % 6), quick_workers)
+    assert "timeout" in outcomes(graded, "lstm_gates").values()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from autograder.checking.draw import Draw, Sizes
 from autograder.checking.dtypes import DTYPES, EXTREMES, expect_dtypes
 from autograder.checking.expect import (
     CheckFailed,
+    agree,
     carried,
     case,
     compare,
@@ -39,6 +40,7 @@ __all__ = [
     "Sizes",
     "Submission",
     "Target",
+    "agree",
     "as_leaves",
     "carried",
     "case",

@@ -5,12 +5,12 @@ Dtypes of results are judged here; which line brought another one in is the stud
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import torch
 
-from autograder.checking.devices import REGISTER, Arguments, cast, is_held, quoted
+from autograder.checking.devices import REGISTER, Arguments, cast, is_held, placed_in_turn, quoted
 from autograder.checking.expect import case, fail
 from autograder.checking.observed import Placed
 from autograder.checking.target import Target
@@ -42,50 +42,59 @@ def expect_dtypes(
     """
     names = (names,) if isinstance(names, str) else tuple(names)
 
-    def called(dtype: torch.dtype, **more: Any) -> Placed:
-        made = arguments() if callable(arguments) else arguments
-        as_made = made_with is not None and dtype is torch.float32
-        return target.placed(
-            cast(made, dtype),
-            device="cpu",
-            dtype=dtype,
-            made_with=made_with,
-            state=cast(dict(state), dtype) if state else None,
-            # Torch's default must be right without being asked for: numpy's numbers are float64. The
-            # notebook may have chosen another default.
-            default_dtype=torch.float32 if as_made else None,
-            method=method,
-            as_made=as_made,
-            **more,
-        )
+    def calls(*ways: tuple[torch.dtype, dict[str, Any]]) -> Iterator[Placed]:
+        made = []
+        for dtype, more in ways:
+            as_made = made_with is not None and dtype is torch.float32
+            made.append(
+                {
+                    "device": "cpu",
+                    "dtype": dtype,
+                    "made_with": made_with,
+                    "state": cast(dict(state), dtype) if state else None,
+                    # Torch's default must be right without being asked for: numpy's numbers are float64. The
+                    # notebook may have chosen another default.
+                    "default_dtype": torch.float32 if as_made else None,
+                    "method": method,
+                    "as_made": as_made,
+                    **more,
+                }
+            )
+        return placed_in_turn(target, arguments, made)
+
+    def traced(dtype: torch.dtype, **more: Any) -> Placed:
+        return next(calls((dtype, {"trace": "all", **more})))
 
     # A function of lengths alone cannot know what dtype the rest of a program has.
     first = arguments() if callable(arguments) else arguments
     follows = made_with is not None or not all(_is_whole(leaf) for leaf in tree_leaves(first))
+    # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
+    each = [(dtype, {"trace": "coarser" if dtype is torch.float64 else ""}) for dtype in dtypes]
+    # The CPU's autocast stops at some mixtures that a GPU's widens: what passes with either is right.
+    every = calls(*each, *([(torch.float32, {"autocast": "cpu"})] if autocast else []))
     for dtype in dtypes:
-        # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
-        seen = called(dtype, trace="coarser" if dtype is torch.float64 else "")
+        seen = next(every)
         strays = [
             (name, result)
             for name, result in zip(names, tensors_in(seen.value), strict=False)
             if follows and result.is_floating_point() and result.dtype is not dtype
         ]
         if seen.error is not None or strays:
-            _fail_in_dtype(called(dtype, trace="all"), dtype, strays)
+            _fail_in_dtype(traced(dtype), dtype, strays)
         if seen.events:
-            seen = called(dtype, trace="all")
+            seen = traced(dtype)
         rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
         if rounded is not None:
             fail(
                 f"With inputs of float64, {quoted(rounded['line'])} rounds numbers to a coarser dtype, and "
                 "they stay rounded. Compute in the dtype of the input."
             )
-    if not autocast:
+    if not autocast or next(every).error is None:
         return
-    # The CPU's autocast stops at some mixtures that a GPU's widens: what passes with either is right.
-    if all(called(torch.float32, autocast=kind).error is not None for kind in ("cpu", "cuda")):
+    (widened,) = calls((torch.float32, {"autocast": "cuda"}))
+    if widened.error is not None:
         with case("under `torch.autocast` in bfloat16"):
-            _fail_in_dtype(called(torch.float32, autocast="cpu", trace="all"), torch.float32)
+            _fail_in_dtype(traced(torch.float32, autocast="cpu"), torch.float32)
 
 
 def _fail_in_dtype(

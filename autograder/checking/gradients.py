@@ -9,7 +9,7 @@ import torch
 
 from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
-from autograder.checking.expect import ROUNDED, compare, fail, same_numbers
+from autograder.checking.expect import ROUNDED, agree, compare, fail, same_numbers
 from autograder.checking.once import computed_once, computed_once_of_leaves
 from autograder.checking.target import Call, Target
 from autograder.worker.nested import map_tree, tree_leaves
@@ -37,7 +37,7 @@ def expect_gradients(
     sources = dict(parameters or {})
     shapes, attached = _outline(reference, arguments)
     weights = [draw.like(shape) for shape in shapes]
-    call = target.run(arguments, grad=True)
+    call, backward = target.run_and_backward(arguments, weights)
     seen = [
         part
         for part in tree_leaves(call.value)
@@ -46,7 +46,7 @@ def expect_gradients(
     if [part.shape for part in seen] != shapes:
         fail("Gradients cannot be compared until the results have the right shapes.")
     try:
-        gradients = call.backward(weights)
+        gradients = backward()
     except StudentError as error:
         _explain_in_place(error, call, arguments, names)
         raise
@@ -58,6 +58,10 @@ def expect_gradients(
     of_inputs, of_sources = _right(reference, arguments, sources, weights)
     pairs = list(zip(names, gradients.inputs, of_inputs, strict=False))
     pairs += [(name, gradients.parameters.get(name), of_sources[name]) for name in sources]
+    dtypes = [part.dtype for part in seen]
+    arrived = [(got, want) for _, got, want in pairs if got is not None and got.shape == want.shape]
+    if len(arrived) == len(pairs) and agree(*zip(*arrived, strict=True), dtypes=dtypes):
+        return
     for name, got, want in pairs:
         if got is None and want.any():
             fail(
@@ -66,7 +70,7 @@ def expect_gradients(
                 "`torch.tensor(...)`."
             )
         got = torch.zeros_like(want) if got is None else got
-        if got.shape != want.shape or (apart := compare(got, want, dtypes=[part.dtype for part in seen])):
+        if got.shape != want.shape or (apart := compare(got, want, dtypes=dtypes)):
             told = _cut_off(call, attached) or tell
             told = told or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
             if got.shape == want.shape and apart.endswith(ROUNDED):

@@ -168,7 +168,7 @@ class Checks:
         """
         label = f"{check.task}/{item.name}"
         time = 5 if check.rule in _CARRIED_ON else 2
-        sizes = sizes or Sizes.drawn(random.Random(f"{seed}:{label}"), time)
+        sizes = sizes or _drawn_sizes(seed, label, time)
         self._plugin.given = {
             "submission": submission,
             "sizes": sizes,
@@ -278,6 +278,11 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
     if not plugin.ran:
         raise ChecksBroken(f"no checks could be collected in {folder}")
     return plugin.result
+
+
+@lru_cache(_DRAWS)
+def _drawn_sizes(seed: int, label: str, time: int) -> Sizes:
+    return Sizes.drawn(random.Random(f"{seed}:{label}"), time)
 
 
 def _student_seed(seed: int, label: str) -> int:

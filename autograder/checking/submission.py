@@ -7,7 +7,8 @@ numbers and text ever come back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -121,6 +122,25 @@ class Submission:
         if "made" in answer:
             self._refuse[request["as"]](self.incoming(answer["made"]))
         return answer
+
+    def ask_each(self, requests: Sequence[dict[str, Any]]) -> list[Callable[[], dict[str, Any]]]:
+        """Have several requests performed, one after the other in one go, up to the first that raises.
+
+        Returns for each what gives its answer, or raises what the student's code raised there.
+        """
+        # It stands for all of them: what is seen of a check are the requests whose answers it looks at.
+        told = self.ask({"op": "each", "requests": list(requests)})
+        self.exchanges.pop()
+        answers: list[dict[str, Any]] = told["each"]
+
+        def taken(place: int) -> dict[str, Any]:
+            answer = answers[place]
+            self.exchanges.append((requests[place], answer))
+            if "raised" in answer:
+                raise StudentError(answer["raised"])
+            return answer
+
+        return [partial(taken, place) for place in range(len(requests))]
 
     def later(self, request: dict[str, Any]) -> None:
         """Have a request performed before the next one, in one go; what it raises is raised then."""

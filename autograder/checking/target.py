@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -34,8 +35,7 @@ class Call:
 
     def backward(self, weights: list[torch.Tensor]) -> Gradients:
         """Gradients of the sum of the floating outputs, each weighted. The call needs `grad=True`."""
-        told = self._submission.ask({"op": "backward", "call": self._number, "weights": weights})
-        return Gradients(told["inputs"], told["parameters"], told["attached"])
+        return _gradients(self._submission.ask({"op": "backward", "call": self._number, "weights": weights}))
 
 
 class Target:
@@ -74,7 +74,38 @@ class Target:
         """
         wanted = {"grad": grad, "kernels": kernels, "arguments": arguments}
         options = {name: True for name, value in wanted.items() if value}
-        told = self._submission.ask(self._call(args, kwargs, default_dtype) | options)
+        return self._made_call(self._submission.ask(self._call(args, kwargs, default_dtype) | options))
+
+    def each(self, *calls: tuple[Any, ...], **kwargs: Any) -> list[Callable[[], Any]]:
+        """Call it with each of these arguments in turn, in one request, which costs less than several.
+
+        Returns for each what gives its value, or raises what was raised there:
+
+            for answer, context in zip(stack.each((x,), (x, state)), ("without a state", "with a state")):
+                with case(context):
+                    expect(answer(), …)
+        """
+        requests = [self._call(args, kwargs, torch.float64) for args in calls]
+        return [partial(self._value, taken) for taken in self._submission.ask_each(requests)]
+
+    def run_and_backward(
+        self, args: tuple[Any, ...], weights: list[torch.Tensor]
+    ) -> tuple[Call, Callable[[], Gradients]]:
+        """As `run` with `grad=True`, and what gives the call's `backward(weights)`, in one request."""
+        call = self._call(args, None, torch.float64) | {"grad": True, "arguments": True}
+        called, slopes = self._submission.ask_each([call, {"op": "backward", "weights": weights}])
+        return self._made_call(called()), lambda: _gradients(slopes())
+
+    def watched(self, args: tuple[Any, ...]) -> tuple[Any, Call, Any]:
+        """Call it three times, the second time under the eyes of what notes kernels."""
+        plain = self._call(args, None, torch.float64)
+        before, seen, after = self._submission.ask_each([plain, plain | {"kernels": True}, plain])
+        return self._value(before), self._made_call(seen()), self._value(after)
+
+    def _value(self, taken: Callable[[], dict[str, Any]]) -> Any:
+        return self._submission.incoming(taken()["value"])
+
+    def _made_call(self, told: dict[str, Any]) -> Call:
         return Call(
             value=self._submission.incoming(told["value"]),
             arguments=told.get("arguments", ()),
@@ -84,7 +115,19 @@ class Target:
             _submission=self._submission,
         )
 
-    def placed(
+    def placed(self, args: tuple[Any, ...], **how: Any) -> Placed:
+        """Call it on `cpu`, on the `pretend` device or on a real one, and return what was seen.
+
+        A real one is `cuda:1`, or `cuda`, the one of the highest number. `how` is what `_placing` takes.
+        """
+        return self._seen(self._submission.ask(self._placing(args, **how)))
+
+    def placed_each(self, *ways: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Callable[[], Placed]]:
+        """As `placed` for each of these arguments and ways, in one request; what was seen comes of asking."""
+        requests = [self._placing(args, **how) for args, how in ways]
+        return [partial(self._seen_in, taken) for taken in self._submission.ask_each(requests)]
+
+    def _placing(
         self,
         args: tuple[Any, ...],
         *,
@@ -97,10 +140,8 @@ class Target:
         on_cpu: tuple[int, ...] = (),
         gradients: bool = False,
         **more: Any,
-    ) -> Placed:
-        """Call it on `cpu`, on the `pretend` device or on a real one, and return what was seen.
-
-        A real one is `cuda:1`, or `cuda`, the one of the highest number.
+    ) -> dict[str, Any]:
+        """The request for a call on a device.
 
         `made_with` are the arguments that make the module to be called, which then gets `state`; without
         them it is called as it is. Modules among the arguments move, too, and stay moved. `on_cpu` are the
@@ -124,7 +165,12 @@ class Target:
             request["method"] = [method]
         if gradients:
             request["backward"] = 1
-        told = self._submission.ask(request)
+        return request
+
+    def _seen_in(self, taken: Callable[[], dict[str, Any]]) -> Placed:
+        return self._seen(taken())
+
+    def _seen(self, told: dict[str, Any]) -> Placed:
         slopes = told.get("gradients", {})
         return Placed(
             device=str(told.get("device", "")),
@@ -146,6 +192,10 @@ class Target:
         """
         request = self._call(args, kwargs, torch.float64, copies=True) | {"op": "make"}
         return self._submission.named(request, str(self._where.get("name", "")), refuse)
+
+    def later(self, *args: Any) -> None:
+        """Call it before the next request, whatever it returns; what it raises is raised then."""
+        self._submission.later(self._call(args, None, torch.float64, copies=True))
 
     def attribute(self, *path: str) -> Any:
         """An attribute's value, or a `Target` if it is an object."""
@@ -177,7 +227,14 @@ class Target:
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         """Give a module its parameters, before the next request."""
-        self.method("load_state_dict")._call_later(dict(state))
+        self._submission.later(
+            {
+                "op": "load",
+                **self._where,
+                "state": outgoing(dict(state), copies=True),
+                "default_dtype": torch.float64,
+            }
+        )
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """A module's parameters and buffers, by name."""
@@ -185,11 +242,11 @@ class Target:
 
     def train(self, mode: bool = True) -> None:
         """Put a module into training mode, before the next request."""
-        self.method("train")._call_later(mode)
+        self.method("train").later(mode)
 
     def eval(self) -> None:
         """Put a module into evaluation mode, before the next request."""
-        self.method("eval")._call_later()
+        self.method("eval").later()
 
     def to(self, dtype: torch.dtype) -> None:
         """Convert a module in place, before the next request."""
@@ -214,8 +271,9 @@ class Target:
             given["kwargs"] = outgoing(kwargs, copies=copies)
         return {"op": "call", **self._where, **given, "default_dtype": default_dtype}
 
-    def _call_later(self, *args: Any) -> None:
-        self._submission.later(self._call(args, None, torch.float64, copies=True))
+
+def _gradients(told: dict[str, Any]) -> Gradients:
+    return Gradients(told["inputs"], told["parameters"], told["attached"])
 
 
 def outgoing(value: Any, *, copies: bool = False) -> Any:

@@ -43,9 +43,7 @@ def expect_from_scratch(
     """Neither the call nor the task's source uses torch's recurrent modules or kernels."""
     expect_no_mention(submission, task, NAMES, SAY)
     try:
-        before = target(*arguments)
-        call = target.run(arguments, kernels=True)
-        after = target(*arguments)
+        before, call, after = target.watched(arguments)
     except StudentError:
         return  # other checks say what stops the code; without a result nothing was borrowed
     expect_no_kernel(call, KERNELS, SAY)

@@ -39,7 +39,7 @@ class Worker:
             answer = self._stream.receive(max(0.01, seconds - (time.monotonic() - started)))
             if answer.pop("number", None) != number:
                 raise WireError("an answer to something else")
-            return {key: _exception(it) if key in ("raised", "error") else it for key, it in answer.items()}
+            return _read(answer)
         except WireTimeout:
             self.end()
             raise WorkerLost(
@@ -96,6 +96,18 @@ class Worker:
             "crashed",
             "Your code ended the process it ran in (for example with `exit()` or a crash in a library).",
         )
+
+
+def _read(answer: Any) -> dict[str, Any]:
+    """An answer with its exceptions in their shape, and so for each of the answers to several requests."""
+    if not isinstance(answer, dict):
+        raise WireError("not an answer")
+    read = {key: _exception(it) if key in ("raised", "error") else it for key, it in answer.items()}
+    if "each" in read:
+        if not isinstance(read["each"], list):
+            raise WireError("not several answers")
+        read["each"] = [_read(each) for each in read["each"]]
+    return read
 
 
 def _exception(told: Any) -> dict[str, Any] | None:

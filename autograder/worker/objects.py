@@ -20,7 +20,7 @@ from torch import nn
 from autograder.worker.frames import MAX_NESTING, Opaque, Ref
 from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
-from autograder.worker.moving import convert
+from autograder.worker.moving import convert, load
 from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
@@ -80,7 +80,7 @@ class Objects:
         if request.get("dtype") is not None:
             made = made.to(request["dtype"])
         if request.get("state") is not None:
-            made.load_state_dict(request["state"])
+            load(made, request["state"])
         self._objects[request["as"]] = made
         return {}
 
@@ -91,6 +91,11 @@ class Objects:
         if not isinstance(made, nn.Module):
             return {"made": self.plain(made)}
         self._objects[request["as"]] = made
+        return {}
+
+    def _load(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Give a module its parameters and buffers."""
+        load(self.target(request), request["state"])
         return {}
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -125,8 +130,12 @@ class Objects:
         return answer
 
     def _backward(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Gradients of the weighted sum of a call's floating outputs, for its inputs and parameters."""
-        outputs, leaves, modules = self._calls[request["call"]]
+        """Gradients of the weighted sum of a call's floating outputs, for its inputs and parameters.
+
+        Without a number it is the last call that came to its end.
+        """
+        number = request["call"] if "call" in request else next(reversed(self._calls))
+        outputs, leaves, modules = self._calls[number]
         weights = request["weights"]
         if len(weights) != len(outputs):
             raise ValueError("one weight for each floating tensor of the answer is needed")
@@ -180,6 +189,15 @@ class Objects:
 
     def _attribute(self, request: dict[str, Any]) -> dict[str, Any]:
         return {"value": self.plain(self.target(request))}
+
+    def _each(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Several requests in turn, up to the first that raises."""
+        answers: list[dict[str, Any]] = []
+        for each in request["requests"]:
+            answers.append(self.perform(each))
+            if "raised" in answers[-1]:
+                break
+        return {"each": answers}
 
     def _nothing(self, request: dict[str, Any]) -> dict[str, Any]:
         return {}
@@ -243,12 +261,14 @@ class Objects:
 _OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
     "build": Objects._build,
     "make": Objects._make,
+    "load": Objects._load,
     "call": Objects._call,
     "backward": Objects._backward,
     "describe": Objects._describe,
     "parameters": Objects._parameters,
     "convert": Objects._convert,
     "attribute": Objects._attribute,
+    "each": Objects._each,
     "nothing": Objects._nothing,
     "place": place,
 }

@@ -87,17 +87,17 @@ def expect_any_size(
             expect(stack(x, state), reference(parameters, x, state), **form, sizes=other)
     parameters = stack_parameters(draw, proj=proj)
     stack = filled_stack(submission, kind, sizes, parameters)
-    for other, context in (
+    calls = [
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
         (sizes.but(B=3, T=4), "with another number of sequences and steps"),
-    ):
-        x, state = inputs(draw.at(other))
+        (sizes, "with inputs that are not contiguous in memory"),
+    ]
+    every = [inputs(draw.at(other)) for other, _ in calls[:-1]]
+    every.append((draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))))
+    for arguments, answer, (other, context) in zip(every, stack.each(*every), calls, strict=True):
         with case(context):
-            expect(stack(x, state), reference(parameters, x, state), **form, sizes=other)
-    x, state = draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))
-    with case("with inputs that are not contiguous in memory"):
-        expect(stack(x, state), reference(parameters, x, state), **form, sizes=sizes)
+            expect(answer(), reference(parameters, *arguments), **form, sizes=other)
     return stack, parameters
 
 
@@ -124,8 +124,9 @@ def expect_no_dropout_after_eval(
     parameters, arguments = stack_parameters(two, proj=proj), inputs(two)
     module = filled_stack(submission, kind, two.sizes, parameters, dropout=RATE)
     module.train()
-    module(*arguments)
+    module.later(*arguments)
     module.eval()
-    for context in (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}"):
+    contexts = (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}")
+    for answer, context in zip(module.each(arguments, arguments), contexts, strict=True):
         with case(context):
-            expect(module(*arguments), reference(parameters, *arguments), **form, sizes=two.sizes)
+            expect(answer(), reference(parameters, *arguments), **form, sizes=two.sizes)

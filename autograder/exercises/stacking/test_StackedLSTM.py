@@ -115,14 +115,15 @@ def test_default_state(submission, sizes, draw):
     sizes = sizes.but(L=2)
     parameters = stack_parameters(draw.at(sizes))
     stack = filled_stack(submission, KIND, sizes, parameters)
-    for other, context in (
+    calls = [
         (sizes, "without a state"),
         (sizes, "without a state, called a second time"),
         (sizes.but(B=3, T=4), "without a state, called with a batch of another size"),
-    ):
-        x = draw.at(other)("B T D")
+    ]
+    every = [draw.at(other)("B T D") for other, _ in calls]
+    for x, answer, (other, context) in zip(every, stack.each(*((x,) for x in every)), calls, strict=True):
         with case(context):
-            expect(stack(x), run_stack(parameters, x, zero_state(other)), **STACK, sizes=other)
+            expect(answer(), run_stack(parameters, x, zero_state(other)), **STACK, sizes=other)
 
 
 @points(0.5)
@@ -239,7 +240,8 @@ def test_dropout_between_layers(submission, sizes, draw):
     stack.train()
     below = run_bottom(parameters, x, state)
     place = "between layer 0 and layer 1"
-    first, second = (expect_dropped(layer_input(stack(x, state)[0]), below, place) for _ in range(2))
+    both = stack.each((x, state), (x, state))
+    first, second = (expect_dropped(layer_input(answer()[0]), below, place) for answer in both)
     expect_independent(first, place)
     if alike(first, second):
         fail("In training, two calls drop the same numbers. Dropout is drawn anew on every call.")

@@ -91,16 +91,17 @@ def test_two_biases(submission, sizes, draw):
 @needs(test_one_bias, test_two_biases)
 def test_any_size(submission, sizes, draw):
     """It is right for one layer, ten layers, equal sizes, one unit, and a network of usual size."""
-    for other, context in (
+    calls = [
         (sizes.but(L=1), "with one layer"),
         (sizes.but(L=10), "with ten layers"),
         (sizes.but(D=6, H=6), "with as many features as hidden units"),
         (sizes.but(D=1, H=1, L=1), "with every size 1"),
         (sizes.but(D=100, H=2), "with many features and two hidden units"),
         (sizes.but(D=128, H=256, L=2), "with a network of usual size"),
-    ):
-        arguments = (other.D, other.H, other.L)
-        for biases, count in ((1, own_count), (2, torch_count)):
+    ]
+    every = [(other.D, other.H, other.L) for other, _ in calls]
+    for biases, count in ((1, own_count), (2, torch_count)):
+        answers = submission.lstm_parameter_count.each(*every, biases_per_gate=biases)
+        for arguments, answer, (other, context) in zip(every, answers, calls, strict=True):
             with case(context):
-                seen = submission.lstm_parameter_count(*arguments, biases_per_gate=biases)
-                expect_count(seen, count(*arguments), other, f"For biases_per_gate={biases}")
+                expect_count(answer(), count(*arguments), other, f"For biases_per_gate={biases}")
