@@ -194,18 +194,28 @@ def _gradients(
     ]
     if not live or not wanted:
         return {"inputs": [], "parameters": {}, "places": []}
-    for leaf in wanted:
-        leaf.grad = None
-    # Not `autograd.grad`, which checkpoints of the older kind refuse; and from one number, because
-    # torch imports sympy, a second of work, to look at gradients that it is handed.
-    reduce(add, [(output * weight).sum() for output, weight in live]).backward()
-    grads = [leaf.grad for leaf in wanted]
+    # From one number: torch imports sympy, a second of work, to look at gradients that it is handed.
+    total = reduce(add, [(output * weight).sum() for output, weight in live])
+    grads = _gradients_of(total, wanted)
     names = [name for name, _ in named]
     return {
         "inputs": list(grads[: len(leaves)]),
         "parameters": dict(zip(names, grads[len(leaves) :], strict=True)),
         "places": [_place_of(grad) for grad in grads if grad is not None],
     }
+
+
+def _gradients_of(total: torch.Tensor, wanted: Sequence[torch.Tensor]) -> Sequence[torch.Tensor | None]:
+    """The gradients of a number. `backward` copies each into the place where it adds them up."""
+    try:
+        return torch.autograd.grad(total, wanted, allow_unused=True, retain_graph=True)
+    except RuntimeError as error:
+        if "torch.utils.checkpoint" not in str(error):
+            raise
+    for leaf in wanted:  # checkpoints of the older kind know no other way
+        leaf.grad = None
+    total.backward()
+    return [leaf.grad for leaf in wanted]
 
 
 def _device_of(tensor: torch.Tensor) -> torch.device:
