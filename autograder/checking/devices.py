@@ -115,16 +115,12 @@ def expect_device_neutral(
 def placed_in_turn(
     target: Target, arguments: Arguments, ways: Sequence[Mapping[str, Any]]
 ) -> Iterator[Placed]:
-    """One call for each of the ways, which are options of `placed`; floating arguments have the way's dtype.
-
-    Where arguments serve for all calls, these are one request.
-    """
-    if callable(arguments):
-        for way in ways:
-            yield target.placed(cast(arguments(), way["dtype"]), **way)
-        return
-    every = ((cast(arguments, way["dtype"]), dict(way)) for way in ways)
-    yield from (taken() for taken in target.placed_each(*every))
+    """One call for each of the ways, which are options of `placed`; floating arguments get their dtype."""
+    promised = [
+        target.placed_promise(cast(arguments() if callable(arguments) else arguments, way["dtype"]), **way)
+        for way in ways
+    ]
+    yield from (seen() for seen in promised)
 
 
 def _expect_there(

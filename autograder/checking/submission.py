@@ -7,7 +7,8 @@ numbers and text ever come back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,13 +18,33 @@ from autograder.checking.answers import Exchange
 from autograder.checking.errors import NotDefined, StudentError
 from autograder.checking.target import Target, outgoing
 from autograder.worker.frames import Ref
-from autograder.worker.nested import map_tree
+from autograder.worker.nested import map_tree, tensors_in
 
 _MOST_LATER = 8
 """Requests that may wait for the next one: each may bring a module's parameters, and a frame has limits."""
+_MOST_PROMISED = 16
+"""Requests that go together: none of them is answered before all are performed."""
+_MOST_TENSORS = 256
+"""Tensors in them, half of what a frame may have, unless one alone has more."""
 
 Perform = Callable[[dict[str, Any]], dict[str, Any]]
 """Carries one request to the student's objects and brings the answer back."""
+
+
+@dataclass(eq=False)
+class _Asked:
+    """A request, and what is to be done before it."""
+
+    request: dict[str, Any]
+    first: list[dict[str, Any]]
+    begin: dict[str, Any] | None
+    answer: dict[str, Any] | None = None
+    stopped_by: _Asked | None = None
+    """An earlier one that stopped: this was not performed then."""
+
+    def whole(self) -> dict[str, Any]:
+        before = {"begin": self.begin, "first": self.first}
+        return self.request | {name: what for name, what in before.items() if what}
 
 
 class Submission:
@@ -50,6 +71,10 @@ class Submission:
         """What the next request is to begin with."""
         self._later: list[dict[str, Any]] = []
         """What is to be done before the next request."""
+        self._promised: list[_Asked] = []
+        """What is to be performed with the next request whose answer is asked for."""
+        self._tensors = 0
+        """How many tensors there are in these."""
         self._refuse: dict[int, Callable[[Any], object]] = {}
         """For each module that this check has made, by its number: what raises if it is none."""
         self._last_named = 0
@@ -68,13 +93,15 @@ class Submission:
         """
         self.exchanges.clear()
         self._later.clear()
+        self._promised.clear()
+        self._tensors = 0
         self._refuse.clear()
         self._last_named = 0
         self._begin = {"name": name, "seed": seed}
 
     def finish(self) -> None:
         """End a check: have done what was left for later, and raise what that or the beginning raises."""
-        if self._begin is not None or self._later:
+        if self._begin is not None or self._later or self._promised:
             self.ask({"op": "nothing"})
 
     def given(
@@ -105,16 +132,50 @@ class Submission:
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Have one request performed; what the student's code raises there is a `StudentError` here."""
-        begin, self._begin = self._begin, None
-        first, self._later = self._later, []
-        answer = self._perform(
-            request | ({"begin": begin} if begin else {}) | ({"first": first} if first else {})
-        )
-        if begin and "missing" in answer:
-            raise NotDefined(begin["name"])
-        done = first
+        return self.promise(request)()
+
+    def promise(self, request: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+        """Have a request performed together with others, as soon as the answer to one of them is asked for.
+
+        Returns what gives the answer, or raises what was raised there, or by an earlier one that stopped.
+        """
+        asked = _Asked(request, self._later, self._begin)
+        self._later, self._begin = [], None
+        count = len(tensors_in(asked.whole()))
+        if self._promised and self._tensors + count > _MOST_TENSORS:
+            self._send()
+        self._promised.append(asked)
+        self._tensors += count
+        if len(self._promised) == _MOST_PROMISED:
+            self._send()
+        return partial(self._told, asked)
+
+    def _send(self) -> None:
+        """Have all that is promised performed, up to the first that stops."""
+        sent, self._promised, self._tensors = self._promised, [], 0
+        if len(sent) == 1:
+            answers = [self._perform(sent[0].whole())]
+        else:
+            told = self._perform({"op": "each", "requests": [asked.whole() for asked in sent]})
+            answers = told.get("each", [told])
+        for asked, answer in zip(sent, answers, strict=False):
+            asked.answer = answer
+        stopped = sent[: len(answers)][-1:]
+        for asked in sent[len(answers) :]:
+            asked.stopped_by = stopped[0] if stopped else None
+
+    def _told(self, asked: _Asked) -> dict[str, Any]:
+        if any(asked is other for other in self._promised):
+            self._send()
+        if asked.stopped_by is not None:
+            self._told(asked.stopped_by)
+        answer, request, done = asked.answer, asked.request, asked.first
+        if answer is None:
+            raise KeyError("no answer")
+        if asked.begin and "missing" in answer:
+            raise NotDefined(asked.begin["name"])
         if "at" in answer:
-            done, (request, *_) = first[: answer["at"]], first[answer["at"] :]
+            done, (request, *_) = asked.first[: answer["at"]], asked.first[answer["at"] :]
         self.exchanges += [(each, {"done": True}) for each in done]
         self.exchanges.append((request, answer))
         if "raised" in answer:
@@ -123,29 +184,10 @@ class Submission:
             self._refuse[request["as"]](self.incoming(answer["made"]))
         return answer
 
-    def ask_each(self, requests: Sequence[dict[str, Any]]) -> list[Callable[[], dict[str, Any]]]:
-        """Have several requests performed, one after the other in one go, up to the first that raises.
-
-        Returns for each what gives its answer, or raises what the student's code raised there.
-        """
-        # It stands for all of them: what is seen of a check are the requests whose answers it looks at.
-        told = self.ask({"op": "each", "requests": list(requests)})
-        self.exchanges.pop()
-        answers: list[dict[str, Any]] = told["each"]
-
-        def taken(place: int) -> dict[str, Any]:
-            answer = answers[place]
-            self.exchanges.append((requests[place], answer))
-            if "raised" in answer:
-                raise StudentError(answer["raised"])
-            return answer
-
-        return [partial(taken, place) for place in range(len(requests))]
-
     def later(self, request: dict[str, Any]) -> None:
         """Have a request performed before the next one, in one go; what it raises is raised then."""
         if len(self._later) == _MOST_LATER:
-            self.ask({"op": "nothing"})
+            self.promise({"op": "nothing"})
         self._later.append(request)
 
     def named(

@@ -76,30 +76,38 @@ class Target:
         options = {name: True for name, value in wanted.items() if value}
         return self._made_call(self._submission.ask(self._call(args, kwargs, default_dtype) | options))
 
-    def each(self, *calls: tuple[Any, ...], **kwargs: Any) -> list[Callable[[], Any]]:
-        """Call it with each of these arguments in turn, in one request, which costs less than several.
+    def run_promise(self, args: tuple[Any, ...]) -> Callable[[], Call]:
+        """As `run`, together with the other calls that are promised: what gives everything seen."""
+        request = self._call(args, None, torch.float64, copies=True) | {"arguments": True}
+        taken = self._submission.promise(request)
+        return lambda: self._made_call(taken())
 
-        Returns for each what gives its value, or raises what was raised there:
+    def promise(self, *args: Any, **kwargs: Any) -> Callable[[], Any]:
+        """Call it in one request with the other calls that are promised, which costs less than one for each.
 
-            for answer, context in zip(stack.each((x,), (x, state)), ("without a state", "with a state")):
-                with case(context):
-                    expect(answer(), …)
+        Returns what gives the value, or raises what was raised there. All that is promised is called, in its
+        order, when the first value is asked for:
+
+            once, twice = cell.promise(x), cell.promise(y)
+            expect(once(), …)
         """
-        requests = [self._call(args, kwargs, torch.float64) for args in calls]
-        return [partial(self._value, taken) for taken in self._submission.ask_each(requests)]
+        request = self._call(args, kwargs, torch.float64, copies=True)
+        return partial(self._value, self._submission.promise(request))
 
     def run_and_backward(
         self, args: tuple[Any, ...], weights: list[torch.Tensor]
     ) -> tuple[Call, Callable[[], Gradients]]:
         """As `run` with `grad=True`, and what gives the call's `backward(weights)`, in one request."""
         call = self._call(args, None, torch.float64) | {"grad": True, "arguments": True}
-        called, slopes = self._submission.ask_each([call, {"op": "backward", "weights": weights}])
+        called = self._submission.promise(call)
+        slopes = self._submission.promise({"op": "backward", "weights": weights})
         return self._made_call(called()), lambda: _gradients(slopes())
 
     def watched(self, args: tuple[Any, ...]) -> tuple[Any, Call, Any]:
         """Call it three times, the second time under the eyes of what notes kernels."""
         plain = self._call(args, None, torch.float64)
-        before, seen, after = self._submission.ask_each([plain, plain | {"kernels": True}, plain])
+        requests = (plain, plain | {"kernels": True}, plain)
+        before, seen, after = [self._submission.promise(request) for request in requests]
         return self._value(before), self._made_call(seen()), self._value(after)
 
     def _value(self, taken: Callable[[], dict[str, Any]]) -> Any:
@@ -122,10 +130,9 @@ class Target:
         """
         return self._seen(self._submission.ask(self._placing(args, **how)))
 
-    def placed_each(self, *ways: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Callable[[], Placed]]:
-        """As `placed` for each of these arguments and ways, in one request; what was seen comes of asking."""
-        requests = [self._placing(args, **how) for args, how in ways]
-        return [partial(self._seen_in, taken) for taken in self._submission.ask_each(requests)]
+    def placed_promise(self, args: tuple[Any, ...], **how: Any) -> Callable[[], Placed]:
+        """As `placed`, together with the other calls that are promised: what gives what was seen."""
+        return partial(self._seen_in, self._submission.promise(self._placing(args, **how)))
 
     def _placing(
         self,

@@ -191,11 +191,11 @@ class Objects:
         return {"value": self.plain(self.target(request))}
 
     def _each(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Several requests in turn, up to the first that raises."""
+        """Several requests in turn, up to the first that stops."""
         answers: list[dict[str, Any]] = []
         for each in request["requests"]:
             answers.append(self.perform(each))
-            if "raised" in answers[-1]:
+            if not answers[-1].keys().isdisjoint(("raised", "made", "missing")):
                 break
         return {"each": answers}
 

@@ -74,6 +74,7 @@ def expect_any_size(
     parameters. A stack is made anew only where its own sizes are others: that costs as much as several calls.
     """
     sizes = draw.sizes
+    calls = []
     for other, context in (
         (sizes.but(L=1), "with one layer"),
         (sizes.but(L=5), "with five layers"),
@@ -81,33 +82,37 @@ def expect_any_size(
         (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
     ):
         here = draw.at(other)
-        parameters, (x, state) = stack_parameters(here, proj=proj), inputs(here)
+        parameters, arguments = stack_parameters(here, proj=proj), inputs(here)
         stack = filled_stack(submission, kind, other, parameters)
-        with case(context):
-            expect(stack(x, state), reference(parameters, x, state), **form, sizes=other)
+        calls.append((stack.promise(*arguments), parameters, arguments, other, context))
     parameters = stack_parameters(draw, proj=proj)
     stack = filled_stack(submission, kind, sizes, parameters)
-    calls = [
+    for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
         (sizes.but(B=3, T=4), "with another number of sequences and steps"),
-        (sizes, "with inputs that are not contiguous in memory"),
-    ]
-    every = [inputs(draw.at(other)) for other, _ in calls[:-1]]
-    every.append((draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))))
-    for arguments, answer, (other, context) in zip(every, stack.each(*every), calls, strict=True):
+    ):
+        arguments = inputs(draw.at(other))
+        calls.append((stack.promise(*arguments), parameters, arguments, other, context))
+    arguments = draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))
+    context = "with inputs that are not contiguous in memory"
+    calls.append((stack.promise(*arguments), parameters, arguments, sizes, context))
+    for answer, held, given, other, context in calls:
         with case(context):
-            expect(answer(), reference(parameters, *arguments), **form, sizes=other)
+            expect(answer(), reference(held, *given), **form, sizes=other)
     return stack, parameters
 
 
 def expect_inputs_untouched(submission: Submission, kind: str, draw: Draw) -> None:
     """x and both states are the same after the call as before, without dropout and with it."""
     two = draw.at(draw.sizes.but(L=2))
+    calls = []
     for dropout in (None, RATE):
         arguments = inputs(two)
         module = new_stack(submission, kind, two.sizes, dropout=dropout)
-        expect_untouched(module.run(arguments), arguments, ("x", "state"))
+        calls.append((module.run_promise(arguments), arguments))
+    for call, arguments in calls:
+        expect_untouched(call(), arguments, ("x", "state"))
 
 
 def expect_no_dropout_after_eval(
@@ -127,6 +132,6 @@ def expect_no_dropout_after_eval(
     module.later(*arguments)
     module.eval()
     contexts = (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}")
-    for answer, context in zip(module.each(arguments, arguments), contexts, strict=True):
+    for answer, context in [(module.promise(*arguments), context) for context in contexts]:
         with case(context):
             expect(answer(), reference(parameters, *arguments), **form, sizes=two.sizes)

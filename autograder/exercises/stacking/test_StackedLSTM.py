@@ -115,13 +115,15 @@ def test_default_state(submission, sizes, draw):
     sizes = sizes.but(L=2)
     parameters = stack_parameters(draw.at(sizes))
     stack = filled_stack(submission, KIND, sizes, parameters)
-    calls = [
+    calls = []
+    for other, context in (
         (sizes, "without a state"),
         (sizes, "without a state, called a second time"),
         (sizes.but(B=3, T=4), "without a state, called with a batch of another size"),
-    ]
-    every = [draw.at(other)("B T D") for other, _ in calls]
-    for x, answer, (other, context) in zip(every, stack.each(*((x,) for x in every)), calls, strict=True):
+    ):
+        x = draw.at(other)("B T D")
+        calls.append((x, stack.promise(x), other, context))
+    for x, answer, other, context in calls:
         with case(context):
             expect(answer(), run_stack(parameters, x, zero_state(other)), **STACK, sizes=other)
 
@@ -132,17 +134,18 @@ def test_default_state(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_any_depth(submission, sizes, draw):
     """It works for other depths and sizes, for inputs that are not contiguous, and in parts."""
-    stack, parameters = expect_any_size(submission, KIND, run_stack, draw, **STACK)
-    first, last = draw("B T D"), draw("B T D")
-    layers = sizes.shape("L B H")
-    state = draw.like(layers), draw.like(layers, spread=20)  # as a long sequence may have counted up
+    two = draw.at(sizes.but(L=2))
+    stack, parameters = expect_any_size(submission, KIND, run_stack, two, **STACK)
+    first, last = two("B T D"), two("B T D")
+    layers = two.sizes.shape("L B H")
+    state = two.like(layers), two.like(layers, spread=20)  # as a long sequence may have counted up
     middle = run_stack(parameters, first, state)[1]
     with case("in a second call that goes on from the state of the first"):
         expect(
             stack(last, carried(stack(first, state)[1], middle)),
             run_stack(parameters, last, middle),
             **STACK,
-            sizes=sizes,
+            sizes=two.sizes,
         )
 
 
@@ -151,16 +154,17 @@ def test_any_depth(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients flow down through all layers to the input, both states and every parameter."""
-    parameters = stack_parameters(draw)
-    stack = filled_stack(submission, KIND, sizes, parameters)
+    two = draw.at(sizes.but(L=2))
+    parameters = stack_parameters(two)
+    stack = filled_stack(submission, KIND, two.sizes, parameters)
     leaves = as_leaves(parameters)
     expect_gradients(
         stack,
         lambda x, state: run_stack(leaves, x, state),
-        inputs(draw),
+        inputs(two),
         names=("x", "h_0", "c_0"),
         parameters=leaves,
-        draw=draw,
+        draw=two,
         tell="Is something detached between two layers, or in the states that are returned?",
     )
     two = draw.at(sizes.but(L=2, T=2))
@@ -209,19 +213,19 @@ def test_evaluation(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_dropout_has_its_place(submission, sizes, draw):
     """In training, dropout touches neither the input, nor the top layer's output, nor the returned states."""
-    for other, width in ((sizes.but(L=1), ""), (sizes.but(L=1, D=sizes.H), " as wide as its input")):
-        single = draw.at(other)
-        parameters, (x, state) = stack_parameters(single), inputs(single)
+    calls = []
+    for other in (sizes.but(L=1), sizes.but(L=1, D=sizes.H), sizes.but(L=2)):
+        here = draw.at(other)
+        parameters, (x, state) = stack_parameters(here), inputs(here)
         stack = filled_stack(submission, KIND, other, parameters, dropout=RATE)
         stack.train()
+        calls.append((stack.promise(x, state), run_stack(parameters, x, state), other))
+    for (answer, wanted, other), width in zip(calls, ("", " as wide as its input"), strict=False):
         with case(f"with one layer{width} and dropout={RATE}, in training, where nothing is between layers"):
-            expect(stack(x, state), run_stack(parameters, x, state), **STACK, sizes=other)
-    two = draw.at(sizes.but(L=2))
-    parameters, (x, state) = stack_parameters(two), inputs(two)
-    stack = filled_stack(submission, KIND, two.sizes, parameters, dropout=RATE)
-    stack.train()
-    output, last = stack(x, state)
-    expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
+            expect(answer(), wanted, **STACK, sizes=other)
+    answer, wanted, _ = calls[-1]
+    output, last = answer()
+    expect_same_state(last, wanted[1], ("h_n", "c_n"))
     if not torch.allclose(output[:, -1], last[0][-1], rtol=1e-4, atol=1e-6):
         fail(
             "In training with dropout, the last step of `output` and `h_n[-1]` are not the same numbers. "
@@ -234,24 +238,22 @@ def test_dropout_has_its_place(submission, sizes, draw):
 @needs(test_evaluation, test_dropout_has_its_place)
 def test_dropout_between_layers(submission, sizes, draw):
     """In training, each number handed up to the next layer is dropped with probability p, else scaled up."""
-    here = draw.at(sizes.but(**SEEN_THROUGH, L=2))
-    parameters, (x, state) = see_through(here), inputs(here)
-    stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
-    stack.train()
-    below = run_bottom(parameters, x, state)
-    place = "between layer 0 and layer 1"
-    both = stack.each((x, state), (x, state))
-    first, second = (expect_dropped(layer_input(answer()[0]), below, place) for answer in both)
+    answers, belows = [], []
+    for layers in (2, 3):
+        here = draw.at(sizes.but(**SEEN_THROUGH, L=layers))
+        parameters, (x, state) = see_through(here), inputs(here)
+        stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
+        stack.train()
+        answers += [stack.promise(x, state) for _ in range(2 if layers == 2 else 1)]
+        belows.append(run_bottom(parameters, x, state))
+    *both, answer = answers
+    place, (below, below_three) = "between layer 0 and layer 1", belows
+    first, second = (expect_dropped(layer_input(each()[0]), below, place) for each in both)
     expect_independent(first, place)
     if alike(first, second):
         fail("In training, two calls drop the same numbers. Dropout is drawn anew on every call.")
 
-    here = draw.at(sizes.but(**SEEN_THROUGH, L=3))
-    parameters, (x, state) = see_through(here), inputs(here)
-    stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
-    stack.train()
-    below = run_bottom(parameters, x, state)
-    top = layer_input(stack(x, state)[0])
+    top = layer_input(answer()[0])
     kept = top.abs() > 1e-6
     share = 1 - kept.double().mean().item()
     if share < 0.01:
@@ -259,7 +261,7 @@ def test_dropout_between_layers(submission, sizes, draw):
     # What layer 1 made can be read where layer 2 got it.
     expect_dropped(
         layer_input(top[kept] * (1 - RATE)),
-        below[kept],
+        below_three[kept],
         "between layer 0 and layer 1, where those above them are kept,",
         " Each pair of layers has a dropout of its own.",
     )
