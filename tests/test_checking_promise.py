@@ -1,6 +1,10 @@
 """Several calls in one request: told one by one, as if each had been made by itself."""
 
+import socket
 from functools import partial
+from threading import Thread
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import torch
@@ -13,6 +17,8 @@ from autograder.checking.draw import Draw, Sizes
 from autograder.checking.errors import NotDefined, StudentError
 from autograder.worker.layouts import MAX_TENSORS
 from autograder.worker.nested import tensors_in
+from autograder.worker.shell import Shell, serve
+from autograder.worker.wire import Stream
 
 SIZES = Sizes(B=5, T=2, D=7, H=11, L=3, V=13)
 
@@ -194,3 +200,46 @@ def test_arguments_that_are_used_up_are_made_for_each():
     answers, sent = counted(same=lambda x: x)
     expect_dtypes(answers.same, arguments, names="y")
     assert len(made) == len(sent[0]["requests"]) + 1  # and once to look at what they are
+
+
+def served(**objects) -> Submission:
+    """A submission whose objects are behind a stream, where a frame has its limits."""
+    here, there = socket.socketpair()
+    shell = cast(Shell, SimpleNamespace(user_ns=objects))
+    Thread(target=serve, args=(Stream(there), shell), daemon=True).start()
+    stream = Stream(here)
+
+    def perform(request):
+        stream.send({**request, "number": 1}, 20)
+        answer = stream.receive(20)
+        return {key: told for key, told in answer.items() if key != "number"}
+
+    return Submission(perform)
+
+
+def test_what_is_too_large_together_is_told_one_by_one():
+    """A list of as many tensors as this is a wrong answer, and said to be one where it is asked for alone."""
+    answers = served(many=lambda count: [torch.ones(1)] * count, large=lambda: torch.ones(3_000_000).double())
+    first, second = [answers.many.promise(400) for _ in range(2)]
+    assert len(first()) == 400
+    with pytest.raises(StudentError) as stopped:
+        second()
+    assert stopped.value.type == "AnswerTooLarge"
+    alone, after = answers.many.promise(600), answers.many.promise(1)
+    for answer in (alone, after):
+        with pytest.raises(StudentError, match="more tensors than a frame may"):
+            answer()
+    assert [answer().shape for answer in [answers.large.promise() for _ in range(2)]] == [(3_000_000,)] * 2
+
+
+@pytest.mark.parametrize("depth", range(1, 16))
+def test_an_answer_is_nested_as_deeply_with_others_as_by_itself(depth):
+    def nest():
+        value = 1
+        for _ in range(depth):
+            value = (value,)
+        return value
+
+    answers = served(nest=nest)
+    alone, (one, two) = answers.nest(), [answers.nest.promise() for _ in range(2)]
+    assert alone == one() == two()

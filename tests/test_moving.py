@@ -132,6 +132,28 @@ def unsaved() -> nn.Module:
     return module
 
 
+def named(module: nn.Module, name: str, *parts: str) -> nn.Module:
+    """With a parameter under a name that torch does not let through, and parts of its own."""
+    module._parameters[name] = nn.Parameter(torch.ones(1))
+    for part in parts:
+        module.add_module(part, nn.ParameterDict({"w": torch.zeros(1)}))
+    return module
+
+
+def deep() -> nn.Module:
+    module: nn.Module = nn.Linear(1, 1)
+    for _ in range(400):  # torch goes down in half as many steps as we do
+        module = nn.Sequential(module)
+    return module
+
+
+class Equal(nn.Linear):
+    """It has no hash: Python takes it away with `__eq__`."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
 def expanded() -> nn.Module:
     module = nn.Linear(2, 3, bias=False)
     module.weight = nn.Parameter(torch.ones(1, 2).expand(3, 2))
@@ -146,6 +168,11 @@ TO_FILL = MODULES | {
     "not all saved": unsaved,
     "memory that is used twice": expanded,
     "of other parts": lambda: nn.Sequential(nn.Linear(2, 2), nn.ModuleList([nn.LSTM(2, 1)])),
+    "a dot in a name": lambda: named(nn.Module(), "layers.w"),
+    "one name twice": lambda: named(nn.Module(), "layers.w", "layers"),
+    "a name of torch's own": lambda: named(nn.Module(), "_extra_state"),
+    "deep": deep,
+    "no hash": lambda: Equal(2, 1),
     "lazy": lambda: nn.LazyLinear(3),
     "nothing": nn.Identity,
 }
@@ -189,6 +216,13 @@ def test_a_module_is_filled_as_by_load_state_dict(name: str, case: str):
     state = {key: value for key, value in changed(dict(state))[case].items() if torch.is_tensor(value)}
     seen = filled(one, state, load)
     assert seen == filled(other, state, lambda module, state: module.load_state_dict(state))
+
+
+def test_a_module_within_itself_is_torch_s_to_refuse():
+    module = nn.Linear(2, 1)
+    module.again = module
+    with pytest.raises(RecursionError):
+        load(module, nn.Linear(2, 1).state_dict())
 
 
 def test_what_a_module_is_filled_with_stays_the_check_s():

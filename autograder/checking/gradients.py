@@ -60,7 +60,7 @@ def expect_gradients(
     pairs += [(name, gradients.parameters.get(name), of_sources[name]) for name in sources]
     dtypes = [part.dtype for part in seen]
     arrived = [(got, want) for _, got, want in pairs if got is not None and got.shape == want.shape]
-    if len(arrived) == len(pairs) and agree(*zip(*arrived, strict=True), dtypes=dtypes):
+    if arrived and len(arrived) == len(pairs) and agree(*zip(*arrived, strict=True), dtypes=dtypes):
         return
     for name, got, want in pairs:
         if got is None and want.any():

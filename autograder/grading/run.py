@@ -247,8 +247,7 @@ class Run:
         if self._left() <= 0:
             raise WorkerLost("timeout", "The time for this submission was used up before this check.")
         assert self.worker is not None
-        calls = len(request["requests"]) if request["op"] == "each" else 1
-        return self.worker.ask(request, min(calls * self.limits.call_seconds, self._left()))
+        return self.worker.ask(request, min(self.limits.call_seconds, self._left()))
 
     def _left(self) -> float:
         return self.deadline - time.monotonic()

@@ -27,7 +27,7 @@ from autograder.worker.layouts import DTYPES, WireError, given, taken
 
 MAX_HEADER = 8 << 20
 """Bytes of JSON in one frame."""
-MAX_NESTING = 12
+MAX_NESTING = 14
 MAX_ITEMS = 20_000
 """Parts of one message, containers included."""
 

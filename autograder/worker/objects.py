@@ -235,7 +235,7 @@ class Objects:
         return Ref(number, type(value).__name__, isinstance(value, nn.Module))
 
     def plain(self, value: Any, depth: int = 0) -> Any:
-        if depth >= MAX_NESTING - 2:
+        if depth >= MAX_NESTING - 4:  # above it are the answer, and all answers to one request
             return Opaque("a value nested too deeply")
         if isinstance(value, torch.Tensor):
             return _plain_tensor(value)

@@ -74,7 +74,11 @@ def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> bool:
         return False
     places: dict[str, torch.Tensor] = {}
     with unwatched():
-        if not _held(module, "", places, set()) or places.keys() != state.keys():
+        try:
+            plain = _held(module, "", places, frozenset())
+        except RecursionError:
+            return False
+        if not plain or places.keys() != state.keys():
             return False
         if any(type(state[name]) is not torch.Tensor or state[name].shape != held.shape
                for name, held in places.items()):  # fmt: skip
@@ -88,11 +92,11 @@ def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> bool:
     return True
 
 
-def _held(part: nn.Module, prefix: str, places: dict[str, torch.Tensor], above: set[nn.Module]) -> bool:
+def _held(part: nn.Module, prefix: str, places: dict[str, torch.Tensor], above: frozenset[int]) -> bool:
     """Add a part's tensors and its own parts', each by its name in the state; `False` if one is uncommon."""
     hooks = (part._load_state_dict_pre_hooks, part._load_state_dict_post_hooks)
     if (
-        part in above
+        id(part) in above
         or not _is_torchs_own(part, "_load_from_state_dict", "set_extra_state")
         or isinstance(part, torch.jit.ScriptModule)
         or any((*hooks, part._non_persistent_buffers_set))
@@ -102,11 +106,12 @@ def _held(part: nn.Module, prefix: str, places: dict[str, torch.Tensor], above: 
         for name, held in own.items():
             if held is None:
                 continue
-            if not _is_common(held, kind):
+            # Neither name can torch take for this tensor's, though one put past its checks may have it.
+            if "." in name or name == "_extra_state" or not _is_common(held, kind):
                 return False
             places[prefix + name] = held
     inner = [(name, child) for name, child in part._modules.items() if child is not None]
-    return all(_held(child, f"{prefix}{name}.", places, above | {part}) for name, child in inner)
+    return all(_held(child, f"{prefix}{name}.", places, above | {id(part)}) for name, child in inner)
 
 
 def _gathered(part: nn.Module, parts: dict[nn.Module, None], met: set[nn.Module]) -> bool:

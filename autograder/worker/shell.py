@@ -10,6 +10,7 @@ import io
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -208,8 +209,18 @@ def serve(stream: Stream, shell: Shell) -> None:
         except WireClosed:
             return
         except Exception as error:  # an answer too large, or of a kind that does not travel
-            raised = {"type": "AnswerTooLarge", "message": str(error)[:200], "lines": []}
-            stream.send({"raised": raised, "number": number})
+            _send_what_travels(stream, answer, number, error)
+
+
+def _send_what_travels(stream: Stream, answer: dict[str, Any], number: int, error: Exception) -> None:
+    """Of the answers to several requests, the first ones, and that the next is too large; else that alone."""
+    raised = {"raised": {"type": "AnswerTooLarge", "message": str(error)[:200], "lines": []}}
+    every = answer.get("each", ())
+    for count in reversed(range(len(every))):
+        with suppress(Exception):
+            stream.send({"each": [*every[:count], raised], "number": number})
+            return
+    stream.send({**raised, "number": number})
 
 
 def _flush_figures() -> None:
