@@ -194,6 +194,21 @@ def test_a_parent_that_is_closed_waits_for_the_worker_that_was_left():
     assert worker.report["exit"] == "killed"
 
 
+def test_a_worker_is_prepared_once_and_used_or_ended(quick_workers: WarmParent):
+    quick_workers.prepare()
+    quick_workers.prepare()
+    left(quick_workers)
+    quick_workers.wait_for_left()
+    wait_for_the_children(quick_workers)  # there was but one
+    assert run_judge(b"{", quick_workers).verdict.status == "corrupt"
+    wait_for_the_children(quick_workers)
+    with WarmParent(QUICK) as parent:
+        parent.prepare()
+        prepared = parent._prepared
+    assert prepared is not None
+    assert prepared.report is not None, "its end was not waited for"
+
+
 def wait_for_the_children(workers: WarmParent) -> None:
     deadline = time.monotonic() + 2  # from its last word to its exit
     while psutil.Process(workers._process.pid).children(recursive=True):

@@ -57,9 +57,11 @@ def judge(
     if raw is None:
         found = Finding("missing", f"No file `{bundle.notebook}.ipynb` was submitted.")
         return _unread(replace(blank, status="missing", findings=(found,)), bundle)
+    workers.prepare()
     try:
         rebuilt = rebuild(raw, bundle)
     except CorruptNotebook as error:
+        workers.dismiss()
         found = Finding("corrupt", f"The submitted file could not be read: {error}.")
         return _unread(replace(blank, status="corrupt", findings=(found,)), bundle)
     content = rebuilt.digest()

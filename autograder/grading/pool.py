@@ -122,7 +122,8 @@ def work_off(
 
 def _start_judge(setting: Setting) -> tuple[BaseProcess, Connection]:
     # Forked, because torch is imported already: a second and a half each otherwise.
-    setting.workers.wait_for_left()  # or the judge would have a share in it
+    setting.workers.dismiss()  # or the judge would have a share in it
+    setting.workers.wait_for_left()
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe()
     process = context.Process(target=_judge_process, args=(there, here, setting), daemon=True)

@@ -93,6 +93,7 @@ class WarmParent:
         self._socket = here
         self._warm = False
         self._leaving: Worker | None = None
+        self._prepared: Worker | None = None
         if preload is not None:
             self.warm(preload)
 
@@ -112,8 +113,24 @@ class WarmParent:
             raise UserError(f"The worker process did not start: {told[-1] if told else 'no reason given'}.")
         self._warm = True
 
+    def prepare(self) -> None:
+        """Have the next worker forked and confined, which takes as long as reading a notebook."""
+        if self._prepared is None:
+            self._prepared = self._fork()
+
     def spawn(self) -> Worker:
-        """A fresh worker, confined and ready; forked in milliseconds."""
+        """A fresh worker: the one that was prepared, or another."""
+        prepared, self._prepared = self._prepared, None
+        return prepared or self._fork()
+
+    def dismiss(self) -> None:
+        """End the worker that was prepared: nothing is to be run."""
+        if self._prepared is not None:
+            self._prepared.end()
+            self._prepared = None
+
+    def _fork(self) -> Worker:
+        """A worker, confined and ready in milliseconds; what it is asked waits until then."""
         from autograder.checking.errors import WorkerLost
         from autograder.grading.workers import Worker
 
@@ -145,6 +162,7 @@ class WarmParent:
 
     def close(self) -> None:
         """End the parent; workers that are still there end with their sockets."""
+        self.dismiss()
         self.wait_for_left()
         self._socket.close()
         if not self._warm:
