@@ -122,7 +122,7 @@ def hooked() -> nn.Module:
 
 def instead() -> nn.Module:
     module = nn.Linear(2, 1)
-    module.load_state_dict = lambda state: module.weight.data.fill_(5.0)  # type: ignore[method-assign, assignment]  # what a student may do
+    vars(module)["load_state_dict"] = lambda state: module.weight.data.fill_(5.0)
     return module
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -42,7 +42,13 @@ class _Asked:
     stopped_by: _Asked | None = None
     """An earlier one that stopped: this was not performed then."""
 
+    @cached_property
+    def tensors(self) -> int:
+        """How many there are in it."""
+        return len(tensors_in(self.whole()))
+
     def whole(self) -> dict[str, Any]:
+        """The request as it is sent."""
         before = {"begin": self.begin, "first": self.first}
         return self.request | {name: what for name, what in before.items() if what}
 
@@ -73,8 +79,6 @@ class Submission:
         """What is to be done before the next request."""
         self._promised: list[_Asked] = []
         """What is to be performed with the next request whose answer is asked for."""
-        self._tensors = 0
-        """How many tensors there are in these."""
         self._refuse: dict[int, Callable[[Any], object]] = {}
         """For each module that this check has made, by its number: what raises if it is none."""
         self._last_named = 0
@@ -94,7 +98,6 @@ class Submission:
         self.exchanges.clear()
         self._later.clear()
         self._promised.clear()
-        self._tensors = 0
         self._refuse.clear()
         self._last_named = 0
         self._begin = {"name": name, "seed": seed}
@@ -141,18 +144,16 @@ class Submission:
         """
         asked = _Asked(request, self._later, self._begin)
         self._later, self._begin = [], None
-        count = len(tensors_in(asked.whole()))
-        if self._promised and self._tensors + count > _MOST_TENSORS:
+        if self._promised and sum(each.tensors for each in (*self._promised, asked)) > _MOST_TENSORS:
             self._send()
         self._promised.append(asked)
-        self._tensors += count
         if len(self._promised) == _MOST_PROMISED:
             self._send()
         return partial(self._told, asked)
 
     def _send(self) -> None:
         """Have all that is promised performed, up to the first that stops."""
-        sent, self._promised, self._tensors = self._promised, [], 0
+        sent, self._promised = self._promised, []
         if len(sent) == 1:
             answers = [self._perform(sent[0].whole())]
         else:
@@ -165,6 +166,7 @@ class Submission:
             asked.stopped_by = stopped[0] if stopped else None
 
     def _told(self, asked: _Asked) -> dict[str, Any]:
+        """Its answer, or what stopped it or one before it raised; that it was asked is written down now."""
         if any(asked is other for other in self._promised):
             self._send()
         if asked.stopped_by is not None:

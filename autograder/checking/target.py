@@ -128,11 +128,12 @@ class Target:
 
         A real one is `cuda:1`, or `cuda`, the one of the highest number. `how` is what `_placing` takes.
         """
-        return self._seen(self._submission.ask(self._placing(args, **how)))
+        return self.placed_promise(args, **how)()
 
     def placed_promise(self, args: tuple[Any, ...], **how: Any) -> Callable[[], Placed]:
         """As `placed`, together with the other calls that are promised: what gives what was seen."""
-        return partial(self._seen_in, self._submission.promise(self._placing(args, **how)))
+        taken = self._submission.promise(self._placing(args, **how))
+        return lambda: self._seen(taken())
 
     def _placing(
         self,
@@ -173,9 +174,6 @@ class Target:
         if gradients:
             request["backward"] = 1
         return request
-
-    def _seen_in(self, taken: Callable[[], dict[str, Any]]) -> Placed:
-        return self._seen(taken())
 
     def _seen(self, told: dict[str, Any]) -> Placed:
         slopes = told.get("gradients", {})

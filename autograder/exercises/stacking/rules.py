@@ -132,6 +132,7 @@ def expect_no_dropout_after_eval(
     module.later(*arguments)
     module.eval()
     contexts = (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}")
-    for answer, context in [(module.promise(*arguments), context) for context in contexts]:
+    promised = [module.promise(*arguments) for _ in contexts]
+    for answer, context in zip(promised, contexts, strict=True):
         with case(context):
             expect(answer(), reference(parameters, *arguments), **form, sizes=two.sizes)

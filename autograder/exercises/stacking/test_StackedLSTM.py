@@ -220,12 +220,12 @@ def test_dropout_has_its_place(submission, sizes, draw):
         stack = filled_stack(submission, KIND, other, parameters, dropout=RATE)
         stack.train()
         calls.append((stack.promise(x, state), run_stack(parameters, x, state), other))
-    for (answer, wanted, other), width in zip(calls, ("", " as wide as its input"), strict=False):
+    *single, (of_two, wanted_of_two, _) = calls
+    for (answer, wanted, other), width in zip(single, ("", " as wide as its input"), strict=True):
         with case(f"with one layer{width} and dropout={RATE}, in training, where nothing is between layers"):
             expect(answer(), wanted, **STACK, sizes=other)
-    answer, wanted, _ = calls[-1]
-    output, last = answer()
-    expect_same_state(last, wanted[1], ("h_n", "c_n"))
+    output, last = of_two()
+    expect_same_state(last, wanted_of_two[1], ("h_n", "c_n"))
     if not torch.allclose(output[:, -1], last[0][-1], rtol=1e-4, atol=1e-6):
         fail(
             "In training with dropout, the last step of `output` and `h_n[-1]` are not the same numbers. "
@@ -238,16 +238,17 @@ def test_dropout_has_its_place(submission, sizes, draw):
 @needs(test_evaluation, test_dropout_has_its_place)
 def test_dropout_between_layers(submission, sizes, draw):
     """In training, each number handed up to the next layer is dropped with probability p, else scaled up."""
-    answers, belows = [], []
-    for layers in (2, 3):
+
+    def in_training(layers, calls):
         here = draw.at(sizes.but(**SEEN_THROUGH, L=layers))
         parameters, (x, state) = see_through(here), inputs(here)
         stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
         stack.train()
-        answers += [stack.promise(x, state) for _ in range(2 if layers == 2 else 1)]
-        belows.append(run_bottom(parameters, x, state))
-    *both, answer = answers
-    place, (below, below_three) = "between layer 0 and layer 1", belows
+        return [stack.promise(x, state) for _ in range(calls)], run_bottom(parameters, x, state)
+
+    both, below = in_training(layers=2, calls=2)
+    (answer,), below_of_three = in_training(layers=3, calls=1)
+    place = "between layer 0 and layer 1"
     first, second = (expect_dropped(layer_input(each()[0]), below, place) for each in both)
     expect_independent(first, place)
     if alike(first, second):
@@ -261,7 +262,7 @@ def test_dropout_between_layers(submission, sizes, draw):
     # What layer 1 made can be read where layer 2 got it.
     expect_dropped(
         layer_input(top[kept] * (1 - RATE)),
-        below_three[kept],
+        below_of_three[kept],
         "between layer 0 and layer 1, where those above them are kept,",
         " Each pair of layers has a dropout of its own.",
     )

@@ -155,8 +155,8 @@ def test_is_a_copy(submission, sizes, draw):
     sizes = sizes.but(L=2)
     lstm = reference_lstm(draw.at(sizes))
     stack, given = copied(submission, sizes, lstm)
-    left, copy = given.method("state_dict").promise(), stack.method("state_dict").promise()
-    trainable, after, before = given.describe().trainable, left(), copy()
+    of_given, of_stack = given.method("state_dict").promise(), stack.method("state_dict").promise()
+    trainable, after, before = given.describe().trainable, of_given(), of_stack()
     for name, value in lstm.state_dict().items():
         if name not in after or not torch.equal(after[name], value):
             fail(f"The copy changed `lstm.{name}`, which it should only read.")
