@@ -148,7 +148,9 @@ objects._OPERATIONS["each"] = each
     assert {**kept, "lstm_gates": ALL["lstm_gates"]} == ALL
     assert kept["lstm_gates"] < ALL["lstm_gates"]
     seen = set(outcomes(graded, "lstm_gates").values())
-    assert {"error", "crashed"} & seen, seen
+    # What is no answer at all ends the worker; what is one, and says nothing, the check.
+    ended = told in ("5", "[1, 2, 3]", "[{'each': 5}] * 3")
+    assert ("crashed" if ended else "error") in seen, seen
 
 
 def test_several_calls_have_the_time_of_one(quick_workers: WarmParent):
@@ -163,7 +165,7 @@ def each(self, request):
 objects._OPERATIONS["each"] = each
 """
     assert scores(run_judge(submission(before=slow % 0.3), quick_workers)) == ALL
-    graded = run_judge(submission(before=slow % 6), quick_workers)
+    graded = run_judge(submission(before=slow % 3), quick_workers)
     assert "timeout" in outcomes(graded, "lstm_gates").values()
     assert scores(graded)["copy_from_torch"] == ALL["copy_from_torch"]
 
