@@ -65,14 +65,11 @@ screenshots: $(READY) ## the pictures in docs/images/ again, from the tests in a
 # Less than half the size, for a colour here and there that is a little off. matplotlib brings Pillow.
 FEW_COLOURS := import sys; from PIL import Image; Image.open(sys.argv[1]).quantize(128).save(sys.argv[2], optimize=True)
 
-constraints: ## constraints.txt again, from today's newest versions
+constraints: ## constraints.txt again, from today's newest versions that the oldest Python can have
 	$(call need-python)
 	rm -rf build/pins
 	$(PYTHON) -m venv build/pins
-	build/pins/bin/python -m pip install --quiet $(TORCH)
-	build/pins/bin/python -m pip install --quiet -e ".[grading,dev]"
-	{ head -n 1 constraints.txt; \
-	  build/pins/bin/python -m pip freeze --exclude-editable | sed 's/+.*//'; } > build/constraints.txt
+	build/pins/bin/python packaging/constraints.py > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 	rm -rf build/pins
 

@@ -10,10 +10,13 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 import autograder
 from autograder.grading import course_files as module
@@ -186,6 +189,23 @@ def test_torch_is_pinned_without_a_local_version():
     pins = (ROOT / "constraints.txt").read_text().splitlines()
     assert "torch==2.13.0" in pins
     assert not [pin for pin in pins if "+" in pin or " @ " in pin or "/" in pin.partition("#")[0]]
+
+
+def test_the_oldest_python_that_is_named_can_have_every_pin():
+    """Its first release can: people have the one that their distribution came with, such as 3.11.2."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest = f"{project['requires-python'].removeprefix('>=')}.0"
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [Requirement(line) for line in lines if not line.startswith("#")]
+    asked = {pin: metadata.metadata(pin.name) for pin in pins}
+    others = [str(pin) for pin in pins if not pin.specifier.contains(asked[pin]["Version"])]
+    assert not others, "this environment is not the one that constraints.txt describes: set it up again"
+    refused = [
+        f"{pin} needs Python {asked[pin]['Requires-Python']}"
+        for pin in pins
+        if not SpecifierSet(asked[pin]["Requires-Python"] or "").contains(oldest)
+    ]
+    assert not refused, f"{oldest} is promised: `make constraints` finds pins that it can have"
 
 
 # --- a fresh course ---
