@@ -8,6 +8,8 @@ import sysconfig
 
 c = get_config()
 
+# By this name nbgrader's exchange, the groups of a JupyterHub and the gradebook know the course: no other
+# course on the same exchange may have it. Change it before anything is released.
 c.CourseDirectory.course_id = "recurrent-networks"
 c.CourseDirectory.solution_directory = "solutions"
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.verdict.json"]

@@ -172,7 +172,7 @@ def test_the_course_wheel_holds_the_course(course_wheel):
         if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
     }
     assert tracked <= held
-    assert "nbgrader_config.py" in held
+    assert {"nbgrader_config.py", "skeleton/assignment.ipynb", "skeleton/mistakes.toml"} <= held
     assert not [name for name in held if "/." in name or "__pycache__" in name]
 
 
@@ -228,7 +228,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-FRESH = ["nbgrader_config.py", "source/01_first/first.ipynb"]
+FRESH = [".gitignore", "README.md", "nbgrader_config.py", "source/01_first/first.ipynb"]
 
 
 def test_a_checkout_is_its_own_course():
@@ -257,13 +257,25 @@ def test_a_new_course_is_the_source_and_the_configuration(tmp_path, packaged, ta
     assert [path.name for path in (tmp_path / target).parent.iterdir() if path.name.startswith(".")] == []
 
 
+def test_everything_written_by_hand_goes_into_a_new_course(tmp_path, packaged):
+    """Without the right answers in other styles, `validate` would ask nothing of a check's fairness."""
+    for part in ("mistakes/01_first.toml", "variants/first.py", "variants/__pycache__/first.pyc"):
+        (packaged / "solutions" / part).parent.mkdir(parents=True, exist_ok=True)
+        (packaged / "solutions" / part).write_text("")
+    (packaged / "solutions/01_first").mkdir()
+    (packaged / "solutions/01_first/first.ipynb").write_text("{}")
+    new_course(tmp_path / "course")
+    made = ["solutions/mistakes/01_first.toml", "solutions/variants/first.py"]
+    assert files(tmp_path / "course") == sorted(FRESH + made)
+
+
 def test_an_empty_directory_is_filled_where_it_is(tmp_path, monkeypatch, packaged):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
     new_course(Path())
     assert files(Path()) == FRESH
-    assert sorted(path.name for path in here.iterdir()) == ["nbgrader_config.py", "source"]
+    assert sorted(path.name for path in here.iterdir()) == [*FRESH[:3], "source"]
 
 
 def test_copies_can_be_edited_even_where_the_package_is_read_only(tmp_path, packaged):

@@ -54,14 +54,44 @@ def demo(
 @app.command()
 def new(
     directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")],
+    course_id: Annotated[
+        str | None,
+        typer.Option(
+            "--course-id",
+            metavar="NAME",
+            help="The course's name on nbgrader's exchange, which no other course there may have; "
+            "default: made from the directory's name.",
+        ),
+    ] = None,
+    empty: Annotated[
+        bool, typer.Option("--empty", help="Without assignments: for a course that you write yourself.")
+    ] = False,
     course: OriginOption = None,
 ) -> None:
     """Make a fresh course directory from the packaged course."""
     from autograder.grading.course_files import new_course
 
     with told():
-        new_course(directory, course)
-        tell(f"A new course lies in {directory}. Next: autograder build --course {directory}")
+        name = new_course(directory, course, course_id=course_id, empty=empty)
+        tell(f"A new course lies in {directory}; its README.md says what is where and what to back up.")
+        tell(f"On nbgrader's exchange it is called {name}. Another name: `course_id` in nbgrader_config.py.")
+        step = "new-assignment 01_first" if empty else "build"
+        tell(f"Next: autograder {step} --course {directory}")
+
+
+@app.command("new-assignment")
+def new_assignment(
+    name: Annotated[str, typer.Argument(help="What it is to be called, as 01_first.")],
+    course: CourseOption = Path("."),
+) -> None:
+    """Write a small assignment into source/ that works as it is, to make your own from."""
+    from autograder.grading.course import Course
+    from autograder.grading.fresh.new_assignment import new_assignment as write_assignment
+
+    with told():
+        for path in write_assignment(Course.at(course), name):
+            tell(str(path))
+        tell(f"Next: autograder build {name}, then edit these files and build again.")
 
 
 @app.command()

@@ -76,12 +76,11 @@ def told() -> Iterator[None]:
             "Grading runs on Linux; in a notebook, `check` works everywhere.", markup=False, soft_wrap=True
         )
         raise typer.Exit(1)
-    from autograder.grading.course_files import CourseFilesMissing, CourseTargetTaken
     from autograder.grading.errors import UserError
 
     try:
         yield
-    except (UserError, CourseFilesMissing, CourseTargetTaken) as error:
+    except UserError as error:
         err.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:

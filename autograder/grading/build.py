@@ -59,7 +59,10 @@ def build(course: Course, assignments: list[str], say: Callable[[str], None] = p
         )
     chosen = assignments or known
     if not chosen:
-        raise UserError(f"There is nothing to build: {course.folder('source', '.', '.')} holds no notebook.")
+        raise UserError(
+            f"There is nothing to build: {course.folder('source', '.', '.')} holds no assignment. "
+            "`autograder new-assignment 01_first` writes one to begin with."
+        )
     # The proof runs the demonstrations, too, and those may train something.
     with WarmParent(RunLimits(cell_seconds=120, total_seconds=600), preload=OPTIMIZERS) as workers:
         return [_build_one(course, name, workers, say) for name in chosen]

@@ -12,20 +12,26 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import autograder
+from autograder.grading.errors import UserError
+from autograder.grading.fresh.course_id import course_id_of, legal_course_id, with_course_id
+from autograder.grading.fresh.texts import texts
 
-COURSE_PARTS = ("source", "nbgrader_config.py")
-MISTAKES = "solutions/mistakes"
-"""What else a course may have: its catalogue of known mistakes."""
+CONFIG = "nbgrader_config.py"
+COURSE_PARTS = ("source", CONFIG)
+MISTAKES, VARIANTS = "solutions/mistakes", "solutions/variants"
+"""What else a course may have: its catalogue of known mistakes, and right answers in other styles."""
+SKELETON = "skeleton"
+"""The assignment that one's own begin with."""
 COURSE_PACKAGE = "autograder_course"
 
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__")
 
 
-class CourseFilesMissing(RuntimeError):
+class CourseFilesMissing(UserError):
     """Neither a checkout nor the instructor's package is there to copy a course from."""
 
 
-class CourseTargetTaken(RuntimeError):
+class CourseTargetTaken(UserError):
     """The directory that a new course should go to is in use or cannot be written."""
 
 
@@ -44,12 +50,17 @@ def course_files() -> Path:
     )
 
 
-def new_course(target: Path, origin: Path | None = None) -> None:
+def new_course(
+    target: Path, origin: Path | None = None, *, course_id: str | None = None, empty: bool = False
+) -> str:
     """Make a fresh course directory at `target`, a copy of the course at `origin`: whole, or not at all.
 
-    `origin` is the packaged course if it is not named. `target` may be absent or an empty directory;
-    missing parents are made. Raises `CourseTargetTaken` for anything else and when it cannot be
-    written, and `CourseFilesMissing` as `course_files` does and for an `origin` that is no course.
+    `origin` is the packaged course if it is not named; of an `empty` course only its configuration is
+    copied. `target` may be absent or an empty directory; missing parents are made. Returns the name by
+    which nbgrader is to know the course: `course_id`, or one made from the directory's.
+
+    Raises `CourseTargetTaken` if the directory is in use or cannot be written, `CourseFilesMissing` as
+    `course_files` does and for an `origin` that is no course, `UserError` for an illegal `course_id`.
     """
     if origin is not None and not all((origin / part).exists() for part in COURSE_PARTS):
         raise CourseFilesMissing(
@@ -57,48 +68,65 @@ def new_course(target: Path, origin: Path | None = None) -> None:
         )
     origin = origin or course_files()
     target = Path(os.path.abspath(target))
+    name = course_id_of(target.name) if course_id is None else legal_course_id(course_id)
     try:
         if target.is_dir() and not any(target.iterdir()):
-            _fill(target, origin)
+            _fill(target, origin, name, empty)
         elif os.path.lexists(target):
             raise CourseTargetTaken(f"{target} exists and is not an empty directory; name another one.")
         else:
-            _make(target, origin)
+            _make(target, origin, name, empty)
     except (OSError, shutil.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise CourseTargetTaken(f"No course could be made at {target}: {reason}.") from error
+    return name
 
 
-def _make(target: Path, origin: Path) -> None:
+def _make(target: Path, origin: Path, name: str, empty: bool) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     stage = target.parent / f".{target.name}.new-{os.getpid()}"
     try:
-        _copy(origin, stage)
+        _write(origin, stage, name, empty)
         stage.rename(target)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _fill(target: Path, origin: Path) -> None:
+def _fill(target: Path, origin: Path, name: str, empty: bool) -> None:
     """As `_make`, but keeps the empty directory that is there: it may be someone's working directory."""
     stage = target / f".new-{os.getpid()}"
     try:
-        _copy(origin, stage)
+        _write(origin, stage, name, empty)
         for made in stage.iterdir():
             made.rename(target / made.name)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _copy(origin: Path, stage: Path) -> None:
+def _write(origin: Path, stage: Path, name: str, empty: bool) -> None:
+    """A course with all that it begins with, at a place that is free."""
     stage.mkdir()
-    for part in COURSE_PARTS:
-        if (origin / part).is_dir():
-            shutil.copytree(origin / part, stage / part, ignore=_NOT_COPIED, copy_function=shutil.copyfile)
-        else:
-            shutil.copyfile(origin / part, stage / part)
-    if (origin / MISTAKES).is_dir():
-        shutil.copytree(origin / MISTAKES, stage / MISTAKES, copy_function=shutil.copyfile)
+    if empty:
+        for part in ("source", MISTAKES):
+            (stage / part).mkdir(parents=True)
+    else:
+        for part in ("source", MISTAKES, VARIANTS):
+            if (origin / part).is_dir():
+                shutil.copytree(
+                    origin / part, stage / part, ignore=_NOT_COPIED, copy_function=shutil.copyfile
+                )
+    config = (origin / CONFIG).read_text(encoding="utf-8")
+    (stage / CONFIG).write_text(with_course_id(config, name), encoding="utf-8")
+    sources = sorted(path for path in (stage / "source").iterdir() if any(path.glob("*.ipynb")))
+    written = texts(
+        name,
+        [path.name for path in sources],
+        has_mistakes=(stage / MISTAKES).is_dir(),
+        has_variants=(stage / VARIANTS).is_dir(),
+    )
+    for file, text in written.items():
+        if not (stage / file).exists():
+            (stage / file).write_text(text, encoding="utf-8")
 
 
 def _checkout() -> Path | None:

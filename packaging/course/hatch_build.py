@@ -8,8 +8,16 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PARTS = ("source", "solutions/mistakes", "solutions/demo_class.toml", "nbgrader_config.py", "LICENSE")
-REQUIRED = ("source", "solutions/demo_class.toml", "nbgrader_config.py")
+PARTS = (
+    "source",
+    "skeleton",
+    "solutions/mistakes",
+    "solutions/variants",
+    "solutions/demo_class.toml",
+    "nbgrader_config.py",
+    "LICENSE",
+)
+REQUIRED = ("source", "skeleton", "solutions/demo_class.toml", "nbgrader_config.py")
 
 
 class CourseFiles(BuildHookInterface):
