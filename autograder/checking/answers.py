@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from autograder.checking.diagnosis import RAISED
 from autograder.worker.frames import Opaque, Ref
 
 Exchange = tuple[dict[str, Any], dict[str, Any]]
@@ -23,8 +24,6 @@ Exchange = tuple[dict[str, Any], dict[str, Any]]
 _DIGITS = {torch.float64: 4, torch.float32: 2}
 """Decimals kept of a projected number, by dtype. Of coarser dtypes only shapes count: their rounding depends
 on the order in which a student adds."""
-RAISED = "raised-"
-"""How the fingerprint of answers begins that ended with an exception: any mistake may raise the same."""
 
 
 def fingerprint(exchanges: Sequence[Exchange], rule: str, message: str) -> str | None:

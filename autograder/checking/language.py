@@ -1,0 +1,63 @@
+"""The names that a check may use; `autograder.checking` hands them on."""
+
+from autograder.checking.devices import expect_device_neutral
+from autograder.checking.draw import Draw, Sizes
+from autograder.checking.dtypes import DTYPES, EXTREMES, expect_dtypes
+from autograder.checking.expect import (
+    CheckFailed,
+    agree,
+    carried,
+    case,
+    compare,
+    expect,
+    expect_dtype,
+    expect_no_kernel,
+    expect_no_mention,
+    expect_not_shared,
+    expect_untouched,
+    fail,
+    tree_leaves,
+)
+from autograder.checking.gradients import as_leaves, expect_gradients
+from autograder.checking.marks import hidden, needs, points, rule, teaching_only
+from autograder.checking.once import computed_once
+from autograder.checking.registered import expect_module, expect_registered, make_module
+from autograder.checking.submission import Submission
+from autograder.checking.target import Target
+from autograder.worker.frames import Opaque
+
+__all__ = [
+    "DTYPES",
+    "EXTREMES",
+    "CheckFailed",
+    "Draw",
+    "Opaque",
+    "Sizes",
+    "Submission",
+    "Target",
+    "agree",
+    "as_leaves",
+    "carried",
+    "case",
+    "compare",
+    "computed_once",
+    "expect",
+    "expect_device_neutral",
+    "expect_dtype",
+    "expect_dtypes",
+    "expect_gradients",
+    "expect_module",
+    "expect_no_kernel",
+    "expect_no_mention",
+    "expect_not_shared",
+    "expect_registered",
+    "expect_untouched",
+    "fail",
+    "hidden",
+    "make_module",
+    "needs",
+    "points",
+    "rule",
+    "teaching_only",
+    "tree_leaves",
+]
