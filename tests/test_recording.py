@@ -17,6 +17,7 @@ from autograder.checking.session import with_checks
 from autograder.grading import record as record_module
 from autograder.grading import store as store_module
 from autograder.grading.course import Course
+from autograder.grading.files import beside as beside_module
 from autograder.grading.judge import Graded, judge
 from autograder.grading.record import record, refile
 from autograder.grading.store import Key, assignment_seed, clear_leftovers, load_verdict
@@ -57,10 +58,12 @@ def resubmitted(tmp_path_factory) -> Resubmitted:
 
     first, second = notebook_path(course, student).read_bytes(), submission(WRONG)
     with WarmParent() as workers, bundle.checks_folder() as folder:
+        (notebook_path(course, student).parent / "submission_secret.txt").write_text("drawn first")
         record(course, bundle, judged(first), Key.of(first, bundle.digest(), seed))
         told = judged(second)
     notebook_path(course, student).write_bytes(second)
     (notebook_path(course, student).parent / "timestamp.txt").write_text("2026-03-01 10:30:00 UTC")
+    (notebook_path(course, student).parent / "submission_secret.txt").write_text("drawn anew")
     return Resubmitted(course, told, Key.of(second, bundle.digest(), seed))
 
 
@@ -68,7 +71,7 @@ def parts(course: Course) -> dict[str, Any]:
     """What is on record of the one student, each part by itself."""
     folder = course.folder("autograded", "ben", ASSIGNMENT)
     kept = load_verdict(course, "ben", ASSIGNMENT)
-    files = {name: folder / name for name in (f"{NOTEBOOK}.ipynb", "timestamp.txt")}
+    files = {name: folder / name for name in (f"{NOTEBOOK}.ipynb", *store_module.BESIDE)}
     return {
         "gradebook": rows(course),
         "verdict": kept and kept.verdict,
@@ -121,7 +124,7 @@ def move(origin: Path, target: Path) -> None:
 
 def kill_at(line: int) -> None:
     """End this process when it comes to so many lines of the modules that record; repetitions count once."""
-    files = {module.__file__ for module in (record_module, store_module)}
+    files = {module.__file__ for module in (record_module, store_module, beside_module)}
     seen = set()
 
     def follow(frame: Any, event: str, _: Any) -> Any:

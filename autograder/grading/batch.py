@@ -12,6 +12,7 @@ from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.files.beside import is_beside
 from autograder.grading.gpu import require_gpu
 from autograder.grading.judge import Graded, judge
 from autograder.grading.known import KnownMistakes, kept_mistakes, known_mistakes
@@ -123,7 +124,8 @@ def grade(
                 verdicts[student] = kept
                 todo.append(Submitted(student, raw, kept.content))
             else:
-                if recorded[student] != course.submitted_at(student, assignment):
+                timely = recorded[student] == course.submitted_at(student, assignment)
+                if not timely or not is_beside(course, student, assignment):
                     refile(course, bundle, kept, key)
                 known.append(Done(kept.verdict, fresh=False))
         started(len(chosen))

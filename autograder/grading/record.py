@@ -33,6 +33,11 @@ from sqlalchemy import and_, case, func, select
 from autograder.grading.bundle import Bundle, grade_id, is_grade
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.files.beside import (
+    staged_beside,
+    withdraw_feedback,
+    withdraw_feedback_of_another_time,
+)
 from autograder.grading.gradebook import Conflict, take_lock
 from autograder.grading.judge import Graded
 from autograder.grading.store import Kept, Key, one_writer, staged, staged_verdict, withdraw_verdict
@@ -92,27 +97,32 @@ def record(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
     student, assignment = graded.verdict.student, graded.verdict.assignment
     notebook = course.folder("autograded", student, assignment) / f"{bundle.notebook}.ipynb"
     with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
-        with staged(notebook, graded.notebook + "\n"), _staged_timestamp(course, student, assignment):
+        with staged(notebook, graded.notebook + "\n"), staged_beside(course, student, assignment):
             _save(course, bundle, graded)
         _set_permissions(course, student, assignment)
+        withdraw_feedback(course, student, assignment)
 
 
 def record_scores(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
     """Record the scores, the late penalty and the verdict: what `nbgrader autograde` leaves to us."""
     with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
         _save(course, bundle, graded)
+        withdraw_feedback(course, graded.verdict.student, graded.verdict.assignment)
 
 
 def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
     """Record that what has a verdict was handed in again, at another time or in another file.
 
+    It also puts beside the graded notebook what an earlier version had not put there.
+
     The time in the gradebook comes after the one beside the notebook: whether it is right is seen next time.
     """
     student, assignment = kept.verdict["student"], bundle.assignment
     with one_writer(course), staged_verdict(course, kept.verdict, key, kept.content):
-        with _staged_timestamp(course, student, assignment):
+        with staged_beside(course, student, assignment):
             pass
         _set_permissions(course, student, assignment)
+        withdraw_feedback_of_another_time(course, student, assignment)
         with _transaction(course) as gradebook:
             notebook = gradebook.find_submission_notebook(bundle.notebook, assignment, student)
             _file_time(course, notebook.assignment, notebook, assignment)
@@ -182,19 +192,6 @@ def _file_time(
     """When it was handed in, and what that costs."""
     submission.timestamp = course.submitted_at(submission.student_id, assignment)
     notebook.late_submission_penalty = _late_penalty(course, notebook, submission.total_seconds_late)
-
-
-@contextmanager
-def _staged_timestamp(course: Course, student: str, assignment: str) -> Iterator[None]:
-    """The submission's `timestamp.txt` beside the graded notebook, or none, when the block ends well."""
-    submitted = course.folder("submitted", student, assignment) / "timestamp.txt"
-    stamp = course.folder("autograded", student, assignment) / "timestamp.txt"
-    if submitted.is_file() and not submitted.is_symlink():
-        with staged(stamp, submitted.read_text(encoding="utf-8", errors="replace")):
-            yield
-    else:
-        yield
-        stamp.unlink(missing_ok=True)
 
 
 def _set_permissions(course: Course, student: str, assignment: str) -> None:

@@ -25,6 +25,13 @@ from autograder.grading.errors import UserError
 from autograder.grading.gradebook import LOCK_SECONDS
 from autograder.grading.verdict import Verdict
 
+TIMESTAMP = "timestamp.txt"
+"""When it was handed in, as nbgrader writes it beside a notebook."""
+SECRET = "submission_secret.txt"
+"""What nbgrader makes the name of a feedback page from in the exchange."""
+BESIDE = (TIMESTAMP, SECRET)
+"""What goes with a notebook from `submitted/` to `autograded/`."""
+
 
 @dataclass(frozen=True)
 class Key:
@@ -133,7 +140,8 @@ def clear_leftovers(course: Course, bundle: Bundle) -> None:
         ours += [(hidden, "seed"), (hidden / "known", "*.json")]
         for student in course.students(bundle.assignment):
             graded = course.folder("autograded", student, bundle.assignment)
-            ours += [(graded, f"{bundle.notebook}.ipynb"), (graded, "timestamp.txt")]
+            ours += [(graded, name) for name in (f"{bundle.notebook}.ipynb", *BESIDE)]
+            ours.append((course.folder("feedback", student, bundle.assignment), SECRET))
         for folder, name in ours:
             for path in folder.glob(f".{name}.*.tmp"):
                 path.unlink(missing_ok=True)
