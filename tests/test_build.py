@@ -107,6 +107,8 @@ def test_build_refuses_points_that_differ_from_the_checks(built, tmp_path):
     result = autograder_here("build", LSTM, "--course", course)
     assert result.returncode == 1
     assert result.stderr.splitlines() == [
-        f"{LSTM} cannot be released: the cell of `lstm_cell` gives 3 points, its checks give 2."
+        f"source/{LSTM}/{NOTEBOOK}, cell `check_lstm_cell`: gives 3 points, its checks give 2 "
+        "(matches_torch 0.5, any_size 0.5, gradients 0.5, arguments_untouched 0.5).",
+        "1 problem; nothing was run and nothing was changed.",
     ]
     assert (everything(course), files(course, "solutions")) == before

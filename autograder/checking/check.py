@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,7 +47,14 @@ class CheckResult:
 
 
 class ChecksBroken(Exception):
-    """The check files cannot be collected: a fault of the course, not of a student."""
+    """The check files cannot be collected: a fault of the course, not of a student.
+
+    `errors` are the exceptions that their import ended with, each with its file.
+    """
+
+    def __init__(self, told: str, errors: Sequence[tuple[Path, BaseException]] = ()) -> None:
+        super().__init__(told)
+        self.errors = tuple(errors)
 
 
 def read_check(item: pytest.Item) -> Check:

@@ -194,7 +194,8 @@ class _Plugin:
         self.body: Callable[[pytest.Session], Any] | None = None
         self.ran = False
         self.result: Any = None
-        self.collection_errors: list[str] = []
+        self.broken: list[tuple[Path, BaseException]] = []
+        """The check files that could not be collected, and why."""
 
     def run(self, item: pytest.Item) -> BaseException | None:
         """Run a collected check with what is given, and return the exception it ended with."""
@@ -230,13 +231,18 @@ class _Plugin:
     def draw(self) -> Draw:
         return self.given["draw"]
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.collection_errors.append(str(report.longrepr))
+    def pytest_exception_interact(
+        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]
+    ) -> None:
+        if call.when == "collect" and call.excinfo is not None:
+            raised = call.excinfo.value
+            # Pytest wraps some errors in a text of its own.
+            cause = raised.__cause__ if isinstance(raised, pytest.Collector.CollectError) else None
+            self.broken.append((node.path, cause or raised))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        if not self.collection_errors and self.body is not None:
+        if not self.broken and self.body is not None:
             self.ran = True
             self.result = self.body(session)
         return True
@@ -271,8 +277,9 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
     options += ["--noconftest", "--import-mode=importlib", "-c", os.devnull, f"--rootdir={folder.parent}"]
     with undisturbed():
         pytest.main([*options, str(folder)], plugins=[plugin])
-    if plugin.collection_errors:
-        raise ChecksBroken(plugin.collection_errors[0])
+    if plugin.broken:
+        path, error = plugin.broken[0]
+        raise ChecksBroken(f"{path.name} stops with {type(error).__name__}: {error}", plugin.broken)
     if raised:
         raise raised[0]
     if not plugin.ran:

@@ -101,9 +101,12 @@ def build(
 ) -> None:
     """Generate release/ and solutions/ from source/; refuse what would be unfair."""
     from autograder.grading.build import build as build_course
+    from autograder.grading.building.examine import passed_over
     from autograder.grading.course import Course
 
     with told():
+        for line in [] if assignments else passed_over(Course.at(course)):
+            err.print(line, markup=False, soft_wrap=True)
         for built in build_course(
             Course.at(course), assignments or [], say=lambda line: out.print(line, markup=False)
         ):

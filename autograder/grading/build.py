@@ -25,6 +25,8 @@ from sqlalchemy import text
 
 from autograder.checking.hints import FILE, sealed
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
+from autograder.grading.building.examine import chosen_assignments, examine
+from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import OPTIMIZERS, Bundle, grade_id, is_grade, is_solution
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
@@ -49,20 +51,14 @@ class Built:
 
 
 def build(course: Course, assignments: list[str], say: Callable[[str], None] = print) -> list[Built]:
-    """Build the assignments, in order; `UserError` for the first that must not be released."""
-    known = course.assignments()
-    unknown = [name for name in assignments if name not in known]
-    if unknown:
-        raise UserError(
-            f"There is no assignment {unknown[0]!r} in {course.root}. "
-            f"Assignments: {', '.join(known) or 'none'}."
-        )
-    chosen = assignments or known
-    if not chosen:
-        raise UserError(
-            f"There is nothing to build: {course.folder('source', '.', '.')} holds no assignment. "
-            "`autograder new-assignment 01_first` writes one to begin with."
-        )
+    """Build the assignments, in order; `UserError` for the first that must not be released.
+
+    What can be seen without running anything is looked at first, in all of them: `Unfit` names all of it.
+    """
+    chosen = chosen_assignments(course, assignments)
+    problems = examine(course, chosen)
+    if problems:
+        raise Unfit(problems)
     # The proof runs the demonstrations, too, and those may train something.
     with WarmParent(RunLimits(cell_seconds=120, total_seconds=600), preload=OPTIMIZERS) as workers:
         return [_build_one(course, name, workers, say) for name in chosen]
@@ -75,7 +71,6 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
         _generate_release(stage, assignment)
         bundle = stage.bundle(assignment)
         with bundle.checks_folder() as folder:
-            with_checks(folder, lambda checks: _prove_points(bundle, checks))
             solution = _generate_solution(stage, assignment)
             say(f"{assignment}: proving the solution and the release")
             verdict = with_checks(folder, lambda checks: _prove(bundle, solution, checks, workers))
@@ -205,17 +200,6 @@ def _prove(bundle: Bundle, solution: bytes, checks: Checks, workers: WarmParent)
                 "change a score."
             )
     return full
-
-
-def _prove_points(bundle: Bundle, checks: Checks) -> None:
-    """The checks of each task are worth what its cell says, and each task has checks."""
-    for task, points in bundle.tasks.items():
-        worth = sum(check.points for check in checks.of(task))
-        if worth != points:
-            raise UserError(
-                f"{bundle.assignment} cannot be released: the cell of `{task}` gives {points:g} points, "
-                f"its checks give {worth:g}."
-            )
 
 
 def _without_demonstration_tags(released: str) -> str:

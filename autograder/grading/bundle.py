@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import nbformat
@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 
 import autograder.checking
 import autograder.exercises
+import autograder.worker
 from autograder.grading.mistakes import Mistake
 
 DEMONSTRATION = "demonstration"
@@ -78,7 +79,7 @@ class Bundle:
     @property
     def has_checks(self) -> bool:
         """Whether there are checks for the notebook, beside it or in this package."""
-        return bool(self.own_checks) or _packaged_checks(self.notebook).is_dir()
+        return bool(self.own_checks) or packaged_checks(self.notebook).is_dir()
 
     @property
     def preload(self) -> tuple[str, ...]:
@@ -87,7 +88,7 @@ class Bundle:
         code = [cell["source"] for cell in cells if DEMONSTRATION not in tags(cell)]  # those are not run
         code += [*self.solution.values(), *self.own_checks.values()]
         if not self.own_checks:
-            code += [file.read_text("utf-8") for file in _packaged_checks(self.notebook).glob("*.py")]
+            code += [file.read_text("utf-8") for file in packaged_checks(self.notebook).glob("*.py")]
         return OPTIMIZERS if any("optim." in source for source in code) else ()
 
     @contextmanager
@@ -97,10 +98,12 @@ class Bundle:
         The course's own, which lie beside the source notebook in `checks/`, come before the package's.
         """
         if not self.own_checks:
-            yield _packaged_checks(self.notebook)
+            yield packaged_checks(self.notebook)
             return
         with tempfile.TemporaryDirectory(prefix="autograder-checks-") as made:
-            folder = Path(made) / f"{self.notebook}_checks"
+            # Python keeps modules by their name: checks that were edited must not be taken for the old ones.
+            content = hashlib.sha256(repr(sorted(self.own_checks.items())).encode()).hexdigest()[:8]
+            folder = Path(made) / f"{self.notebook}_checks_{content}"
             folder.mkdir()
             for name, source in self.own_checks.items():
                 (folder / name).write_text(source, encoding="utf-8")
@@ -111,15 +114,27 @@ class Bundle:
         parts = (self.assignment, self.notebook, self.released)
         own = [sorted(part.items()) for part in (self.instructor_tests, self.own_checks, self.solution)]
         found = hashlib.sha256(repr((parts, own)).encode())
-        exercises = Path(autograder.exercises.__file__).parent
-        language = Path(autograder.checking.__file__).parent
-        for folder in (_packaged_checks(self.notebook), exercises, language):
-            for file in sorted(folder.glob("*.py")):
-                found.update(file.read_bytes())
+        for file in sorted(packaged_checks(self.notebook).glob("*.py")):
+            found.update(file.read_bytes())
+        found.update(_language())
         return found.hexdigest()
 
 
-def _packaged_checks(notebook: str) -> Path:
+@cache
+def _language() -> bytes:
+    """The digest of what all checks share: what they are written in, and the process that they ask."""
+    found = hashlib.sha256()
+    exercises = Path(autograder.exercises.__file__).parent
+    checking, worker = Path(autograder.checking.__file__).parent, Path(autograder.worker.__file__).parent
+    for file in sorted([*exercises.glob("*.py"), *checking.rglob("*.py"), *worker.rglob("*.py")]):
+        found.update(
+            f"{file.relative_to(exercises.parent)}\n".encode() + hashlib.sha256(file.read_bytes()).digest()
+        )
+    return found.digest()
+
+
+def packaged_checks(notebook: str) -> Path:
+    """Where the package has its checks of a notebook, if it has any."""
     return Path(autograder.exercises.__file__).parent / notebook
 
 

@@ -7,7 +7,7 @@ docs/mistakes.md describes it. What a mistake answers is found out by running it
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,14 @@ class Mistake:
         return solution[self.task].replace(self.find, self.replace)
 
 
+@dataclass(frozen=True)
+class Fault:
+    """What does not hold in a catalogue, in a sentence that begins with the mistake's name, and its line."""
+
+    message: str
+    line: int | None = None
+
+
 def read_catalogue(text: str, solution: Mapping[str, str], where: str) -> tuple[Mistake, ...]:
     """The mistakes of one assignment. `solution` has its solution cells' sources by `grade_id`.
 
@@ -43,30 +51,59 @@ def read_catalogue(text: str, solution: Mapping[str, str], where: str) -> tuple[
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where} is not TOML that can be read: {error}.") from error
-    return tuple(_read(name, table, solution, f"{where}: {name}") for name, table in tables.items())
+    for name, table in tables.items():
+        for told in _faults(name, table, solution):
+            raise UserError(f"{where}: {told}")
+    return tuple(_read(name, table) for name, table in tables.items())
 
 
-def _read(name: str, table: Any, solution: Mapping[str, str], where: str) -> Mistake:
+def catalogue_faults(
+    text: str, solution: Mapping[str, str] | None, graded: Collection[str]
+) -> Iterator[Fault]:
+    """Everything that does not hold in a catalogue; with `solution=None`, whatever can be said without one.
+
+    `graded` are the tasks that have a cell with points.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        yield Fault(f"is not TOML that can be read: {error}.")
+        return
+    lines = {line.strip(): number for number, line in reversed(list(enumerate(text.splitlines(), 1)))}
+    for name, table in tables.items():
+        line = lines.get(f"[{name}]")
+        told = list(_faults(name, table, solution))
+        yield from (Fault(message, line) for message in told)
+        if not told and solution is not None and table["task"] not in graded:
+            yield Fault(f"{name} is a mistake in `{table['task']}`, which no cell grades.", line)
+
+
+def _faults(name: str, table: Any, solution: Mapping[str, str] | None) -> Iterator[str]:
     if not isinstance(table, dict) or any(not isinstance(table.get(field), str) for field in FIELDS):
-        raise UserError(f"{where} must be a table with the texts {', '.join(FIELDS)}.")
+        yield f"{name} must be a table with the texts {', '.join(FIELDS)}."
+        return
     unknown = sorted(set(table) - set(FIELDS))
     if unknown:
-        raise UserError(f"{where} has a field `{unknown[0]}`, which no mistake has.")
-    if table["task"] not in solution:
-        raise UserError(f"{where} names the task `{table['task']}`, which the notebook does not have.")
+        yield f"{name} has a field `{unknown[0]}`, which no mistake has."
     if table["caught_by"] not in RULES:
-        raise UserError(
-            f"{where} is to be caught by `{table['caught_by']}`; the rules are {', '.join(RULES)}."
-        )
+        yield f"{name} is to be caught by `{table['caught_by']}`; the rules are {', '.join(RULES)}."
     if not table["hint"].strip():
-        raise UserError(f"{where} has no hint.")
+        yield f"{name} has no hint."
+    if solution is None:
+        return
+    if table["task"] not in solution:
+        yield f"{name} names the task `{table['task']}`, which the notebook does not have."
+        return
     found = solution[table["task"]].count(table["find"]) if table["find"] else 0
     if found != 1:
         times = f"{found} times" if found else "nowhere"
-        raise UserError(
-            f"{where}: what it replaces stands {times} in the solution of `{table['task']}`; "
+        yield (
+            f"{name}: what it replaces stands {times} in the solution of `{table['task']}`; "
             "an edit must apply exactly once."
         )
+
+
+def _read(name: str, table: Mapping[str, str]) -> Mistake:
     return Mistake(name, **{field: table[field] for field in FIELDS} | {"hint": _flowing(table["hint"])})
 
 

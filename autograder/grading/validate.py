@@ -19,6 +19,8 @@ from autograder.checking.check import Check
 from autograder.checking.hints import FILE, opened
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.grading.batch import Submitted
+from autograder.grading.building.examine import chosen_assignments, examine
+from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
@@ -68,9 +70,10 @@ def validate(
     course: Course, assignments: list[str], jobs: int, say: Callable[[str], None] = print
 ) -> list[Validation]:
     """Validate the assignments, in order: all of the course if none is named."""
-    chosen = assignments or course.assignments()
-    if not chosen:
-        raise UserError(f"There is nothing to validate: {course.root} has no assignment.")
+    chosen = chosen_assignments(course, assignments)
+    problems = examine(course, chosen)
+    if problems:
+        raise Unfit(problems)
     with WarmParent(preload=OPTIMIZERS) as workers:
         return [_validate(course, name, workers, jobs, say) for name in chosen]
 

@@ -1,0 +1,160 @@
+"""The cells of a source notebook: their ids, their Python, what they grade, and what they show too early."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from autograder.grading.building.markers import Markers
+from autograder.grading.building.problem import Problem
+from autograder.grading.building.source import MAY_FAIL, SourceCell
+from autograder.grading.bundle import DEMONSTRATION
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def look_at_ids(cells: Sequence[SourceCell]) -> Iterator[Problem]:
+    """Ids that two cells have, and nbgrader's own rules for what a cell's metadata must say."""
+    from nbgrader.nbgraderformat import MetadataValidator, ValidationError
+
+    seen: dict[str, SourceCell] = {}
+    for cell in cells:
+        try:
+            MetadataValidator().validate_cell(cell.node)
+        except ValidationError as error:
+            yield Problem(cell.where(), f"nbgrader refuses its metadata: {str(error).splitlines()[0]}")
+        except (KeyError, TypeError, AttributeError) as error:
+            yield Problem(cell.where(), f"its nbgrader metadata lack a field or have a wrong one: {error}.")
+        if not cell.grade_id:
+            continue
+        first = seen.setdefault(cell.grade_id, cell)
+        if first is not cell:
+            yield Problem(
+                f"{cell.file}, cell {cell.number}",
+                f"has the id `{cell.grade_id}`, which cell {first.number} has, too: "
+                "give one of them another id, or delete the copy.",
+            )
+
+
+def look_at_syntax(cells: Sequence[SourceCell]) -> Iterator[Problem]:
+    """Cells that are no Python."""
+    for cell in cells:
+        if MAY_FAIL in cell.tags:
+            continue
+        try:
+            cell.tree()
+        except SyntaxError as error:
+            text = cell.source.split("\n")
+            line = error.lineno or 1
+            shown = (
+                f" (`{text[line - 1].strip()}`)" if 0 < line <= len(text) and text[line - 1].strip() else ""
+            )
+            yield Problem(cell.where(line), f"is no Python: {error.msg}{shown}.")
+        except ValueError as error:  # a null byte
+            yield Problem(cell.where(), f"is no Python: {error}.")
+
+
+def look_at_tasks(
+    cells: Sequence[SourceCell], checked: Mapping[str, str], expected: str
+) -> Iterator[Problem]:
+    """Tasks with checks and no cell that grades them, and the reverse.
+
+    `checked` has the check file of each task, `expected` is the folder where they would lie.
+    """
+    graded = {cell.task: cell for cell in cells if cell.task}
+    for task, file in checked.items():
+        if task not in graded and cells:
+            call = next((cell for cell in cells if _mentions_check(cell, task)), None)
+            told = (
+                f'{call.name} calls `check("{task}")`, but is no graded cell that holds nothing else: '
+                "its points would be lost"
+                if call
+                else f'no graded cell of {cells[0].file} is just `check("{task}")`, so that nothing is graded'
+            )
+            yield Problem(file, f"{told}. Make one (Create Assignment: Autograder tests), with the points.")
+    for task, cell in graded.items():
+        if task not in checked:
+            yield Problem(
+                cell.where(), f"there are no checks of `{task}`: they belong into {expected}/test_{task}.py."
+            )
+
+
+def look_at_demonstrations(cells: Sequence[SourceCell], markers: Markers) -> Iterator[Problem]:
+    """Demonstrations that call a task that is not written yet, outside `with after("<task>")`.
+
+    Only what is certain to stop: a call, made when the cell runs, of a function whose lines are all solution.
+    What stops otherwise, the proof of the release finds by running it.
+    """
+    functions = {cell.grade_id for cell in cells if cell.is_solution and _is_stubbed(cell, markers)}
+    for cell in cells:
+        if DEMONSTRATION not in cell.tags or MAY_FAIL in cell.tags:
+            continue
+        try:
+            tree = cell.tree()
+        except (SyntaxError, ValueError):
+            continue  # told by itself
+        if tree is None:
+            continue
+        own = {
+            node.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        own |= {node.name for node in ast.walk(tree) if isinstance(node, (*_FUNCTION, ast.ClassDef))}
+        told: set[str] = set()
+        for line, task in _calls(tree, functions - own):
+            if task not in told:
+                told.add(task)
+                yield Problem(
+                    cell.where(line),
+                    f'calls `{task}` outside `with after("{task}"):`, so that the released notebook stops '
+                    "here: what needs a task belongs into such a block.",
+                )
+
+
+def _mentions_check(cell: SourceCell, task: str) -> bool:
+    try:
+        tree = cell.tree()
+    except (SyntaxError, ValueError):
+        return False
+    for node in ast.walk(tree) if tree else ():
+        match node:
+            case ast.Call(ast.Name("check"), [ast.Constant(str(named)), *_]) if named == task:
+                return True
+    return False
+
+
+def _is_stubbed(cell: SourceCell, markers: Markers) -> bool:
+    """Whether a call of the function that the released cell defines always ends at the stub."""
+    try:
+        tree = cell.tree()
+    except (SyntaxError, ValueError):
+        return False
+    for node in tree.body if tree else ():
+        if isinstance(node, _FUNCTION) and node.name == cell.grade_id:
+            lines = cell.source.split("\n")
+            marked = [n for n, text in enumerate(lines, 1) if markers.solution.begin in text]
+            first = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            # The solution is all that the function does.
+            return any(node.lineno < n < first[0].lineno for n in marked) if first else False
+    return False
+
+
+def _calls(node: ast.AST, tasks: Collection[str]) -> Iterator[tuple[int, str]]:
+    """The calls of tasks that are made when a cell runs, and whose error nothing holds back."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.GeneratorExp() | ast.Try():
+            return  # made later, or by somebody who expects an error
+        case ast.If() | ast.IfExp() | ast.BoolOp():
+            return  # made perhaps
+        case ast.With(items) if any(_may_hold(item.context_expr) for item in items):
+            return
+        case ast.Call(ast.Name(name)) if name in tasks:
+            yield node.lineno, name
+    for child in ast.iter_child_nodes(node):
+        yield from _calls(child, tasks)
+
+
+def _may_hold(node: ast.expr) -> bool:
+    """Whether a context manager may keep an error to itself, as `after` does: torch's are known not to."""
+    return not ast.unparse(node).startswith(("torch.", "warnings.", "open("))

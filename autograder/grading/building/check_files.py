@@ -1,0 +1,172 @@
+"""Check files as they are written: what is wrong in them, each with its line, without running any of it."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.checking.marks import RULES
+from autograder.grading.building.problem import Problem
+
+FIXTURES = ("submission", "sizes", "draw")
+"""All that a check is given."""
+_PYTEST = ("request", "monkeypatch", "tmp_path", "tmp_path_factory", "capsys", "capfd", "pytestconfig")
+"""Fixtures that pytest has itself, which no rule forbids."""
+_MARKS = ("points", "rule", "needs", "hidden", "teaching_only")
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class _File:
+    """A check file: its functions that are checks, and what its names stand for."""
+
+    shown: str
+    tree: ast.Module
+    marks: Mapping[str, str]
+    """The names under which the marks were imported, and which ones they are."""
+    bound: frozenset[str]
+    """Every name that the file gives a meaning to."""
+    has_star: bool
+
+    @property
+    def checks(self) -> list[_Function]:
+        functions = (node for node in self.tree.body if isinstance(node, _Function))
+        return [node for node in functions if node.name.startswith("test")]
+
+
+def look_at_check_files(files: Mapping[str, str], folder: str) -> Iterator[Problem]:
+    """All faults of some check files, by name; `folder` is how the place where they lie is called."""
+    for name, text in sorted(files.items()):
+        shown = f"{folder}/{name}"
+        try:
+            tree = ast.parse(text)
+        except SyntaxError as error:
+            line = (error.text or "").strip()
+            yield Problem(
+                f"{shown}, line {error.lineno}", f"is no Python: {error.msg}{f' (`{line}`)' if line else ''}."
+            )
+        except ValueError as error:  # a null byte
+            yield Problem(shown, f"is no Python: {error}.")
+        else:
+            if name.startswith("test_"):
+                yield from _look_at_file(_read(shown, tree))
+
+
+def _read(shown: str, tree: ast.Module) -> _File:
+    marks: dict[str, str] = {}
+    bound: set[str] = set()
+    has_star = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                has_star = has_star or alias.name == "*"
+                bound.add(name)
+                ours = isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+                    "autograder.checking"
+                )
+                if ours and alias.name in _MARKS:
+                    marks[name] = alias.name
+    return _File(shown, tree, marks, frozenset(bound), has_star)
+
+
+def _look_at_file(file: _File) -> Iterator[Problem]:
+    if not file.checks and not any(name.startswith("test") for name in file.bound) and not file.has_star:
+        yield Problem(file.shown, "has no check: a function whose name begins with `test_`.")
+    seen: dict[str, _Function] = {}
+    for check in file.checks:
+        first = seen.setdefault(check.name, check)
+        if first is not check:
+            yield Problem(
+                _at(file, check),
+                f"`{check.name}` is defined a second time, and the one of line {first.lineno} is never run: "
+                "give it another name.",
+            )
+        yield from _look_at_check(file, check)
+
+
+def _look_at_check(file: _File, check: _Function) -> Iterator[Problem]:
+    marked: dict[str, ast.Call | None] = {}
+    for decorator in check.decorator_list:
+        call = decorator if isinstance(decorator, ast.Call) else None
+        called = call.func if call else decorator
+        if not isinstance(called, ast.Name) or called.id not in file.marks:
+            return  # somebody else's: what it makes of the function, nobody knows
+        marked[file.marks[called.id]] = call
+    if not (ast.get_docstring(check) or "").strip():
+        yield Problem(_at(file, check), f"`{check.name}` has no docstring: it is the title that people read.")
+    if "rule" not in marked:
+        yield Problem(
+            _at(file, check), f'`{check.name}` has no `@rule("…")`; the rules are {", ".join(RULES)}.'
+        )
+    for name, call in marked.items():
+        if call is None and name != "teaching_only":
+            yield Problem(_at(file, check), f"`@{name}` of `{check.name}` stands without its argument.")
+        elif call is not None:
+            yield from _look_at_mark(file, check, name, call)
+    yield from _look_at_fixtures(file, check)
+
+
+def _look_at_mark(file: _File, check: _Function, name: str, call: ast.Call) -> Iterator[Problem]:
+    where = f"{file.shown}, line {call.lineno}"
+    value = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    if name == "rule" and isinstance(value, str) and value not in RULES:
+        yield Problem(where, f"{value!r} is no rule{_meant(value, RULES)}; the rules are {', '.join(RULES)}.")
+    if name == "points" and isinstance(value, (int, float)) and (value < 0 or value * 2 != int(value * 2)):
+        yield Problem(where, f"{value:g} points: points are whole or half numbers, and not less than 0.")
+    if name == "needs":
+        yield from _look_at_needs(file, check, call)
+
+
+def _look_at_needs(file: _File, check: _Function, call: ast.Call) -> Iterator[Problem]:
+    lines = {each.name: each.lineno for each in file.checks}
+    if file.has_star:
+        return
+    for argument in call.args:
+        match argument:
+            case ast.Constant(str(text)):
+                name = text if text.startswith("test_") else f"test_{text}"
+            case ast.Name(name):
+                pass
+            case _:
+                continue
+        where = f"{file.shown}, line {argument.lineno}"
+        if name not in file.bound:
+            yield Problem(
+                where, f"`{check.name}` needs `{name}`, which is no check of this file{_meant(name, lines)}."
+            )
+        elif lines.get(name, 0) >= check.lineno:
+            yield Problem(
+                where,
+                f"`{check.name}` needs `{name}`, which stands below it (line {lines[name]}): "
+                "checks run in the order of the file.",
+            )
+
+
+def _look_at_fixtures(file: _File, check: _Function) -> Iterator[Problem]:
+    arguments = [*check.args.posonlyargs, *check.args.args]
+    asked = arguments[: len(arguments) - len(check.args.defaults)]
+    for argument in asked:
+        name = argument.arg
+        if name not in (*FIXTURES, *_PYTEST) and name not in file.bound and not file.has_star:
+            yield Problem(
+                f"{file.shown}, line {argument.lineno}",
+                f"`{check.name}` asks for `{name}`{_meant(name, FIXTURES)}; "
+                f"what a check may ask for is {', '.join(f'`{each}`' for each in FIXTURES)}.",
+            )
+
+
+def _at(file: _File, check: _Function) -> str:
+    return f"{file.shown}, line {check.lineno}"
+
+
+def _meant(name: str, names: Iterable[str]) -> str:
+    """The nearest of some names, as an aside; `""` if none is near."""
+    near: Sequence[str] = difflib.get_close_matches(name, list(names), n=1)
+    return f" (did you mean `{near[0]}`?)" if near else ""

@@ -1,0 +1,211 @@
+"""Everything that can be said of an assignment's files before a notebook is run, all of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.grading.building.cells import (
+    look_at_demonstrations,
+    look_at_ids,
+    look_at_syntax,
+    look_at_tasks,
+)
+from autograder.grading.building.check_files import look_at_check_files
+from autograder.grading.building.markers import Markers, look_at_markers
+from autograder.grading.building.names import clashes, look_at_folder
+from autograder.grading.building.problem import Problem
+from autograder.grading.building.source import SourceCell, read_source
+from autograder.grading.bundle import Bundle, packaged_checks
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.mistakes import catalogue_faults
+
+if TYPE_CHECKING:
+    from autograder.checking.session import Checks
+
+
+def examine(course: Course, assignments: Sequence[str]) -> list[Problem]:
+    """All problems of some assignments: of their texts and, if those have none, of their collected checks."""
+    sources = course.folder("source", ".", ".")
+    problems = list(clashes(assignments, _shown(course, sources)))
+    for assignment in assignments:
+        found = list(_look_at_texts(course, assignment))
+        problems += found or _look_at_collected(course, assignment)
+    return problems
+
+
+def chosen_assignments(course: Course, named: Sequence[str]) -> list[str]:
+    """The named assignments, or all; `UserError` for a name that is none, and if there are none."""
+    known, sources = course.assignments(), course.folder("source", ".", ".")
+    for name in named:
+        if name in known:
+            continue
+        if (sources / name).is_dir():
+            raise UserError(f"{_shown(course, sources / name)} holds no notebook: there is nothing to build.")
+        raise UserError(
+            f"There is no assignment {name!r} in {course.root}. Assignments: {', '.join(known) or 'none'}."
+        )
+    if not known:
+        raise UserError(
+            f"There is nothing to build: {sources} holds no assignment. "
+            "`autograder new-assignment 01_first` writes one to begin with."
+        )
+    return list(dict.fromkeys(named)) or known
+
+
+def passed_over(course: Course) -> list[str]:
+    """The folders of `source/` that are no assignment, since no notebook lies in them."""
+    sources = course.folder("source", ".", ".")
+    known = course.assignments()
+    return [
+        f"{_shown(course, folder)} holds no notebook and is passed over."
+        for folder in sorted(sources.glob("*"))
+        if folder.is_dir() and folder.name not in known and not folder.name.startswith(".")
+    ]
+
+
+def notebook_of(course: Course, assignment: str) -> Path | None:
+    """The assignment's source notebook; `None` if there is not exactly one."""
+    found = sorted(course.folder("source", ".", assignment).glob("*.ipynb"))
+    return found[0] if len(found) == 1 else None
+
+
+def _look_at_texts(course: Course, assignment: str) -> Iterator[Problem]:
+    folder = course.folder("source", ".", assignment)
+    yield from look_at_folder(folder, _shown(course, folder))
+    if "+" in assignment:
+        yield Problem(_shown(course, folder), "nbgrader takes no name with a `+` in it: choose another.")
+    path = notebook_of(course, assignment)
+    if path is None:
+        names = ", ".join(each.name for each in sorted(folder.glob("*.ipynb")))
+        yield Problem(_shown(course, folder), f"holds several notebooks ({names}); an assignment is one.")
+        return
+    cells, unread = read_source(path, _shown(course, path))
+    yield from unread
+    checks, files = _check_files(course, assignment, path.stem)
+    checked = {
+        name.removeprefix("test_").removesuffix(".py"): f"{checks}/{name}"
+        for name in files
+        if name.startswith("test_")
+    }
+    if cells:
+        yield from _look_at_cells(course, cells, checked, folder)
+    yield from clashes(checked, str(checks))
+    yield from look_at_check_files(files, checks)
+    yield from _look_at_catalogue(course, assignment, cells)
+
+
+def _look_at_cells(
+    course: Course, cells: list[SourceCell], checked: dict[str, str], folder: Path
+) -> Iterator[Problem]:
+    markers = Markers.of(course.config)
+    yield from look_at_ids(cells)
+    yield from look_at_syntax(cells)
+    yield from look_at_markers(cells, markers, set(checked))
+    yield from look_at_tasks(cells, checked, _shown(course, folder / "checks"))
+    yield from look_at_demonstrations(cells, markers)
+    if not checked and not any(cell.task for cell in cells):
+        yield Problem(
+            cells[0].file,
+            f"there are no checks for it: they are expected in {_shown(course, folder / 'checks')}.",
+        )
+
+
+def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCell]) -> Iterator[Problem]:
+    path = course.catalogue_path(assignment)
+    if not path.is_file():
+        return
+    shown = _shown(course, path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        yield Problem(shown, f"is no text in UTF-8 (byte {error.start}).")
+        return
+    solution = {cell.grade_id: cell.source for cell in cells if cell.is_solution and cell.is_code}
+    graded = {cell.task for cell in cells if cell.task}
+    for fault in catalogue_faults(text, solution if cells else None, graded):
+        yield Problem(f"{shown}, line {fault.line}" if fault.line else shown, fault.message)
+
+
+def _look_at_collected(course: Course, assignment: str) -> list[Problem]:
+    """What only shows when the check files are imported, and torch with them."""
+    from autograder.checking.check import ChecksBroken
+    from autograder.checking.session import with_checks
+
+    path = notebook_of(course, assignment)
+    assert path is not None  # or its texts had a problem
+    cells, _ = read_source(path, _shown(course, path))
+    shown, files = _check_files(course, assignment, path.stem)
+    own = files if _own_checks(course, assignment).is_dir() and files else {}
+    bundle = Bundle(assignment, path.stem, "", own_checks=own)
+    points = {cell.task: cell for cell in cells if cell.task}
+
+    def look(checks: Checks) -> list[Problem]:
+        return [*_points_differ(points, checks), *_rules_without_check(course, assignment, checks)]
+
+    with bundle.checks_folder() as folder:
+        try:
+            return with_checks(folder, look)
+        except ChecksBroken as broken:
+            return [_broken(error_path, error, folder, shown) for error_path, error in broken.errors] or [
+                Problem(shown, f"the checks cannot be collected: {broken}.")
+            ]
+
+
+def _points_differ(points: dict[str, SourceCell], checks: Checks) -> Iterator[Problem]:
+    for task, cell in points.items():
+        says = float(cell.node["metadata"]["nbgrader"]["points"])
+        worth = sum(check.points for check in checks.of(task))
+        if worth != says:
+            each = ", ".join(f"{check.name} {check.points:g}" for check in checks.of(task) if check.points)
+            yield Problem(
+                cell.where(), f"gives {says:g} points, its checks give {worth:g} ({each or 'none'})."
+            )
+
+
+def _rules_without_check(course: Course, assignment: str, checks: Checks) -> Iterator[Problem]:
+    path = notebook_of(course, assignment)
+    assert path is not None
+    cells, _ = read_source(path, _shown(course, path))
+    solution = {cell.grade_id: cell.source for cell in cells if cell.is_solution and cell.is_code}
+    for mistake in course.mistakes(assignment, solution):
+        rules = list(dict.fromkeys(check.rule for check in checks.of(mistake.task)))
+        if mistake.caught_by not in rules:
+            yield Problem(
+                f"{_shown(course, course.catalogue_path(assignment))}: {mistake.name}",
+                f"is to be caught by the rule `{mistake.caught_by}`, which no check of `{mistake.task}` has "
+                f"(they have {', '.join(rules)}).",
+            )
+
+
+def _broken(path: Path, error: BaseException, folder: Path, shown: str) -> Problem:
+    """A check file that stops when it is imported: its own line, and what was raised."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename).parent == folder:
+            path, line = Path(trace.tb_frame.f_code.co_filename), trace.tb_lineno
+        trace = trace.tb_next
+    where = f"{shown}/{path.name}" + (f", line {line}" if line else "")
+    return Problem(where, f"stops when it is imported with {type(error).__name__}: {error}")
+
+
+def _check_files(course: Course, assignment: str, notebook: str) -> tuple[str, dict[str, str]]:
+    """How the folder of an assignment's checks is called, and its files: its own, else the package's."""
+    for folder in (_own_checks(course, assignment), packaged_checks(notebook)):
+        files = {
+            path.name: path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("*.py")
+        }
+        if files:
+            return _shown(course, folder), files
+    return _shown(course, _own_checks(course, assignment)), {}
+
+
+def _own_checks(course: Course, assignment: str) -> Path:
+    return course.folder("source", ".", assignment) / "checks"
+
+
+def _shown(course: Course, path: Path) -> str:
+    """A path as its author writes it: from the course's directory on."""
+    return str(path.relative_to(course.root) if path.is_relative_to(course.root) else path)

@@ -1,0 +1,196 @@
+"""The marks around a solution and around hidden tests, and what nbgrader makes of them in a release."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from autograder.grading.building.problem import Problem
+from autograder.grading.building.source import SourceCell
+
+_ALIKE = 0.9
+"""From which likeness on a comment is taken for a mark that was misspelled."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A pair of marks, as the course's configuration spells them, and the cells that they belong into."""
+
+    begin: str
+    end: str
+    what: str
+
+    @property
+    def marks(self) -> tuple[str, str]:
+        return self.begin, self.end
+
+
+@dataclass(frozen=True)
+class Markers:
+    """How the course marks solutions and hidden tests, and what nbgrader puts in the place of a solution."""
+
+    solution: Region
+    hidden: Region
+    stub: str
+
+    @classmethod
+    def of(cls, config: Any) -> Markers:
+        """The marks of a course with this nbgrader configuration."""
+        from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
+
+        clear, tests = ClearSolutions(config=config), ClearHiddenTests(config=config)
+        return cls(
+            Region(clear.begin_solution_delimeter, clear.end_solution_delimeter, "solution"),
+            Region(tests.begin_test_delimeter, tests.end_test_delimeter, "hidden tests"),
+            clear.code_stub["python"],
+        )
+
+
+def look_at_markers(cells: Sequence[SourceCell], markers: Markers, tasks: set[str]) -> Iterator[Problem]:
+    """Marks that are not closed, not opened, misspelled, in the wrong kind of cell, or not there at all."""
+    for cell in cells:
+        faults = [
+            *_pairs(cell, markers.solution),
+            *_pairs(cell, markers.hidden),
+            *_misspelled(cell, markers),
+        ]
+        yield from faults
+        yield from _misplaced(cell, markers)
+        if not faults and cell.is_solution and cell.is_code:
+            if markers.solution.begin not in cell.source:
+                yield from _unmarked(cell, markers, tasks)
+            else:
+                yield from _shallow(cell, markers) or _unreadable(cell, markers)
+
+
+def released_source(cell: SourceCell, markers: Markers) -> str:
+    """The cell as nbgrader releases it, its marked solutions replaced by the stub."""
+    lines: list[str] = []
+    inside = False
+    for line in cell.source.split("\n"):
+        if markers.solution.begin in line:
+            inside = True
+            lines += [line[: _indent(line)] + stub for stub in markers.stub.split("\n")]
+        elif markers.solution.end in line:
+            inside = False
+        elif not inside:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _pairs(cell: SourceCell, region: Region) -> Iterator[Problem]:
+    opened: int | None = None
+    for number, line in enumerate(cell.source.split("\n"), 1):
+        if region.begin in line:
+            if opened is not None:
+                yield Problem(
+                    cell.where(number),
+                    f"`{region.begin}` stands inside the {region.what} that line {opened} begins: "
+                    f"put `{region.end}` before it.",
+                )
+            opened = number
+        elif region.end in line:
+            if opened is None:
+                yield Problem(
+                    cell.where(number), f"`{region.end}` without a `{region.begin}` above it in the cell."
+                )
+            opened = None
+    if opened is not None:
+        yield Problem(cell.where(opened), f"`{region.begin}` without a `{region.end}` below it in the cell.")
+
+
+def _misspelled(cell: SourceCell, markers: Markers) -> Iterator[Problem]:
+    if not cell.is_code:
+        return
+    marks = [*markers.solution.marks, *markers.hidden.marks]
+    for number, line in enumerate(cell.source.split("\n"), 1):
+        comment = line.strip()
+        if not comment.startswith("#") or any(mark in line for mark in marks):
+            continue
+        letters = _letters(comment)
+        meant = max(marks, key=lambda mark: SequenceMatcher(None, letters, _letters(mark)).ratio())
+        if SequenceMatcher(None, letters, _letters(meant)).ratio() >= _ALIKE:
+            yield Problem(
+                cell.where(number), f"`{comment}` is no mark that nbgrader knows: write `### {meant}`."
+            )
+
+
+def _misplaced(cell: SourceCell, markers: Markers) -> Iterator[Problem]:
+    for region, right, kind in (
+        (markers.solution, cell.is_solution, "solution"),
+        (markers.hidden, cell.is_grade, "graded"),
+    ):
+        if not right and region.begin in cell.source:
+            line = next(n for n, text in enumerate(cell.source.split("\n"), 1) if region.begin in text)
+            yield Problem(
+                cell.where(line),
+                f"`{region.begin}` in a cell that is no {kind} cell: nbgrader refuses to release it. "
+                f"Make it a {kind} cell with an id (Create Assignment), or take the marks out.",
+            )
+
+
+def _unmarked(cell: SourceCell, markers: Markers, tasks: set[str]) -> Iterator[Problem]:
+    """A cell whose name and docstring students would never see: nbgrader replaces all of it."""
+    try:
+        tree = cell.tree()
+    except SyntaxError:
+        return  # told by itself
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    defined = [node.name for node in tree.body if isinstance(node, kinds)] if tree else []
+    if defined or cell.grade_id in tasks:
+        begin, end = markers.solution.marks
+        lost = f"the line that defines `{defined[0]}`, too" if defined else "all of it"
+        yield Problem(
+            cell.where(),
+            f"no `### {begin}` in it: students would be given the stub in place of {lost}. "
+            f"Put `### {begin}` and `### {end}` around what they are to write.",
+        )
+
+
+def _shallow(cell: SourceCell, markers: Markers) -> list[Problem]:
+    """A mark that stands further out than the solution: the stub would stand there, outside the function."""
+    lines = cell.source.split("\n")
+    found = []
+    for number, line in enumerate(lines, 1):
+        first = next((text for text in lines[number:] if text.strip()), "")
+        if markers.solution.begin in line and _indent(line) < _indent(first):
+            found.append(
+                Problem(
+                    cell.where(number),
+                    f"`{markers.solution.begin}` stands further left than the solution, and the stub that "
+                    "students are given stands where the mark does: move it in.",
+                )
+            )
+    return found
+
+
+def _unreadable(cell: SourceCell, markers: Markers) -> Iterator[Problem]:
+    """A cell that is right, but no Python once the stub stands in the solution's place."""
+    released = SourceCell(
+        cell.number, type(cell.node)({**cell.node, "source": released_source(cell, markers)}), cell.file
+    )
+    try:
+        cell.tree()
+    except SyntaxError:
+        return  # told by itself
+    try:
+        released.tree()
+    except SyntaxError as error:
+        yield Problem(
+            cell.where(),
+            f"what students are given is no Python (line {error.lineno} of it: {error.msg}): "
+            f"do `### {markers.solution.begin}` and `### {markers.solution.end}` take out whole blocks, "
+            "and stand as far in as they?",
+        )
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W\d_]", "", text).upper()

@@ -1,0 +1,30 @@
+"""One thing that an author has to mend, and where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.grading.errors import UserError
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Where something is wrong (the file, then the cell or the line), and what."""
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
+class Unfit(UserError):
+    """A course that has problems: nothing was run and nothing was written."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        many = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__(
+            "\n".join([*map(str, problems), f"{many}; nothing was run and nothing was changed."])
+        )
