@@ -14,6 +14,9 @@ c.CourseDirectory.course_id = "recurrent-networks"
 c.CourseDirectory.solution_directory = "solutions"
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.verdict.json"]
 
+# What students get besides the notebook: hints of known mistakes, and checks without the hidden ones.
+c.GenerateAssignment.exporter_class = "autograder.grading.releasing.exporter.ReleaseExporter"
+
 # `nbgrader autograde` works in two stages. In the first, the submission is rebuilt, run behind the
 # wall and judged, and its scores are recorded, late penalty included, by the same code as in
 # `autograder grade`. Nothing is left for the second.

@@ -114,8 +114,7 @@ def _packaged(assignment: str | None) -> list[Path]:
     """The package's folders of checks; of one assignment, or of all."""
     import autograder.exercises
 
-    home = Path(autograder.exercises.__file__).parent
-    folders = sorted({file.parent for file in home.glob("*/test_*.py")})
+    folders = sorted({file.parent for file in autograder.exercises.HOME.glob("*/test_*.py")})
     return [folder for folder in folders if assignment in (None, folder.name)]
 
 

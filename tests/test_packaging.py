@@ -220,7 +220,7 @@ def packaged(tmp_path, monkeypatch) -> Path:
     (root / "source/01_first/.ipynb_checkpoints/first-checkpoint.ipynb").write_text("{}")
     (root / "nbgrader_config.py").write_text("c = get_config()\n")
     (root / "gradebook.db").write_text("not for a new course")
-    monkeypatch.setattr(module, "_checkout", lambda: root)
+    monkeypatch.setattr(module, "checkout", lambda: root)
     return root
 
 
@@ -238,13 +238,13 @@ def test_a_checkout_is_its_own_course():
 def test_without_a_checkout_the_installed_package_is_the_course(tmp_path, monkeypatch, packaged):
     packaged.rename(tmp_path / "autograder_course")
     (tmp_path / "autograder_course/__init__.py").touch()
-    monkeypatch.setattr(module, "_checkout", lambda: None)
+    monkeypatch.setattr(module, "checkout", lambda: None)
     monkeypatch.syspath_prepend(tmp_path)
     assert course_files() == tmp_path / "autograder_course"
 
 
 def test_without_either_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(module, "_checkout", lambda: None)
+    monkeypatch.setattr(module, "checkout", lambda: None)
     monkeypatch.setattr(module, "_installed_package", lambda: None)
     with pytest.raises(CourseFilesMissing, match="install lstm-autograder-course"):
         course_files()

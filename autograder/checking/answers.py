@@ -145,12 +145,12 @@ def _tensor(value: torch.Tensor) -> str:
     lost = f" {int((~finite).sum())} not finite" if not finite.all() else ""
     size = float(flat.norm())
     # What ought to be zero is a rounding error that no two ways of computing share.
-    projected = [float(number) if abs(number) > 1e-7 * size else 0.0 for number in _weights(len(flat)) @ flat]
+    projected = [float(number) if abs(number) > 1e-7 * size else 0.0 for number in weights(len(flat)) @ flat]
     return f"{kind}{lost} {' '.join(f'{number:.{digits}e}' for number in projected)}"
 
 
 @lru_cache(maxsize=256)
-def _weights(count: int) -> torch.Tensor:
+def weights(count: int) -> torch.Tensor:
     """Two rows to project on, from exact arithmetic alone: the same numbers on every machine."""
     positions = torch.arange(1, count + 1, dtype=torch.float64)
     return torch.stack([torch.frac(positions * ratio) + 0.5 for ratio in (0.6180339887, 0.7548776662)])

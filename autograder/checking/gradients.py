@@ -11,6 +11,7 @@ from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
 from autograder.checking.expect import ROUNDED, agree, compare, fail, same_numbers
 from autograder.checking.once import computed_once, computed_once_of_leaves
+from autograder.checking.references import reference as recorded
 from autograder.checking.target import Call, Target
 from autograder.worker.nested import map_tree, tree_leaves
 
@@ -87,6 +88,7 @@ def as_leaves(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
     return {name: value.detach().requires_grad_() for name, value in parameters.items()}
 
 
+@recorded
 @computed_once_of_leaves
 def _outline(
     reference: Callable[..., Any], arguments: tuple[Any, ...]
@@ -96,6 +98,7 @@ def _outline(
     return [part.shape for part in results], [part.requires_grad for part in results]
 
 
+@recorded
 @computed_once_of_leaves
 def _right(
     reference: Callable[..., Any],

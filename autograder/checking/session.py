@@ -11,6 +11,7 @@ import hashlib
 import os
 import random
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +25,8 @@ from autograder.checking.draw import Draw, Sizes
 from autograder.checking.errors import WorkerLost
 from autograder.checking.expect import CheckFailed, WrongValues
 from autograder.checking.failures import read_failure, was_judged
+from autograder.checking.handed_out import handed_out
+from autograder.checking.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
 from autograder.checking.smallest import LADDER, smallest
 from autograder.checking.submission import Submission
 from autograder.checking.surroundings import undisturbed
@@ -42,17 +45,27 @@ _CHANGING = (
     "Made once more, the same call gives other numbers: is something drawn at random, kept from an earlier "
     "call, or never filled (`torch.empty`)?"
 )
+_NOT_RECORDED = (
+    "Judged at grading only: the right answers that came with this check are for other inputs than it draws "
+    "here. Is the installed package the one that your course names, and its torch?"
+)
 
 
 class Checks:
-    """The collected checks of one exercise."""
+    """The collected checks of one exercise.
 
-    def __init__(self, session: pytest.Session, plugin: _Plugin) -> None:
+    Of checks as students get them, those that are kept for grading are there by their points alone.
+    """
+
+    def __init__(self, session: pytest.Session, plugin: _Plugin, folder: Path) -> None:
         self._plugin = plugin
+        self._handed_out = handed_out(folder)
+        self._recorder: Recorder | None = None
         self._items: dict[Check, list[pytest.Item]] = {}
         for item in session.items:
             self._items.setdefault(read_check(item), []).append(item)
-        self.all: tuple[Check, ...] = tuple(self._items)
+        kept_back = self._handed_out.kept_back if self._handed_out else ()
+        self.all: tuple[Check, ...] = (*self._items, *kept_back)
         self._draws = lru_cache(_DRAWS)(Draw)
 
     def of(self, task: str) -> tuple[Check, ...]:
@@ -69,6 +82,10 @@ class Checks:
         renew: Callable[[], None] | None = None,
     ) -> list[CheckResult]:
         """Run one task's checks. `renew` puts a new worker in place after a check lost it."""
+        if include_hidden and self._handed_out is not None:
+            raise ChecksBroken(
+                "these checks are as students get them, without those that are kept for grading"
+            )
         results: list[CheckResult] = []
         passed: set[str] = set()
         for check in self.of(task):
@@ -87,13 +104,22 @@ class Checks:
             results.append(result)
         return results
 
+    @contextmanager
+    def recording(self) -> Iterator[Recorder]:
+        """Have what references give noted down while the block runs, hidden checks left out."""
+        self._recorder = recorder = Recorder()
+        try:
+            yield recorder
+        finally:
+            self._recorder = None
+
     def unfit_for_small_sizes(self, task: str, right: Submission, seed: int) -> list[str]:
         """The checks of values that fail a right answer at the sizes that `smallest` tries."""
         return [
             check.name
             for check in self.of(task)
             if check.rule == "values"
-            for item in self._items[check]
+            for item in self._items.get(check, ())
             if any(
                 isinstance(self._raised_by(item, check, right, seed, sizes), WrongValues) for sizes in LADDER
             )
@@ -108,6 +134,8 @@ class Checks:
             raised = self._raised_by(item, check, submission, seed)
             if raised is None:
                 continue
+            if isinstance(raised, NotRecorded):
+                return CheckResult(check, "skipped", _NOT_RECORDED)
             outcome, message = read_failure(raised, check.task, submission)
             if not was_judged(raised):
                 return CheckResult(check, outcome, message)
@@ -135,17 +163,19 @@ class Checks:
 
         def fails(sizes: Sizes) -> bool:
             raised = self._raised_by(item, check, submission, seed, sizes)
-            if isinstance(raised, WorkerLost):
+            if isinstance(raised, (WorkerLost, NotRecorded)):
                 raise raised
             return isinstance(raised, WrongValues)
 
         try:
             again = self._raised_by(item, check, submission, seed, again=True)
-            if isinstance(again, WorkerLost):
+            if isinstance(again, (WorkerLost, NotRecorded)):
                 raise again
             if not _alike(raised, again):
                 return _CHANGING
             return smallest(fails, self._plugin.letters) if check.rule == "values" else ""
+        except NotRecorded:
+            return ""
         except WorkerLost as lost:
             if lost.reason == "infra_error":
                 raise
@@ -175,12 +205,21 @@ class Checks:
             "draw": self._draws(seed, label, sizes).again(),
         }
         submission.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
-        raised = self._plugin.run(item)
+        with using(self._tape(check, f"{label} {sizes}")):
+            raised = self._plugin.run(item)
         try:
             submission.finish()
         except Exception as error:  # whatever may come of a request, and of an answer that is none
             return error  # it came before whatever the check found
         return raised
+
+    def _tape(self, check: Check, place: str) -> RecordedTape | RecordingTape | None:
+        """Where references are looked up or noted: where the checks are complete, most often nowhere."""
+        if self._handed_out is not None:
+            return self._handed_out.recorded.tape(place)
+        if self._recorder is not None and check.instead is None:
+            return self._recorder.tape(place)
+        return None
 
 
 class _Plugin:
@@ -265,7 +304,7 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
 
     def guarded(session: pytest.Session) -> Result | None:
         try:
-            return body(Checks(session, plugin))
+            return body(Checks(session, plugin, folder))
         except BaseException as error:
             raised.append(error)
             return None

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
+from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import GenerateSolution
@@ -23,16 +24,17 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import determine_grade
 from sqlalchemy import text
 
-from autograder.checking.hints import FILE, sealed
-from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
+from autograder.checking.session import Checks, with_checks
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import OPTIMIZERS, Bundle, grade_id, is_grade, is_solution
 from autograder.grading.course import Course
+from autograder.grading.course_files import checkout
 from autograder.grading.errors import UserError
 from autograder.grading.judge import judge
-from autograder.grading.known import known_mistakes, try_mistakes
+from autograder.grading.known import known_mistakes
 from autograder.grading.pool import cores
+from autograder.grading.releasing.handout import RECORDED, Handout, handout
 from autograder.grading.store import assignment_seed, write_whole
 from autograder.grading.verdict import Verdict
 from autograder.grading.warm import RunLimits, WarmParent
@@ -74,10 +76,8 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
             solution = _generate_solution(stage, assignment)
             say(f"{assignment}: proving the solution and the release")
             verdict = with_checks(folder, lambda checks: _prove(bundle, solution, checks, workers))
-        hints = _hints(course, stage, assignment, workers)
-        _install(course, stage, assignment)
-        if hints:
-            write_whole(course.folder("release", ".", assignment) / FILE, hints)
+        bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
+        _install(course, stage, assignment, handout(course, bundle, workers))
     # Now rather than when the first class waits for its grades.
     bundle = course.bundle(assignment)
     known_mistakes(course, bundle, assignment_seed(course, assignment), workers, cores())
@@ -93,6 +93,9 @@ def _stage(course: Course, assignment: str, root: Path) -> Course:
     for step in ("source", "release", "solution"):
         where = getattr(course.directory, f"{step}_directory")
         setattr(config.CourseDirectory, f"{step}_directory", step if Path(where).is_absolute() else where)
+    config.GenerateAssignment.exporter_class = (
+        NotebookExporter  # the files beside it are made when it is proved
+    )
     # The kernel is reached through sockets in this folder, which is ours alone; a port would be open to all.
     config.KernelManager.transport = "ipc"
     config.KernelManager.ip = str(root / "kernel")
@@ -209,16 +212,7 @@ def _without_demonstration_tags(released: str) -> str:
     return str(nbformat.writes(notebook))
 
 
-def _hints(course: Course, stage: Course, assignment: str, workers: WarmParent) -> str:
-    """The hints that go out with the release, sealed; `""` where no mistakes are catalogued."""
-    bundle = stage.bundle(assignment)
-    bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
-    if not bundle.mistakes:
-        return ""
-    return sealed(try_mistakes(bundle, PUBLIC_SEED, workers, cores(), include_hidden=False))
-
-
-def _install(course: Course, stage: Course, assignment: str) -> None:
+def _install(course: Course, stage: Course, assignment: str, made: Handout) -> None:
     """Put the proved files in place, and tell the course's gradebook of the assignment."""
     with course.gradebook() as gradebook:  # one that cannot be written is found before anything is replaced
         gradebook.db.execute(text("UPDATE course SET id = id"))
@@ -232,9 +226,12 @@ def _install(course: Course, stage: Course, assignment: str) -> None:
         if kept.is_dir():
             shutil.copytree(kept, release, dirs_exist_ok=True)
         raise
-    made, target = stage.folder("solution", ".", assignment), course.folder("solution", ".", assignment)
+    made.write(release)
+    if made.recorded and course.root == checkout():
+        write_whole(course.root / RECORDED / f"{assignment}.json", made.recorded)
+    solved, target = stage.folder("solution", ".", assignment), course.folder("solution", ".", assignment)
     target.mkdir(parents=True, exist_ok=True)
-    for file in made.glob("*.ipynb"):
+    for file in solved.glob("*.ipynb"):
         beside = target / f".{file.name}.new"
         shutil.copyfile(file, beside)
         beside.replace(target / file.name)

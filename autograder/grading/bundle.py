@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 import autograder.checking
 import autograder.exercises
 import autograder.worker
+from autograder.checking.handed_out import FILE as HANDED_OUT
 from autograder.grading.mistakes import Mistake
 
 DEMONSTRATION = "demonstration"
@@ -82,6 +83,11 @@ class Bundle:
         return bool(self.own_checks) or packaged_checks(self.notebook).is_dir()
 
     @property
+    def has_whole_checks(self) -> bool:
+        """Whether they are more than what students get of them."""
+        return bool(self.own_checks) or not (packaged_checks(self.notebook) / HANDED_OUT).exists()
+
+    @property
     def preload(self) -> tuple[str, ...]:
         """Modules to import before workers are forked: where no optimizer is used, they make forks dearer."""
         cells = [cell for cell in self._skeleton.cells if cell["cell_type"] == "code"]
@@ -124,18 +130,18 @@ class Bundle:
 def _language() -> bytes:
     """The digest of what all checks share: what they are written in, and the process that they ask."""
     found = hashlib.sha256()
-    exercises = Path(autograder.exercises.__file__).parent
+    exercises = autograder.exercises.HOME
     checking, worker = Path(autograder.checking.__file__).parent, Path(autograder.worker.__file__).parent
     for file in sorted([*exercises.glob("*.py"), *checking.rglob("*.py"), *worker.rglob("*.py")]):
         found.update(
-            f"{file.relative_to(exercises.parent)}\n".encode() + hashlib.sha256(file.read_bytes()).digest()
+            f"{file.name}\n".encode() + hashlib.sha256(file.read_bytes()).digest()
         )
     return found.digest()
 
 
 def packaged_checks(notebook: str) -> Path:
     """Where the package has its checks of a notebook, if it has any."""
-    return Path(autograder.exercises.__file__).parent / notebook
+    return autograder.exercises.HOME / notebook
 
 
 def grade_id(cell: NotebookNode) -> str:

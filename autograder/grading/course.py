@@ -98,7 +98,11 @@ class Course:
                 f"The assignment {assignment} has {len(notebooks)} notebooks; "
                 "one is what this grader handles."
             )
-        source = self.folder("source", ".", assignment) / notebooks[0].name
+        return self.bundle_of(assignment, notebooks[0].stem, notebooks[0].read_text(encoding="utf-8"))
+
+    def bundle_of(self, assignment: str, notebook: str, released: str) -> Bundle:
+        """The same with a released notebook that is given as text."""
+        source = self.folder("source", ".", assignment) / f"{notebook}.ipynb"
         tests: dict[str, str] = {}
         solution: dict[str, str] = {}
         if source.is_file():
@@ -109,13 +113,16 @@ class Course:
                     tests[grade_id(cell)] = cell["source"]
         own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
         mistakes = self.mistakes(assignment, solution)
-        bundle = Bundle(
-            assignment, notebooks[0].stem, notebooks[0].read_text(), tests, own, solution, mistakes
-        )
+        bundle = Bundle(assignment, notebook, released, tests, own, solution, mistakes)
         if not bundle.has_checks:
             raise UserError(
                 f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
                 f"they are expected in {source.parent / 'checks'}."
+            )
+        if not bundle.has_whole_checks:
+            raise UserError(
+                f"The checks for {bundle.notebook} that are installed here are those that students get, "
+                "without the hidden ones: install `lstm-autograder[grading]`, which brings the whole ones."
             )
         return bundle
 

@@ -41,7 +41,7 @@ def course_files() -> Path:
     A checkout that the running `autograder` is imported from comes before an installed package, so
     that what is edited is what is copied. Raises `CourseFilesMissing` when there is neither.
     """
-    for root in (_checkout(), _installed_package()):
+    for root in (checkout(), _installed_package()):
         if root is not None and all((root / part).exists() for part in COURSE_PARTS):
             return root
     raise CourseFilesMissing(
@@ -129,7 +129,8 @@ def _write(origin: Path, stage: Path, name: str, empty: bool) -> None:
             (stage / file).write_text(text, encoding="utf-8")
 
 
-def _checkout() -> Path | None:
+def checkout() -> Path | None:
+    """The repository that this package runs from, if it does."""
     root = Path(autograder.__file__).resolve().parent.parent
     return root if (root / "pyproject.toml").is_file() else None
 

@@ -78,13 +78,16 @@ def judge(
         return Graded(verdict, _file_text(run.graded_notebook(verdict), verdict), content)
 
 
-def unfit_checks(bundle: Bundle, *, seed: int, checks: Checks, workers: WarmParent) -> dict[str, list[str]]:
-    """By task, the checks of values that fail the solution at the smallest sizes."""
+def unfit_checks(
+    bundle: Bundle, *, seed: int, checks: Checks, workers: WarmParent, tasks: Sequence[str] | None = None
+) -> dict[str, list[str]]:
+    """By task, all or some, the checks of values that fail the solution at the smallest sizes."""
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     with Run(rebuilt, workers) as run:
         run.cells()
         right = run.submission()
-        return {task: checks.unfit_for_small_sizes(task, right, seed) for task in bundle.tasks}
+        chosen = bundle.tasks if tasks is None else tasks
+        return {task: checks.unfit_for_small_sizes(task, right, seed) for task in chosen}
 
 
 def judge_answers(

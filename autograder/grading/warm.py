@@ -75,9 +75,9 @@ class WarmParent:
             "--hidden",
             str(package),
         ]
-        course = package.parent / "autograder_course"
-        if course.is_dir():
-            command += ["--hidden", str(course)]
+        for beside in ("autograder_course", "autograder_checks"):
+            if (package.parent / beside).is_dir():
+                command += ["--hidden", str(package.parent / beside)]
         # The environment is the worker's, too: nothing of the caller's may be in it.
         self._process = subprocess.Popen(
             command,

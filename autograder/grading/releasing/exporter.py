@@ -1,0 +1,45 @@
+"""What nbgrader's own Generate makes is a whole release, too: hints, and checks as students get them.
+
+nbgrader has a hook that runs after the conversion, but passes over what fails in it and reports success. An
+exporter's failure is the assignment's: nothing is released then.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+
+from autograder.grading.bundle import check_task
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.releasing.handout import handout
+
+
+class ReleaseExporter(NotebookExporter):
+    """Exports a released notebook, and puts beside it what goes out with it.
+
+    It is made when nbgrader has copied the assignment's other files, and before it sets their permissions.
+    """
+
+    def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
+        output, resources = super().from_filename(filename, resources=resources, **kwargs)
+        if isinstance(self.parent, GenerateAssignment):
+            try:
+                self._complete(self.parent, resources["nbgrader"], str(output))
+            except UserError as error:
+                self.parent.log.error(str(error))
+                raise NbGraderException(str(error)) from None
+        return output, resources
+
+    def _complete(self, converter: Any, names: Any, released: str) -> None:
+        course = Course(Path(converter.coursedir.root), converter.config, converter.coursedir)
+        if not any(map(check_task, nbformat.reads(released, as_version=4).cells)):
+            return  # none of ours: nbgrader alone grades it
+        bundle = course.bundle_of(names["assignment"], names["notebook"], released)
+        made = handout(course, bundle)
+        made.write(course.folder("release", ".", names["assignment"]))

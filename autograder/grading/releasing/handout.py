@@ -1,0 +1,156 @@
+"""The files that make a release complete, beside the notebook that nbgrader generates.
+
+Hints of the known mistakes, and where a course has checks of its own, these as students get them. To make
+them, each known mistake is tried on the public inputs, which takes seconds; so they are kept, and used again
+while all that they depend on is the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder import __version__
+from autograder.checking.check import Check
+from autograder.checking.diagnosis import Known
+from autograder.checking.handed_out import FILE as HANDED_OUT
+from autograder.checking.handed_out import text_of
+from autograder.checking.hints import FILE as HINTS
+from autograder.checking.hints import sealed
+from autograder.checking.references import Recorder
+from autograder.checking.session import PUBLIC_SEED, Checks
+from autograder.grading.bundle import Bundle
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.judge import judge_answers, unfit_checks
+from autograder.grading.known import Trial
+from autograder.grading.pool import Failure, Setting, cores, work_off
+from autograder.grading.releasing.strip import CannotStrip, strip
+from autograder.grading.store import one_writer, write_whole
+from autograder.grading.warm import WarmParent
+from autograder.tasks import OWN
+
+RECORDED = "solutions/recorded"
+"""Where a checkout keeps what references of the packaged checks give, for the wheels."""
+
+
+@dataclass(frozen=True)
+class Handout:
+    """What goes out with an assignment's notebook."""
+
+    files: Mapping[str, str]
+    """Texts by their path in the release."""
+    recorded: str = ""
+    """What is handed out of the packaged checks besides their text; `""` for a course's own."""
+
+    def write(self, release: Path) -> None:
+        """Put the files into a release that nbgrader has generated, and take out what is not to be there."""
+        for name, text in self.files.items():
+            write_whole(release / name, text)
+        if HINTS not in self.files:
+            (release / HINTS).unlink(missing_ok=True)
+        shutil.rmtree(release / OWN / "__pycache__", ignore_errors=True)  # compiled from the whole checks
+
+
+def handout(course: Course, bundle: Bundle, workers: WarmParent | None = None) -> Handout:
+    """What goes out with an assignment, as it was made last or made now.
+
+    Raises `UserError` where it cannot be made: a known mistake that cannot be tried, a check that cannot be
+    kept back.
+    """
+    key, path = _key(bundle), course.root / ".autograder" / "handouts" / f"{bundle.assignment}.json"
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if kept["key"] == key:
+            return Handout(kept["files"], kept["recorded"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    parent = workers or WarmParent(preload=bundle.preload)
+    try:
+        made = _made(bundle, parent)
+    finally:
+        if workers is None:
+            parent.close()
+    with one_writer(course):
+        write_whole(path, json.dumps({"key": key, "files": made.files, "recorded": made.recorded}) + "\n")
+    return made
+
+
+def _made(bundle: Bundle, workers: WarmParent) -> Handout:
+    known: dict[str, list[Known]] = {}
+    recorder, checks = Recorder(), set[Check]()
+    trials = [PublicTrial(task) for task in bundle.tasks]
+    for trial, told in work_off(trials, cores(), Setting(bundle, PUBLIC_SEED, workers)):
+        assert isinstance(trial, PublicTrial)
+        if isinstance(told, Failure):
+            where = f"{bundle.assignment}, task {trial.task}"
+            raise UserError(f"The known mistakes of {where} could not be tried: {told.reason}")
+        known[trial.task] = told.known
+        recorder.add(told.recorder)
+        checks |= set(told.checks)
+    files = (
+        {HINTS: sealed({task: known[task] for task in bundle.tasks if known[task]})}
+        if bundle.mistakes
+        else {}
+    )
+    if not bundle.own_checks:
+        return Handout(files, json.dumps(recorder.as_data()))
+    try:
+        stripped = strip(bundle.own_checks)
+    except CannotStrip as error:
+        raise UserError(f"{bundle.assignment} cannot be released: checks/{error}") from error
+    _prove(bundle, checks, stripped.names)
+    files |= {f"{OWN}/{name}": text for name, text in stripped.files.items()}
+    files[f"{OWN}/{HANDED_OUT}"] = text_of(stripped.kept_back, recorder.as_data())
+    return Handout(files)
+
+
+def _prove(bundle: Bundle, checks: set[Check], cut: frozenset[tuple[str, str]]) -> None:
+    """What the text says is hidden must be what is hidden when the checks are run."""
+    hidden = {
+        (f"test_{check.task}.py", f"test_{check.name}") for check in checks if check.instead is not None
+    }
+    known = {
+        (file, name) for file, name in cut if file.removesuffix(".py").removeprefix("test_") in bundle.tasks
+    }
+    for file, name in sorted(hidden ^ known):
+        raise UserError(
+            f"{bundle.assignment} cannot be released: whether `{name}` in checks/{file} is hidden cannot be "
+            'read from its text; write `@hidden("…")` above it.'
+        )
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What trying a task on the public inputs tells."""
+
+    known: list[Known]
+    recorder: Recorder
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class PublicTrial:
+    """Trying a task's known mistakes and its solution on the public inputs; what references give is noted."""
+
+    task: str
+
+    def run(self, setting: Setting, checks: Checks) -> Tried:
+        bundle, solution = setting.bundle, setting.bundle.solution
+        with checks.recording() as recorder:
+            known = Trial(self.task, include_hidden=False).run(setting, checks)
+            if self.task in solution:
+                right = {"solution": solution[self.task]}
+                seed, workers = setting.seed, setting.workers
+                judge_answers(bundle, self.task, right, seed=seed, checks=checks, workers=workers)
+                unfit_checks(bundle, seed=seed, checks=checks, workers=workers, tasks=[self.task])
+        return Tried(known, recorder, checks.of(self.task))
+
+
+def _key(bundle: Bundle) -> str:
+    parts = (__version__, bundle.digest(), repr(bundle.mistakes))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

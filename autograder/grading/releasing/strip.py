@@ -1,0 +1,324 @@
+"""Check files as students get them: no hidden check, no reference's body, nothing that only these use.
+
+Everything else keeps its text. It is read, not run, and needs Python alone: wheels are built with it.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+CUT = "return NotImplemented"
+"""What stands in place of a reference's body; `autograder.checking.reference` knows it."""
+_LINE = 110
+Name = tuple[str, str]
+"""A name and the module that binds it."""
+
+
+class CannotStrip(ValueError):
+    """What is handed out would lack something it needs, or what is kept back cannot be read from the text."""
+
+
+@dataclass(frozen=True)
+class Stripped:
+    """Check files as they are handed out."""
+
+    files: Mapping[str, str]
+    """Their texts, by path."""
+    kept_back: Mapping[str, list[dict[str, Any]]]
+    """Of each task the checks that are not in them: points, rule, and what students read instead."""
+    names: frozenset[Name]
+    """The checks that were cut, with their paths."""
+
+
+def strip(sources: Mapping[str, str], package: str = "") -> Stripped:
+    """Strip check files, given by their paths with `/`, of which those in one tree import one another.
+
+    `package` is the dotted name of the folder that the paths start from; `""` where the files lie in no
+    package. Raises `CannotStrip`, which names the file and the check.
+    """
+    modules = {path: _Module(path, text, package) for path, text in sources.items()}
+    by_name = {module.dotted: module for module in modules.values()}
+    graph = _Graph(by_name)
+    kept = graph.kept()
+    for module in modules.values():
+        for name in module.hidden:
+            if (module.dotted, name) in kept:
+                raise CannotStrip(
+                    f"{module.path}: something that is not hidden needs the hidden check `{name}`, which "
+                    "students do not get; hide both, or let neither build on the other."
+                )
+    kept_back: dict[str, list[dict[str, Any]]] = {}
+    for module in modules.values():
+        for name, function in module.hidden.items():
+            kept_back.setdefault(module.task, []).append(_told(module.path, name, function))
+    names = frozenset((module.path, name) for module in modules.values() for name in module.hidden)
+    texts = {path: module.text_with({name for where, name in kept if where == module.dotted})
+             for path, module in modules.items()}  # fmt: skip
+    return Stripped(texts, kept_back, names)
+
+
+@dataclass
+class _Unit:
+    """One statement at the top of a module, or one name that an import brings: kept or cut as a whole."""
+
+    binds: str
+    node: ast.stmt
+    uses: set[str]
+    """The names it mentions; of a reference, without its body."""
+    cut_uses: set[str] = field(default_factory=set)
+    """The names that only what is cut of it mentions."""
+
+
+class _Module:
+    """One file, and what each of its names needs."""
+
+    def __init__(self, path: str, text: str, package: str) -> None:
+        self.path, self.text = path, text
+        self.task = path.rpartition("/")[2].removesuffix(".py").removeprefix("test_")
+        inside = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        self.dotted = ".".join(filter(None, [package, inside]))
+        try:
+            self.tree = ast.parse(text)
+        except (SyntaxError, ValueError) as error:
+            raise CannotStrip(f"{path} is not Python that can be read: {error}.") from error
+        self.lines = text.splitlines(keepends=True)
+        self.marks = _marks(self.tree)
+        self.hidden: dict[str, ast.FunctionDef] = {}
+        self.references: dict[str, ast.FunctionDef] = {}
+        self.units: list[_Unit] = []
+        self.imports: dict[str, tuple[str, str | None]] = {}
+        """For each name that an import binds, the module and the name in it."""
+        self.loose: set[str] = set()
+        """The names that statements mention which bind nothing, and so are always kept."""
+        for node in self.tree.body:
+            self._read(node)
+
+    def _read(self, node: ast.stmt) -> None:
+        match node:
+            case ast.FunctionDef(name=name):
+                if self._marked(node, "hidden"):
+                    if not (self.path.rpartition("/")[2].startswith("test_") and name.startswith("test_")):
+                        raise CannotStrip(f"{self.path}: `{name}` is marked as hidden, but is no check.")
+                    self.hidden[name] = node
+                unit = _Unit(name, node, _mentioned(node))
+                if self._marked(node, "reference"):
+                    self.references[name] = node
+                    head = [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
+                    unit.uses, unit.cut_uses = _mentioned(*head), _mentioned(*node.body)
+                self.units.append(unit)
+            case ast.ClassDef(name=name):
+                self.units.append(_Unit(name, node, _mentioned(node)))
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                self.units.append(_Unit(name, node, _mentioned(node) - {name}))
+            case ast.Import() | ast.ImportFrom() if getattr(node, "module", "") != "__future__":
+                for alias in node.names:
+                    bound = alias.asname or alias.name.partition(".")[0]
+                    self.units.append(_Unit(bound, node, set()))
+                    if isinstance(node, ast.ImportFrom):
+                        self.imports[bound] = (self._imported(node), alias.name)
+                    else:
+                        self.imports[bound] = (alias.name, None)
+            case _:
+                self.loose |= _mentioned(node)
+        for inner in ast.walk(node):
+            if inner is not node and isinstance(inner, ast.FunctionDef):
+                for mark in ("hidden", "reference"):
+                    if self._marked(inner, mark):
+                        raise CannotStrip(
+                            f"{self.path}: `{inner.name}` is marked `@{mark}` inside something else; only a "
+                            "function at the top of its file can be cut out."
+                        )
+
+    def _imported(self, node: ast.ImportFrom) -> str:
+        if not node.level:
+            return node.module or ""
+        home = self.dotted.split(".")[: -node.level]
+        return ".".join([*home, *filter(None, [node.module])])
+
+    def _marked(self, node: ast.FunctionDef, mark: str) -> bool:
+        return any(_called(decorator) in self.marks[mark] for decorator in node.decorator_list)
+
+    def is_check(self, name: str) -> bool:
+        """Whether pytest would collect it."""
+        return self.path.rpartition("/")[2].startswith("test_") and name.startswith("test_")
+
+    def text_with(self, kept: set[str]) -> str:
+        """The file's text with these names, its statements that bind none, and no reference's body."""
+        gone = {unit.binds for unit in self.units} - kept
+        if not gone and not self.references:
+            return self.text
+        edits: list[tuple[int, int, str]] = []
+        """First line and the line after the last, counting from 0, and what comes in their place."""
+        for place, node in enumerate(self.tree.body):
+            names = [unit.binds for unit in self.units if unit.node is node]
+            if names and all(name in gone for name in names):
+                edits.append((self._beginning(node), self._end(place), ""))
+            elif any(name in gone for name in names):
+                assert isinstance(node, (ast.Import, ast.ImportFrom))
+                edits.append((node.lineno - 1, node.end_lineno or 0, _import(node, gone)))
+            elif isinstance(node, ast.FunctionDef) and node.name in self.references:
+                edits.append((node.lineno - 1, node.end_lineno or 0, self._without_body(node)))
+        lines = list(self.lines)
+        for first, after, text in sorted(edits, reverse=True):
+            while not text and after < len(lines) and not lines[after].strip():
+                after += 1  # the blank lines behind what goes
+            lines[first:after] = [text] if text else []
+        return "".join(lines).rstrip() + "\n"
+
+    def _beginning(self, node: ast.stmt) -> int:
+        """The first line of a statement, its decorators and the comment that stands right above it."""
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))]) - 1
+        while first and self.lines[first - 1].startswith("#"):
+            first -= 1
+        return first
+
+    def _end(self, place: int) -> int:
+        """The line after a statement, and after the text below it that says what its name is for."""
+        node = self.tree.body[place]
+        behind = self.tree.body[place + 1 : place + 2]
+        match behind:
+            case [ast.Expr(ast.Constant(str()))] if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                node = behind[0]
+        return node.end_lineno or 0
+
+    def _without_body(self, node: ast.FunctionDef) -> str:
+        text = "".join(self.lines[node.lineno - 1 : node.end_lineno])
+        depth = 0
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+            if token.type == tokenize.OP and token.string == ":" and not depth:
+                row, column = token.end
+                head = text.splitlines(keepends=True)[: row - 1]
+                last = text.splitlines()[row - 1][:column]
+                return f"{''.join(head)}{last}\n    {CUT}\n"
+        raise CannotStrip(f"{self.path}: the end of the head of `{node.name}` was not found.")
+
+
+class _Graph:
+    """Which name needs which, over all modules."""
+
+    def __init__(self, modules: Mapping[str, _Module]) -> None:
+        self.modules = modules
+        self.units: dict[Name, list[_Unit]] = {}
+        for module in modules.values():
+            for unit in module.units:
+                self.units.setdefault((module.dotted, unit.binds), []).append(unit)
+
+    def kept(self) -> set[Name]:
+        """All names but those that are cut, and those that only what is cut needs."""
+        hidden = {(m.dotted, name) for m in self.modules.values() for name in m.hidden}
+        cut = [
+            name
+            for module in self.modules.values()
+            for unit in module.units
+            for name in self._named(
+                module, unit.cut_uses | (unit.uses if unit.binds in module.hidden else set())
+            )
+        ]
+        only_cut = self._reached(cut, whole=True)
+        roots = {name for name in self.units if name not in only_cut | hidden}
+        for module in self.modules.values():
+            roots |= {(module.dotted, u.binds) for u in module.units if module.is_check(u.binds)} - hidden
+            roots |= set(self._named(module, module.loose))
+        return self._reached(roots, whole=False)
+
+    def _reached(self, start: Iterable[Name], *, whole: bool) -> set[Name]:
+        """These names and all they need; `whole` counts in what is cut of a reference."""
+        found: set[Name] = set()
+        waiting = list(start)
+        while waiting:
+            name = waiting.pop()
+            if name in found or name not in self.units:
+                continue
+            found.add(name)
+            module = self.modules[name[0]]
+            for unit in self.units[name]:
+                waiting += self._named(module, unit.uses | (unit.cut_uses if whole else set()))
+            waiting += self._behind(module, name[1])
+        return found
+
+    def _named(self, module: _Module, uses: set[str]) -> Iterator[Name]:
+        for name in uses:
+            if (module.dotted, name) in self.units:
+                yield module.dotted, name
+
+    def _behind(self, module: _Module, name: str) -> Iterator[Name]:
+        """What an imported name is in its own module; all of a module that is imported as such."""
+        if name not in module.imports:
+            return
+        origin, inside = module.imports[name]
+        if inside is not None and (origin, inside) in self.units:
+            yield origin, inside
+            return
+        whole = origin if inside is None else f"{origin}.{inside}"
+        if whole in self.modules:
+            yield from ((whole, unit.binds) for unit in self.modules[whole].units)
+
+
+def _marks(tree: ast.Module) -> dict[str, set[str]]:
+    """By what names a file knows the marks of a hidden check and of a reference."""
+    found = {mark: {mark} for mark in ("hidden", "reference")}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if alias.name in found:
+                    found[alias.name].add(alias.asname or alias.name)
+    return found
+
+
+def _called(decorator: ast.expr) -> str:
+    """The last name of a decorator: of `@hidden("…")`, `@marks.hidden("…")` and `@hidden`, `hidden`."""
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+
+
+def _mentioned(*nodes: ast.AST) -> set[str]:
+    """The names that these mention; `@needs` may name a check by a text."""
+    found: set[str] = set()
+    for node in nodes:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Name):
+                found.add(inner.id)
+            elif isinstance(inner, ast.arg):
+                found.add(inner.arg)  # a fixture of the file's own
+            elif isinstance(inner, ast.Call) and _called(inner) == "needs":
+                texts = [each.value for each in inner.args if isinstance(each, ast.Constant)]
+                found |= {f"test_{str(text).removeprefix('test_')}" for text in texts}
+    return found
+
+
+def _import(node: ast.Import | ast.ImportFrom, gone: set[str]) -> str:
+    """The import without some of its names."""
+    left = [a for a in node.names if (a.asname or a.name.partition(".")[0]) not in gone]
+    said = ast.unparse(
+        ast.Import(left) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, left, node.level)
+    )
+    if len(said) <= _LINE:
+        return f"{said}\n"
+    head, _, names = said.partition(" import ")
+    listed = "".join(f"    {name},\n" for name in names.split(", "))
+    return f"{head} import (\n{listed})\n"
+
+
+def _told(path: str, name: str, function: ast.FunctionDef) -> dict[str, Any]:
+    """What a notebook says of a hidden check: its points, its rule, and the sentence in its place."""
+    found: dict[str, Any] = {"points": 0.0}
+    fields = {"points": "points", "rule": "rule", "hidden": "instead"}
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and (field := fields.get(_called(decorator))):
+            argument = [*decorator.args, *(keyword.value for keyword in decorator.keywords)]
+            try:
+                found[field] = ast.literal_eval(argument[0])
+            except (ValueError, IndexError) as error:
+                raise CannotStrip(
+                    f"{path}: {field} of the hidden check `{name}` must be written out as it is, since "
+                    "students are told it without the check."
+                ) from error
+    if missing := {"rule", "instead"} - set(found):
+        raise CannotStrip(f"{path}: the hidden check `{name}` says nothing of its {missing.pop()}.")
+    return found
