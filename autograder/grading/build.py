@@ -34,7 +34,7 @@ from autograder.grading.errors import UserError
 from autograder.grading.judge import judge
 from autograder.grading.known import known_mistakes
 from autograder.grading.pool import cores
-from autograder.grading.releasing.handout import RECORDED, Handout, handout
+from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
 from autograder.grading.store import assignment_seed, write_whole
 from autograder.grading.verdict import Verdict
 from autograder.grading.warm import RunLimits, WarmParent
@@ -72,6 +72,7 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
         stage = _stage(course, assignment, Path(made))
         _generate_release(stage, assignment)
         bundle = stage.bundle(assignment)
+        own_stripped(bundle)
         with bundle.checks_folder() as folder:
             solution = _generate_solution(stage, assignment)
             say(f"{assignment}: proving the solution and the release")

@@ -29,7 +29,7 @@ from autograder.grading.errors import UserError
 from autograder.grading.judge import judge_answers, unfit_checks
 from autograder.grading.known import Trial
 from autograder.grading.pool import Failure, Setting, cores, work_off
-from autograder.grading.releasing.strip import CannotStrip, strip
+from autograder.grading.releasing.strip import CannotStrip, Stripped, strip
 from autograder.grading.store import one_writer, write_whole
 from autograder.grading.warm import WarmParent
 from autograder.tasks import OWN
@@ -99,14 +99,19 @@ def _made(bundle: Bundle, workers: WarmParent) -> Handout:
     )
     if not bundle.own_checks:
         return Handout(files, json.dumps(recorder.as_data()))
-    try:
-        stripped = strip(bundle.own_checks)
-    except CannotStrip as error:
-        raise UserError(f"{bundle.assignment} cannot be released: checks/{error}") from error
+    stripped = own_stripped(bundle)
     _prove(bundle, checks, stripped.names)
     files |= {f"{OWN}/{name}": text for name, text in stripped.files.items()}
     files[f"{OWN}/{HANDED_OUT}"] = text_of(stripped.kept_back, recorder.as_data())
     return Handout(files)
+
+
+def own_stripped(bundle: Bundle) -> Stripped:
+    """A course's own checks as students get them. Raises `UserError` for what cannot be kept back."""
+    try:
+        return strip(bundle.own_checks)
+    except CannotStrip as error:
+        raise UserError(f"{bundle.assignment} cannot be released: checks/{error}") from error
 
 
 def _prove(bundle: Bundle, checks: set[Check], cut: frozenset[tuple[str, str]]) -> None:

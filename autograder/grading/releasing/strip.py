@@ -55,7 +55,7 @@ def strip(sources: Mapping[str, str], package: str = "") -> Stripped:
     kept_back: dict[str, list[dict[str, Any]]] = {}
     for module in modules.values():
         for name, function in module.hidden.items():
-            kept_back.setdefault(module.task, []).append(_told(module.path, name, function))
+            kept_back.setdefault(module.task, []).append(_told(module, name, function))
     names = frozenset((module.path, name) for module in modules.values() for name in module.hidden)
     texts = {path: module.text_with({name for where, name in kept if where == module.dotted})
              for path, module in modules.items()}  # fmt: skip
@@ -261,8 +261,8 @@ class _Graph:
 
 
 def _marks(tree: ast.Module) -> dict[str, set[str]]:
-    """By what names a file knows the marks of a hidden check and of a reference."""
-    found = {mark: {mark} for mark in ("hidden", "reference")}
+    """By what names a file knows the marks of checks and of references."""
+    found = {mark: {mark} for mark in ("hidden", "reference", "points", "rule")}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
@@ -305,10 +305,11 @@ def _import(node: ast.Import | ast.ImportFrom, gone: set[str]) -> str:
     return f"{head} import (\n{listed})\n"
 
 
-def _told(path: str, name: str, function: ast.FunctionDef) -> dict[str, Any]:
+def _told(module: _Module, name: str, function: ast.FunctionDef) -> dict[str, Any]:
     """What a notebook says of a hidden check: its points, its rule, and the sentence in its place."""
-    found: dict[str, Any] = {"points": 0.0}
-    fields = {"points": "points", "rule": "rule", "hidden": "instead"}
+    path, found = module.path, dict[str, Any](points=0.0)
+    told_by = (("points", "points"), ("rule", "rule"), ("hidden", "instead"))
+    fields = {known: field for mark, field in told_by for known in module.marks[mark]}
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call) and (field := fields.get(_called(decorator))):
             argument = [*decorator.args, *(keyword.value for keyword in decorator.keywords)]
