@@ -246,18 +246,20 @@ class _Graph:
         for name in uses:
             if (module.dotted, name) in self.units:
                 yield module.dotted, name
+            first, _, attribute = name.partition(".")
+            if attribute and first in module.imports:
+                yield self._module_behind(module, first), attribute
 
     def _behind(self, module: _Module, name: str) -> Iterator[Name]:
-        """What an imported name is in its own module; all of a module that is imported as such."""
-        if name not in module.imports:
-            return
+        """What an imported name is in its own module."""
+        if name in module.imports:
+            origin, inside = module.imports[name]
+            if inside is not None:
+                yield origin, inside
+
+    def _module_behind(self, module: _Module, name: str) -> str:
         origin, inside = module.imports[name]
-        if inside is not None and (origin, inside) in self.units:
-            yield origin, inside
-            return
-        whole = origin if inside is None else f"{origin}.{inside}"
-        if whole in self.modules:
-            yield from ((whole, unit.binds) for unit in self.modules[whole].units)
+        return origin if inside is None else f"{origin}.{inside}"
 
 
 def _marks(tree: ast.Module) -> dict[str, set[str]]:
@@ -284,6 +286,8 @@ def _mentioned(*nodes: ast.AST) -> set[str]:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Name):
                 found.add(inner.id)
+            elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+                found.add(f"{inner.value.id}.{inner.attr}")  # a name in a module, perhaps
             elif isinstance(inner, ast.arg):
                 found.add(inner.arg)  # a fixture of the file's own
             elif isinstance(inner, ast.Call) and _called(inner) == "needs":
