@@ -133,9 +133,7 @@ def _language() -> bytes:
     exercises = autograder.exercises.HOME
     checking, worker = Path(autograder.checking.__file__).parent, Path(autograder.worker.__file__).parent
     for file in sorted([*exercises.glob("*.py"), *checking.rglob("*.py"), *worker.rglob("*.py")]):
-        found.update(
-            f"{file.name}\n".encode() + hashlib.sha256(file.read_bytes()).digest()
-        )
+        found.update(f"{file.name}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
     return found.digest()
 
 
