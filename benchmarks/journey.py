@@ -105,7 +105,7 @@ def judged(course: Course, assignment: str, watch: Stopwatch, meter: CpuMeter) -
     bundle = course.bundle(assignment)
 
     def one(student: str, checks: Checks, workers: WarmParent) -> None:
-        raw = course.submission(student, bundle)
+        raw = course.handed_in(student, bundle)
         started = time.perf_counter()
         graded = judging.judge(raw, bundle, student=student, seed=1, checks=checks, workers=workers)
         between = time.perf_counter()

@@ -14,10 +14,11 @@ from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.files.beside import is_beside
 from autograder.grading.gpu import require_gpu
-from autograder.grading.judge import Graded, judge
+from autograder.grading.intake.folder import HandedIn
+from autograder.grading.intake.resolve import unreadable
+from autograder.grading.judge import Graded, content_of, judge
 from autograder.grading.known import KnownMistakes, kept_mistakes, known_mistakes
 from autograder.grading.pool import Failure, Setting, work_off
-from autograder.grading.rebuild import content_of
 from autograder.grading.record import check_gradebook, on_record, record, refile
 from autograder.grading.store import (
     Kept,
@@ -49,17 +50,20 @@ class Submitted:
     """One submission, to be judged whole."""
 
     student: str
-    raw: bytes | None
+    submitted: HandedIn | bytes | None
     known_content: str = ""
     """The digest of what has a verdict already; `""` if it is to be judged in any case."""
 
-    def run(self, setting: Setting, checks: Checks) -> Graded | Unchanged:
+    def run(self, setting: Setting, checks: Checks) -> Graded | Unchanged | Failure:
+        files, bundle = HandedIn.of(self.submitted), setting.bundle
+        if files.refused:
+            return Failure(unreadable(files, bundle, self.student))
         # Found out here, because reading a file may cost the process that does it.
-        if self.known_content and content_of(self.raw, setting.bundle) == self.known_content:
+        if self.known_content and content_of(files, bundle) == self.known_content:
             return Unchanged()
         return judge(
-            self.raw,
-            setting.bundle,
+            files,
+            bundle,
             student=self.student,
             seed=setting.seed,
             checks=checks,
@@ -108,8 +112,8 @@ def grade(
             parent.warm(bundle.preload)
             mistakes = known_mistakes(course, bundle, seed, parent, jobs)
         for student in chosen:
-            raw = course.submission(student, bundle)
-            keys[student] = key = Key.of(raw, digest, seed)
+            files = course.handed_in(student, bundle)
+            keys[student] = key = Key.of(files, digest, seed)
             kept = load_verdict(course, student, assignment)
             if (
                 kept is None
@@ -119,10 +123,10 @@ def grade(
                 or kept.verdict["status"] == "infra_error"
                 or _diagnosis_changed(kept.verdict, mistakes)
             ):
-                todo.append(Submitted(student, raw))
+                todo.append(Submitted(student, files))
             elif kept.key != key:
                 verdicts[student] = kept
-                todo.append(Submitted(student, raw, kept.content))
+                todo.append(Submitted(student, files, kept.content))
             else:
                 timely = recorded[student] == course.submitted_at(student, assignment)
                 if not timely or not is_beside(course, student, assignment):

@@ -42,6 +42,9 @@ class Bundle:
     """The right sources of the solution cells, by `grade_id`, in the notebook's order."""
     mistakes: tuple[Mistake, ...] = ()
     """The catalogue of known mistakes."""
+    relatives: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By the course's other assignments, the names of their solution cells: to know a notebook handed in for
+    the wrong one. No score depends on them."""
 
     def skeleton(self) -> NotebookNode:
         """A fresh copy of the released notebook, the instructor's own tests in place."""

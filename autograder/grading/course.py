@@ -6,8 +6,8 @@ All paths come from nbgrader's own `CourseDirectory`, so that whatever an instru
 
 from __future__ import annotations
 
+import json
 import os
-import stat
 import sys
 import sysconfig
 import warnings
@@ -29,8 +29,8 @@ from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.errors import UserError
 from autograder.grading.gradebook import Opener
+from autograder.grading.intake.folder import HandedIn, read_folder
 from autograder.grading.mistakes import Mistake, read_catalogue
-from autograder.grading.rebuild import MAX_BYTES
 
 CONFIG_FILE = "nbgrader_config.py"
 
@@ -113,7 +113,8 @@ class Course:
                     tests[grade_id(cell)] = cell["source"]
         own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
         mistakes = self.mistakes(assignment, solution)
-        bundle = Bundle(assignment, notebook, released, tests, own, solution, mistakes)
+        relatives = self._relatives(assignment)
+        bundle = Bundle(assignment, notebook, released, tests, own, solution, mistakes, relatives)
         if not bundle.has_checks:
             raise UserError(
                 f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
@@ -146,16 +147,26 @@ class Course:
         found = (path for path in self.root.glob(relative) if path.is_dir())
         return sorted(path.relative_to(self.root).parts[position] for path in found)
 
-    def submission(self, student: str, bundle: Bundle) -> bytes | None:
-        """The bytes a student handed in; `None` if there is no such file, or none that is a plain file."""
-        path = self.folder("submitted", student, bundle.assignment) / f"{bundle.notebook}.ipynb"
-        try:
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                return None  # a link or a pipe could name anything, or never end
-            with path.open("rb") as file:
-                return file.read(MAX_BYTES + 1)  # enough to see that it is too large
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
-            return None
+    def handed_in(self, student: str, bundle: Bundle) -> HandedIn:
+        """What lies in a student's folder: the notebook's bytes, if there is such a file, and what else."""
+        folder = self.folder("submitted", student, bundle.assignment)
+        return read_folder(folder, f"{bundle.notebook}.ipynb")
+
+    def _relatives(self, assignment: str) -> dict[str, frozenset[str]]:
+        """By the other released assignments, the names of their solution cells."""
+        found = {}
+        for path in sorted(self.folder("release", ".", ".").glob("*/*.ipynb")):
+            if path.parent.name == assignment:
+                continue
+            try:
+                cells = json.loads(path.read_bytes())["cells"]
+                marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+                found[path.parent.name] = frozenset(
+                    mark["grade_id"] for mark in marks if mark.get("solution")
+                )
+            except (OSError, ValueError, KeyError, TypeError, AttributeError):
+                continue  # it is another assignment's affair
+        return found
 
     def submitted_at(self, student: str, assignment: str) -> datetime | None:
         """When it was handed in, if nbgrader's `timestamp.txt` says so."""

@@ -16,6 +16,8 @@ from nbformat import NotebookNode
 from autograder.checking.diagnosis import Known
 from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle, is_grade, is_solution
+from autograder.grading.intake.folder import HandedIn
+from autograder.grading.intake.resolve import resolve
 from autograder.grading.rebuild import CorruptNotebook, rebuild
 from autograder.grading.run import Run, all_passed
 from autograder.grading.unusual import unusual_code
@@ -38,7 +40,7 @@ MistakesOf = Callable[[str], Sequence[Known]]
 
 
 def judge(
-    raw: bytes | None,
+    submitted: HandedIn | bytes | None,
     bundle: Bundle,
     *,
     student: str,
@@ -47,35 +49,44 @@ def judge(
     workers: WarmParent,
     known: MistakesOf = lambda task: (),
 ) -> Graded:
-    """Judge one submission; `raw=None` is a submission without the notebook.
+    """Judge one submission: a folder as it was read, or a notebook's bytes, or `None` for none at all.
 
     A task that fails is compared with the mistakes that are `known`. Raises `WorkerLost`
     with the reason `infra_error` when the grading machine failed, not the student.
     """
     started = time.monotonic()
     blank = Verdict(student, bundle.assignment, bundle.notebook, "graded", 0.0, seed, (), _no_points(bundle))
-    if raw is None:
-        found = Finding("missing", f"No file `{bundle.notebook}.ipynb` was submitted.")
-        return _unread(replace(blank, status="missing", findings=(found,)), bundle)
+    resolved = resolve(HandedIn.of(submitted), bundle)
+    if resolved.raw is None:
+        return _unread(replace(blank, status="missing", findings=resolved.findings), bundle)
     workers.prepare()
     try:
-        rebuilt = rebuild(raw, bundle)
+        rebuilt = rebuild(resolved.raw, bundle)
     except CorruptNotebook as error:
         workers.dismiss()
         found = Finding("corrupt", f"The submitted file could not be read: {error}.")
-        return _unread(replace(blank, status="corrupt", findings=(found,)), bundle)
-    content = rebuilt.digest()
+        return _unread(replace(blank, status="corrupt", findings=(*resolved.findings, found)), bundle)
+    content = resolved.content(rebuilt)
     with Run(rebuilt, workers) as run:
         run.findings += unusual_code(rebuilt.sources)
         run.cells()
         tasks = tuple(run.judge_task(task, points, checks, seed) for task, points in bundle.tasks.items())
         tasks = run.without_follow_on_errors(tasks, bundle, checks, seed) + run.unprotected()
         tasks = tuple(task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
-        findings = (*rebuilt.findings, *run.findings)
+        findings = (*resolved.findings, *rebuilt.findings, *run.findings)
         verdict = replace(
             blank, status=run.status, findings=findings, tasks=tasks, seconds=time.monotonic() - started
         )
         return Graded(verdict, _file_text(run.graded_notebook(verdict), verdict), content)
+
+
+def content_of(submitted: HandedIn, bundle: Bundle) -> str:
+    """The digest of what counts in a submission; `""` where the notebook is missing or cannot be read."""
+    resolved = resolve(submitted, bundle)
+    try:
+        return resolved.content(rebuild(resolved.raw, bundle)) if resolved.raw is not None else ""
+    except CorruptNotebook:
+        return ""
 
 
 def unfit_checks(
@@ -135,8 +146,12 @@ def _unread(verdict: Verdict, bundle: Bundle) -> Graded:
 
 def _file_text(notebook: NotebookNode, verdict: Verdict) -> str:
     """The graded notebook as text; one that was not graded as usual says so in front."""
-    if verdict.status != "graded":
-        notes = [finding.message for finding in verdict.findings if finding.kind != "cell_error"]
+    notes = [
+        finding.student or finding.message
+        for finding in verdict.findings
+        if finding.student or (verdict.status != "graded" and finding.kind != "cell_error")
+    ]
+    if notes or verdict.status != "graded":
         text = "**About your submission.** " + " ".join(
             notes or [f"It ended with the status {verdict.status}."]
         )

@@ -35,7 +35,7 @@ STATES = {
     "graded": "scored, late penalty taken off",
     "look_again": "scored, but judged again after a person had given points: somebody should look",
     "needs_manual_grade": "a cell waits for a person's points",
-    "missing": "nothing was handed in, or not under the notebook's name",
+    "missing": "nothing was handed in, or nothing that is this notebook",
     "corrupt": "the file handed in cannot be read",
     "infra_error": "the grading machine failed: grade it again",
     "not_graded": "handed in and not graded yet",

@@ -9,6 +9,7 @@ must get its verdict, too, and must not end the batch.
 from __future__ import annotations
 
 import atexit
+import os
 import re
 from fnmatch import fnmatch
 from glob import glob
@@ -27,6 +28,7 @@ from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.gradebook import patient_url
+from autograder.grading.intake.resolve import unreadable
 from autograder.grading.judge import Graded, judge
 from autograder.grading.known import kept_mistakes, tried_when_needed
 from autograder.grading.record import check_gradebook, record_scores
@@ -72,6 +74,13 @@ class SubmissionExporter(NotebookExporter):
             found = re.match(pattern, folder)
             if found is None or not Path(folder).is_dir():
                 continue
+            if not os.access(folder, os.X_OK):
+                # nbgrader would take the notebook for missing and give it a 0.
+                converter.log.error(
+                    f"Not graded: {folder} may not be read. Make it readable, and grade again."
+                )
+                converter.assignments.pop(folder, None)
+                continue
             assignment = found["assignment"]
             if assignment not in self.bundles:
                 self.bundles[assignment] = bundle = self.course.bundle(assignment)
@@ -92,13 +101,15 @@ class GradeOutside(NbGraderPreprocessor):
         student, assignment = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
         course, bundle = self.parent.course, self.parent.bundles[assignment]
         seed = assignment_seed(course, assignment)
-        raw = course.submission(student, bundle)
+        files = course.handed_in(student, bundle)
+        if files.refused:
+            raise NbGraderException(f"Not graded: {unreadable(files, bundle, student)}")
 
         def run(checks: Any) -> Graded:
             kept = kept_mistakes(course, bundle, seed)
             known = tried_when_needed(bundle, seed, checks, _warm_parent()) if kept is None else kept.get
             return judge(
-                raw,
+                files,
                 bundle,
                 student=student,
                 seed=seed,
@@ -113,7 +124,7 @@ class GradeOutside(NbGraderPreprocessor):
         except WorkerLost:
             _parents.pop().close()  # it may be what failed; the next submission starts another
             raise
-        record_scores(course, bundle, graded, Key.of(raw, bundle.digest(), seed))
+        record_scores(course, bundle, graded, Key.of(files, bundle.digest(), seed))
         return nbformat.reads(graded.notebook, as_version=4), resources
 
 

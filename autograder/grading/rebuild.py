@@ -178,14 +178,6 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
     return Rebuilt(notebook, tuple(step for step in steps if step.role != "skip"), tuple(findings))
 
 
-def content_of(raw: bytes | None, bundle: Bundle) -> str:
-    """The digest of what counts in a submitted file; `""` where it is missing or cannot be read."""
-    try:
-        return rebuild(raw, bundle).digest() if raw is not None else ""
-    except CorruptNotebook:
-        return ""
-
-
 def _role(cell: NotebookNode) -> str:
     if cell["cell_type"] != "code":
         return "skip"

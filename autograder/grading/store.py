@@ -23,6 +23,7 @@ from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.gradebook import LOCK_SECONDS
+from autograder.grading.intake.folder import HandedIn
 from autograder.grading.verdict import Verdict
 
 TIMESTAMP = "timestamp.txt"
@@ -40,13 +41,13 @@ class Key:
     conditions: str
     """The versions, the released notebook, its checks and the seed."""
     file: str
-    """The submitted file."""
+    """The submitted files."""
 
     @classmethod
-    def of(cls, raw: bytes | None, digest: str, seed: int) -> Key:
-        """`digest` is the bundle's; `raw=None` is a submission without the notebook."""
+    def of(cls, submitted: HandedIn | bytes | None, digest: str, seed: int) -> Key:
+        """`digest` is the bundle's; `None` is a submission without any file."""
         conditions = hashlib.sha256("\n".join((*_versions(), digest, str(seed))).encode()).hexdigest()
-        return cls(conditions, hashlib.sha256(raw).hexdigest() if raw is not None else "missing")
+        return cls(conditions, HandedIn.of(submitted).digest())
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ class Finding:
 
     kind: str
     message: str
+    student: str = ""
+    """What the student reads in place of the message, where it tells a grader what to do. Not in the JSON."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from autograder.grading.marks import Mark
 REASONS = {
     "infra_error": "not graded: the machine failed",
     "corrupt": "file cannot be read",
-    "missing": "no file of the notebook's name",
+    "missing": "no file that is the notebook",
+    "other_notebook": "another assignment's notebook",
     "not_graded": "not graded yet",
     "needs_manual_grade": "waits for points from a person",
     "look_again": "judged again after points from a person",
+    "other_name": "graded under another file's name",
     "unusual_code": "code that no task needs",
     "from_scratch": "the library did the work",
     "timeout": "did not end in time",

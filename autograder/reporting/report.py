@@ -144,7 +144,7 @@ def gather(course: Course, assignment: str) -> Report:
         max_score=marks.max_score,
         graded=_last_graded(course, assignment, verdicts),
         students=len(marks.marks),
-        handed_in=len(submitted),
+        handed_in=len([student for student in submitted if not _nothing_of_it(verdicts.get(student))]),
         judged=len(counted),
         full_marks=sum(score >= marks.max_score for score in scored),
         need_a_person=len({reason.student for reason in reasons}),
@@ -170,6 +170,11 @@ def gather(course: Course, assignment: str) -> Report:
 def _answers(course: Course, bundle: Bundle, verdict: Mapping[str, Any]) -> dict[str, str]:
     cells = graded_answers(course, str(verdict["student"]), bundle)
     return {task: own_words(cell, bundle.stubs[task]) for task, cell in cells.items()}
+
+
+def _nothing_of_it(verdict: Mapping[str, Any] | None) -> bool:
+    """Say whether a folder was found to hold no notebook of the assignment."""
+    return verdict is not None and verdict["status"] == "missing"
 
 
 def _aside(found: list[Attention], counted: int) -> tuple[dict[str, str], list[Attention]]:

@@ -276,7 +276,7 @@ FILES: dict[str, Spoiled] = {
     "no cells": _unsolved(lambda d: d.update(cells=[]), "missing_cell"),
     "files that shadow": Spoiled(_shadowed, "graded"),
     # Something else in its place.
-    "a directory": Spoiled(_in_its_place, "missing", 0.0, "missing"),
+    "a directory": Spoiled(_in_its_place, "graded", 10.0, "other_name"),
     "a fifo": Spoiled(os.mkfifo, "missing", 0.0, "missing"),
     "a link to a peer": Spoiled(
         _link_to("submitted/right/03_lstm_cell/lstm_cell.ipynb"), "missing", 0.0, "missing"
@@ -288,8 +288,8 @@ FILES: dict[str, Spoiled] = {
     "a link to itself": Spoiled(lambda path: path.symlink_to(path), "missing", 0.0, "missing"),
     "a link to a device": Spoiled(lambda path: path.symlink_to("/dev/zero"), "missing", 0.0, "missing"),
     "another name": Spoiled(
-        _beside("Untitled.ipynb", "LSTM_CELL.ipynb", "lstm_cell (1).ipynb"), "missing", 0.0, "missing"
+        _beside("Untitled.ipynb", "LSTM_CELL.ipynb", "lstm_cell (1).ipynb"), "graded", 10.0, "other_name"
     ),
-    "one folder deeper": Spoiled(_beside("03_lstm_cell/lstm_cell.ipynb"), "missing", 0.0, "missing"),
-    "no permissions": Spoiled(_unreadable, "graded" if os.geteuid() == 0 else "missing"),
+    "one folder deeper": Spoiled(_beside("03_lstm_cell/lstm_cell.ipynb"), "graded", 10.0, "other_name"),
+    "no permissions": Spoiled(_unreadable, "graded" if os.geteuid() == 0 else "infra_error"),
 }  # fmt: skip
