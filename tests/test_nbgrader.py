@@ -73,8 +73,8 @@ def a_class(course: Path) -> dict[str, float | None]:
             cell["metadata"]["nbgrader"]["schema_version"] = 2
     hand_in(course, "old_schema", old)
     (course / "submitted" / "empty" / LSTM).mkdir(parents=True)
-    none = dict.fromkeys(("untouched", "wrong", "corrupt", "misnamed", "empty"), 0.0)
-    full = dict.fromkeys(("right", "duplicated", "old_schema"), 10.0)
+    none = dict.fromkeys(("untouched", "wrong", "corrupt", "empty"), 0.0)
+    full = dict.fromkeys(("right", "misnamed", "duplicated", "old_schema"), 10.0)
     return {**none, **full, "partly": 8.0, "turned": 8.0, "stopped": 8.0, "forgetful": 9.0}
 
 
@@ -157,7 +157,8 @@ def test_feedback_shows_the_card_and_keeps_what_is_hidden(both):
     assert "lstm_cell: 0 of 2 points" in pages["partly"]
     assert "Fed its own state, step after step, the cell stays right." in pages["forgetful"]
     assert "could not be read" in pages["corrupt"]
-    assert f"No file <code>{NOTEBOOK}</code> was submitted" in pages["misnamed"]
+    assert f"Next time, hand it in as <code>{NOTEBOOK}</code>" in pages["misnamed"]
+    assert f"There is no file <code>{NOTEBOOK}</code>" in pages["empty"]
 
 
 def test_export_has_every_score(both):
