@@ -103,7 +103,7 @@ class TestBesides:
     def test_every_command_of_the_readme_is_one(self, tmp_path):
         readme = (made(tmp_path / "course") / "README.md").read_text()
         commands = set(re.findall(r"^autograder ([\w-]+)", readme, re.MULTILINE))
-        assert commands >= {"build", "validate", "grade", "report", "export"}
+        assert commands >= {"build", "validate", "grade", "status", "report", "export"}
         for command in commands:
             assert autograder_here(command, "--help").returncode == 0, command
 

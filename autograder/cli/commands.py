@@ -7,7 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from autograder.cli.completion import assignments_here, students_here
 from autograder.cli.console import (
+    AssignmentArgument,
+    AssignmentsArgument,
     CourseOption,
     JobsOption,
     JsonOption,
@@ -20,6 +23,12 @@ from autograder.cli.console import (
     print_json,
     tell,
     told,
+)
+
+STOPPED = "Stopped. What was graded is on record; the same command goes on from there."
+STOPPED_FORCED = (
+    "Stopped. What was graded is on record. With --force the same command begins again from the first "
+    "submission; without it only what changed is graded."
 )
 
 
@@ -45,7 +54,8 @@ def demo(
         out.print(results_table(verdicts))
         tell(f"What each student reads: {directory}/autograded/STUDENT/{assignment}/")
         tell(f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}")
-        tell(f"The gradebook:           {directory}/gradebook.db (open it with `nbgrader formgrader`)")
+        tell(f"The gradebook:           {directory}/gradebook.db; in formgrader: run `jupyter lab` in")
+        tell(f"                         {directory} and choose the menu Nbgrader, then Formgrader")
         page = directory / "reports" / f"{assignment}.html"
         write_page(gather(Course.at(directory), assignment), page)
         tell(f"The class at a glance:   {page} (open it in a browser)")
@@ -96,7 +106,7 @@ def new_assignment(
 
 @app.command()
 def build(
-    assignments: Annotated[list[str] | None, typer.Argument(help="Which ones; all if none is named.")] = None,
+    assignments: AssignmentsArgument = None,
     course: CourseOption = Path("."),
 ) -> None:
     """Generate release/ and solutions/ from source/; refuse what would be unfair."""
@@ -118,7 +128,10 @@ def check(
     notebook: Annotated[Path, typer.Argument(help="A submitted or solved notebook.")],
     as_json: JsonOption = False,
     assignment: Annotated[
-        str | None, typer.Option(help="Which assignment it is, if its name does not tell.")
+        str | None,
+        typer.Option(
+            help="Which assignment it is, if its name does not tell.", autocompletion=assignments_here
+        ),
     ] = None,
     course: CourseOption = Path("."),
     unsafe: UnsafeOption = False,
@@ -147,9 +160,10 @@ def check(
 
 @app.command()
 def grade(
-    assignment: Annotated[str, typer.Argument(help="The assignment: a folder of source/.")],
+    assignment: AssignmentArgument,
     student: Annotated[
-        list[str] | None, typer.Option("--student", help="Only this student; may be repeated.")
+        list[str] | None,
+        typer.Option("--student", help="Only this student; may be repeated.", autocompletion=students_here),
     ] = None,
     jobs: JobsOption = None,
     force: Annotated[bool, typer.Option("--force", help="Judge again what has not changed, too.")] = False,
@@ -166,7 +180,7 @@ def grade(
     ] = 0.0,
 ) -> None:
     """Grade all submissions of an assignment. Exit status 3 if some could not be graded by our fault."""
-    with told():
+    with told(STOPPED_FORCED if force else STOPPED):
         verdicts = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory)
         from autograder.reporting.tables import results_table, summary  # it imports torch, too
 
@@ -178,7 +192,7 @@ def grade(
 
 @app.command()
 def validate(
-    assignments: Annotated[list[str] | None, typer.Argument(help="Which ones; all if none is named.")] = None,
+    assignments: AssignmentsArgument = None,
     as_json: JsonOption = False,
     jobs: JobsOption = None,
     course: CourseOption = Path("."),

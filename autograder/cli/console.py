@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
+import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +16,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from autograder import __version__
+from autograder.cli.completion import assignments_here
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # judges are forked: torch must not have started threads
 # jsonschema, with which notebooks are validated, would make a parser of IRIs when it is imported: a second of
 # work for a kind of text that no notebook has. None is how Python is told that there is no such module.
@@ -22,14 +27,51 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # type
 app = typer.Typer(
     help="Build an nbgrader course on recurrent networks, and grade it outside the students' process.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-# A pipe or a log has no width of its own; a table cut to 80 columns would say nothing there.
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
+BROKEN_PIPE = 141
+"""The exit status where the reader went away before the end, as of a program that SIGPIPE ends."""
+
+
+class _Trimmed:
+    """Standard output, for a pipe or a file: rich fills lines with spaces, which no reader there wants."""
+
+    encoding = "utf-8"
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(re.sub(r" +(?=\n|$)", "", text))
+
+    def flush(self) -> None:
+        sys.stdout.flush()
+
+    def isatty(self) -> bool:
+        return False
+
+
+class _Console(Console):
+    """A console that ends quietly where nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def _console(stream: Any, **options: Any) -> Console:
+    # A pipe or a log has no width of its own; a table cut to 80 columns would say nothing there.
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 160
+    return _Console(highlight=False, width=width, **options)
+
+
+out = _console(sys.stdout, **({} if sys.stdout.isatty() else {"file": _Trimmed()}))
+err = _console(sys.stderr, stderr=True)
 
 CourseOption = Annotated[Path, typer.Option("--course", help="The course directory.")]
+AssignmentArgument = Annotated[
+    str, typer.Argument(help="The assignment: a folder of source/.", autocompletion=assignments_here)
+]
+AssignmentsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(help="Which ones; all if none is named.", autocompletion=assignments_here),
+]
 OriginOption = Annotated[
     Path | None, typer.Option("--course", help="Copy this course instead of the packaged one.")
 ]
@@ -43,6 +85,24 @@ UnsafeOption = Annotated[
         "--unsafe", help="Run students' code without confinement where none holds. At your own risk."
     ),
 ]
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Say which version this is.", callback=lambda on: _version(on), is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """What can be asked of the program itself; typer takes its help from `app`."""
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        tell(f"autograder {__version__}")
+        raise typer.Exit
 
 
 def tell(line: str) -> None:
@@ -69,8 +129,11 @@ def importing() -> Iterator[None]:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """One sentence and exit status 1 for every condition that can be foreseen."""
+def told(stopped: str = "Stopped; nothing is half-written.") -> Iterator[None]:
+    """One sentence and exit status 1 for every condition that can be foreseen.
+
+    `stopped` is what is said when somebody interrupts the command.
+    """
     if sys.platform != "linux":
         err.print(
             "Grading runs on Linux; in a notebook, `check` works everywhere.", markup=False, soft_wrap=True
@@ -80,16 +143,17 @@ def told() -> Iterator[None]:
 
     try:
         yield
+        sys.stdout.flush()  # now, where it can be told that nobody reads
     except UserError as error:
         err.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        err.print(
-            "Stopped. What was graded is on record; the same command goes on from there.",
-            markup=False,
-            soft_wrap=True,
-        )
+        err.print(stopped, markup=False, soft_wrap=True)
         raise typer.Exit(130) from None
+    except BrokenPipeError:
+        if not _reader_is_gone():
+            raise
+        raise typer.Exit(BROKEN_PIPE) from None
     except PermissionError as error:
         err.print(f"You may not read or write {error.filename}.", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
@@ -101,3 +165,15 @@ def told() -> Iterator[None]:
             soft_wrap=True,
         )
         raise typer.Exit(1) from None
+
+
+def _reader_is_gone() -> bool:
+    """Whether standard output is a pipe that nobody reads; it is written to nowhere from then on."""
+    descriptor = sys.stdout.fileno()
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    if not any(event & select.POLLERR for _, event in poll.poll(0)):
+        return False
+    # Else Python, which flushes once more when it ends, would complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+    return True

@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.console import CourseOption, JsonOption, app, err, out, print_json, tell, told
+from autograder.cli.completion import assignments_here
+from autograder.cli.console import (
+    AssignmentArgument,
+    CourseOption,
+    JsonOption,
+    app,
+    err,
+    out,
+    print_json,
+    tell,
+    told,
+)
 
 
 class System(StrEnum):
@@ -29,7 +40,7 @@ class Per(StrEnum):
 
 @app.command()
 def results(
-    assignment: Annotated[str, typer.Argument(help="The assignment.")],
+    assignment: AssignmentArgument,
     as_json: JsonOption = False,
     clusters: Annotated[
         bool,
@@ -58,7 +69,7 @@ def results(
 
 @app.command()
 def report(
-    assignment: Annotated[str, typer.Argument(help="The assignment.")],
+    assignment: AssignmentArgument,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The page; default: reports/ASSIGNMENT.html in the course."),
@@ -97,7 +108,10 @@ def report(
 def export(
     to: Annotated[System, typer.Option("--to", help="For which system.")],
     assignments: Annotated[
-        list[str] | None, typer.Argument(help="Which ones; all that are graded if none is named.")
+        list[str] | None,
+        typer.Argument(
+            help="Which ones; all that are graded if none is named.", autocompletion=assignments_here
+        ),
     ] = None,
     per: Annotated[Per, typer.Option("--per", help="A column per assignment, or per task.")] = Per.total,
     output: Annotated[

@@ -28,7 +28,7 @@ from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.errors import UserError
-from autograder.grading.gradebook import Opener
+from autograder.grading.gradebook import Opener, patient_url
 from autograder.grading.intake.folder import HandedIn, read_folder
 from autograder.grading.mistakes import Mistake, read_catalogue
 
@@ -179,6 +179,12 @@ class Course:
     def verdict_path(self, student: str, assignment: str) -> Path:
         """Where a verdict is kept: not in `autograded/`, which nbgrader hands back to students."""
         return self.root / "verdicts" / assignment / f"{student}.json"
+
+    @property
+    def has_gradebook(self) -> bool:
+        """Whether there is one to read: nbgrader makes one, which takes seconds, for whoever asks."""
+        url = patient_url(str(self.directory.db_url))
+        return url.get_backend_name() != "sqlite" or bool(url.database and Path(url.database).exists())
 
     @contextmanager
     def gradebook(self) -> Iterator[Gradebook]:

@@ -148,6 +148,11 @@ def clear_leftovers(course: Course, bundle: Bundle) -> None:
                 path.unlink(missing_ok=True)
 
 
+def has_seed(course: Course) -> bool:
+    """Whether the course's seed has been drawn."""
+    return (course.root / ".autograder" / "seed").exists()
+
+
 def assignment_seed(course: Course, assignment: str) -> int:
     """The secret seed of an assignment's inputs: the same for all students, drawn once a course."""
     path = course.root / ".autograder" / "seed"

@@ -14,6 +14,7 @@ _LOOP = (
     ("nbgrader release_assignment {0}", "or hand out release/{0}/ as you like"),
     ("nbgrader collect {0}", "or put the uploads into submitted/STUDENT/{0}/"),
     ("autograder grade {0}", "the whole class; again after anything has changed"),
+    ("autograder status", "where every assignment stands, and what to do next"),
     ("autograder report {0}", "one page about the class"),
     ("nbgrader generate_feedback {0}", "then `nbgrader release_feedback {0}`"),
     ("autograder export --to canvas", "marks for Canvas, Moodle or a spreadsheet"),

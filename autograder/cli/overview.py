@@ -1,0 +1,32 @@
+"""The commands that look at a course as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.cli.console import CourseOption, JsonOption, app, importing, out, print_json, tell, told
+
+
+@app.command()
+def status(as_json: JsonOption = False, course: CourseOption = Path(".")) -> None:
+    """Say of each assignment what is built, released, handed in and graded, and what to do next."""
+    with told():
+        with importing():
+            from autograder.grading.course import Course
+            from autograder.reporting.overview.standing import standings
+            from autograder.reporting.overview.standing_table import standing_table, summary
+
+        at = Course.at(course)
+        found = standings(at)
+        if as_json:
+            told_of = [each.as_json() for each in found]
+            print_json({"course": str(at.directory.course_id), "assignments": told_of})
+            return
+        if not found:
+            tell("There is no assignment yet: `autograder new-assignment 01_first` writes one to begin with.")
+            return
+        out.print(standing_table(found))
+        for each in found:
+            if each.problem:
+                tell(f"! {each.problem}")
+        tell(summary(found))

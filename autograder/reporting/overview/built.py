@@ -1,0 +1,73 @@
+"""Whether what students get is what the source makes: the release, and its copy on nbgrader's exchange."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+from pathlib import Path
+
+from nbgrader.exchange.default import ExchangeList
+
+from autograder.grading.course import Course
+
+NO, YES, CHANGED = "no", "yes", "changed"
+"""Not there; there, as it should be; there, and what it was made from has changed since."""
+
+
+def built(course: Course, assignment: str) -> str:
+    """`NO`, `YES` or `CHANGED`: whether release/ and solutions/ are made from the source as it is."""
+    source, release, solution = (
+        _notebook(course.folder(step, ".", assignment)) for step in ("source", "release", "solution")
+    )
+    if release is None:
+        return NO
+    if source is None or solution is None:
+        return YES  # nothing to compare with: somebody else's release, say
+    return YES if _holds(_cells(solution), _cells(source)) else CHANGED
+
+
+def released(course: Course, assignment: str) -> str:
+    """`NO`, `YES` or `CHANGED`: whether nbgrader's exchange hands out the release; `""` without an exchange.
+
+    Only nbgrader's own exchange, a folder, can be looked into.
+    """
+    outbound = _outbound(course)
+    if outbound is None:
+        return ""
+    there, ours = outbound / assignment, course.folder("release", ".", assignment)
+    if not there.is_dir():
+        return NO
+    files = [path.relative_to(ours) for path in sorted(ours.rglob("*")) if path.is_file()]
+    return YES if all(_same(ours / file, there / file) for file in files) else CHANGED
+
+
+def _outbound(course: Course) -> Path | None:
+    if "ExchangeFactory" in course.config:
+        return None
+    root = Path(ExchangeList(coursedir=course.directory, config=course.config).root)
+    return root / course.directory.course_id / "outbound" if root.is_dir() else None
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        return False
+
+
+def _notebook(folder: Path) -> Path | None:
+    return next(iter(sorted(folder.glob("*.ipynb"))), None)
+
+
+def _cells(path: Path) -> list[tuple[str, str]]:
+    """The kind and text of each cell; `[]` of a file that is no notebook."""
+    try:
+        cells = json.loads(path.read_bytes())["cells"]
+        return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _holds(longer: list[tuple[str, str]], cells: list[tuple[str, str]]) -> bool:
+    """Whether the cells follow one another in a notebook, which may have a header and a footer, too."""
+    return any(longer[at : at + len(cells)] == cells for at in range(len(longer) - len(cells) + 1))

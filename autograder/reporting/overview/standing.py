@@ -1,0 +1,153 @@
+"""Where each assignment of a course stands, from what lies in its folders. Nothing is written or run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy import Row, case, func, select
+
+from autograder.grading.bundle import Bundle
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.intake.folder import HandedIn
+from autograder.grading.marks import UNGRADABLE
+from autograder.grading.store import Kept, Key, assignment_seed, has_seed, load_verdict
+from autograder.reporting.overview.built import CHANGED, NO, built, released
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One assignment. Who handed in is graded, waits to be graded, or was graded under other conditions."""
+
+    assignment: str
+    built: str
+    """Whether release/ is made from the source as it is: `no`, `yes` or `changed`."""
+    released: str
+    """Whether the exchange hands that out: `no`, `yes` or `changed`; `""` if the course uses no exchange."""
+    handed_in: int
+    graded: int
+    to_grade: int
+    """Without a verdict, or handed in again since."""
+    out_of_date: int
+    """Judged with other checks, another release, seed or version than there are now."""
+    for_a_person: int
+    """Some points are missing, or were given before the submission was judged again; or it has no score."""
+    problem: str
+    """Why it cannot be graded as it is; `""` if it can."""
+    next: str
+    """The command to type next; `""` if there is nothing to do."""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def standings(course: Course) -> list[Standing]:
+    """Every assignment that has a source, a release or a submission, in order."""
+    rows = _graded_rows(course)
+    return [_standing(course, name, rows.get(name, {})) for name in _assignments(course)]
+
+
+def _assignments(course: Course) -> list[str]:
+    release = course.folder("release", ".", ".")
+    released = [folder.name for folder in release.glob("*") if any(folder.glob("*.ipynb"))]
+    return sorted({*course.assignments(), *released})
+
+
+def _standing(course: Course, assignment: str, rows: Mapping[str, Row[Any]]) -> Standing:
+    students, problem, bundle = course.students(assignment), "", None
+    made = built(course, assignment)
+    if made != NO:
+        try:
+            bundle = course.bundle(assignment)
+        except UserError as error:
+            problem = str(error)
+    conditions = _conditions(course, bundle) if bundle and students else ()
+    count: Counter[str] = Counter()
+    for student in students:
+        kept = load_verdict(course, student, assignment)
+        files = course.handed_in(student, bundle) if bundle else None
+        count[_group(kept, files, conditions)] += 1
+        count["for_a_person"] += _waits(kept, rows.get(student))
+    exchanged = released(course, assignment) if made != NO else ""
+    return Standing(
+        assignment=assignment,
+        built=made,
+        released=exchanged,
+        handed_in=len(students),
+        graded=count["graded"],
+        to_grade=count["to_grade"],
+        out_of_date=count["out_of_date"],
+        for_a_person=count["for_a_person"],
+        problem=problem,
+        next=_next(assignment, made, exchanged, count),
+    )
+
+
+def _conditions(course: Course, bundle: Bundle) -> tuple[str, ...]:
+    """The conditions under which a verdict of today would be formed, without a GPU and with one."""
+    if not has_seed(course):
+        return ()  # a new one would be drawn
+    digest, seed = bundle.digest(), assignment_seed(course, bundle.assignment)
+    return tuple(Key.of(None, told, seed).conditions for told in (digest, f"{digest} on a GPU"))
+
+
+def _group(kept: Kept | None, files: HandedIn | None, conditions: tuple[str, ...]) -> str:
+    """The count of `Standing` that a submission belongs to."""
+    if kept is None or kept.verdict["status"] == "infra_error" or kept.key.file != Key.of(files, "", 0).file:
+        return "to_grade"
+    return "graded" if kept.key.conditions in conditions else "out_of_date"
+
+
+def _waits(kept: Kept | None, row: Row[Any] | None) -> bool:
+    """Whether a person has something to do about a submission, besides grading it."""
+    by_hand = row is not None and row.by_hand
+    ungradable = kept is not None and kept.verdict["status"] in UNGRADABLE
+    return bool((row is not None and row.open and kept is not None) or (ungradable and not by_hand))
+
+
+def _graded_rows(course: Course) -> dict[str, dict[str, Row[Any]]]:
+    """By assignment and student: how many cells are `open` for a person, how many have points `by_hand`."""
+    unscored = Grade.auto_score.is_(None) & Grade.manual_score.is_(None)
+    query = (
+        select(
+            Assignment.name.label("assignment"),
+            SubmittedAssignment.student_id.label("student"),
+            func.sum(case((Grade.needs_manual_grade | unscored, 1), else_=0)).label("open"),
+            func.count(Grade.manual_score).label("by_hand"),
+        )
+        .select_from(Grade)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .group_by(Assignment.name, SubmittedAssignment.student_id)
+    )
+    if not course.has_gradebook:
+        return {}
+    with course.gradebook() as gradebook:
+        found: dict[str, dict[str, Row[Any]]] = {}
+        for row in gradebook.db.execute(query):
+            found.setdefault(row.assignment, {})[row.student] = row
+        return found
+
+
+def _next(assignment: str, made: str, exchanged: str, count: Mapping[str, int]) -> str:
+    if made in (NO, CHANGED):
+        return f"autograder build {assignment}"
+    if count["to_grade"] or count["out_of_date"]:
+        return f"autograder grade {assignment}"
+    if exchanged == CHANGED:
+        return f"nbgrader release_assignment {assignment} --force"
+    if exchanged == NO and not count["graded"]:
+        return f"nbgrader release_assignment {assignment}"
+    return f"autograder report {assignment}" if count["for_a_person"] else ""
+
+
+def totals(found: Iterable[Standing]) -> dict[str, int]:
+    """The counts over all assignments."""
+    each = list(found)
+    names = ("handed_in", "graded", "to_grade", "out_of_date", "for_a_person")
+    return {name: sum(getattr(standing, name) for standing in each) for name in names}
