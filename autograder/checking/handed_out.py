@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.checking.check import Check, ChecksBroken
-from autograder.checking.references import Recorded
+
+if TYPE_CHECKING:
+    from autograder.checking.references import Recorded
 
 FILE = "handed_out.json"
 _VERSION = 1
@@ -53,6 +55,8 @@ def handed_out(folder: Path) -> HandedOut | None:
 @lru_cache(8)
 def _read(file: Path, changed: int) -> HandedOut:
     """`changed` is when the file was: one that is replaced while a notebook runs is read again."""
+    from autograder.checking.references import Recorded  # late: it imports torch
+
     data = json.loads(file.read_text(encoding="utf-8"))
     if data["version"] != _VERSION:
         raise ValueError("written by another version")
