@@ -59,9 +59,9 @@ class Archive:
         self._zip.close()
 
     @property
-    def left_out(self) -> int:
-        """How many files it has whose path leads out of it."""
-        return sum(not _inner_path(info.filename) for info in self._zip.infolist())
+    def outside(self) -> list[str]:
+        """The names of files whose path leads out of it."""
+        return [info.filename for info in self._zip.infolist() if not _inner_path(info.filename)]
 
     def entries(self) -> Iterator[Entry]:
         """The files in it, in the archive's order; those whose path leads out of it are left out."""

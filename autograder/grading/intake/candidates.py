@@ -117,7 +117,7 @@ def _in_archive(file: File, bundle: Bundle) -> Iterator[Candidate]:
     left, why = MAX_TOTAL, ""
     try:
         with Archive(file.raw) as archive:
-            why = "an archive whose files would lie outside of it" if archive.left_out else "an empty archive"
+            why = "an archive whose files would lie outside of it" if archive.outside else "an empty archive"
             for number, entry in enumerate(archive.entries()):
                 parts = entry.path.split("/")
                 if number >= 10 * MAX_FILES or len(found) >= MAX_FILES:

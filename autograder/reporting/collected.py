@@ -1,0 +1,93 @@
+"""What `autograder collect` prints: a line for each student, and the uploads that are nobody's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from autograder.grading.intake.collect import Collected, Collection
+from autograder.grading.intake.names import listed, shown
+
+WORDS = {
+    "new": "new",
+    "replaced": "replaces an older one",
+    "unchanged": "there already",
+    "older": "older than what is there",
+    "refused": "could not be read",
+}
+
+
+def collected_table(found: Collection) -> Table:
+    """A line for each student whose uploads were found."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("student", "submission", "handed in (UTC)", "notebook", "note"):
+        table.add_column(title, overflow="fold")
+    for each in found.students:
+        table.add_row(
+            Text(each.student),
+            WORDS[each.done],
+            _when(each),
+            Text(shown(each.notebook)[1:-1] if each.notebook else "–"),
+            Text("; ".join(each.notes)),
+        )
+    return table
+
+
+def summary(found: Collection, dry_run: bool) -> Iterator[str]:
+    """What there is to say beside the table, a sentence a line."""
+    counts = Counter(each.done for each in found.students)
+    said = ", ".join(f"{counts[done]} {WORDS[done]}" for done in WORDS if counts[done])
+    yield f"{len(found.students)} students: {said or 'nothing'}.{' Nothing was written.' if dry_run else ''}"
+    unknown = [each for each in found.students if each.done in ("new", "replaced") and not each.handed_in]
+    if unknown:
+        yield (
+            f"When {len(unknown)} of them handed in is not known: a platform's zip does not say it. "
+            "Moodle's grading worksheet as --roster does; --times files takes the files' own dates."
+        )
+    if counts["replaced"] and not dry_run:
+        yield "What was replaced is in collected/."
+    if found.enrolled:
+        new = "would be new" if dry_run else "are new"
+        yield f"{found.enrolled} students of the roster {new} in the gradebook."
+    if found.not_there:
+        yield f"Nothing is there from {listed(found.not_there, of='student')}."
+    if found.unmatched:
+        many = len(found.unmatched)
+        yield f"{'1 file is' if many == 1 else f'{many} files are'} nobody's and stayed in the download:"
+        for each in found.unmatched:
+            yield f"  {shown(each.path)}: {each.why}"
+
+
+def as_data(found: Collection) -> dict[str, Any]:
+    """The same as JSON data; docs/grading.md describes it."""
+    return {
+        "students": [
+            {
+                "student": each.student,
+                "done": each.done,
+                "notebook": each.notebook or None,
+                "handed_in": _iso(each.handed_in),
+                "late": each.late,
+                "notes": list(each.notes),
+                "files": sorted(each.files),
+            }
+            for each in found.students
+        ],
+        "unmatched": [{"path": each.path, "why": each.why} for each in found.unmatched],
+        "enrolled": found.enrolled,
+        "not_there": list(found.not_there),
+    }
+
+
+def _when(each: Collected) -> str:
+    when = f"{each.handed_in:%Y-%m-%d %H:%M}" if each.handed_in else "not known"
+    return f"{when}, late" if each.late else when
+
+
+def _iso(when: datetime | None) -> str | None:
+    return when.isoformat() if when else None
