@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _MEMORY = "_autograder_checked"
 """Under which name a notebook's namespace holds what was checked."""
+_PRINTED_ELSEWHERE = (
+    "What your code prints is shown here where a check fails; to see it otherwise, call your code in a cell."
+)
 _VALIDATING_WIDTH = 83
 """`nbgrader validate` cuts what is longer; its dialog in JupyterLab does not wrap."""
 
@@ -30,6 +33,14 @@ class Checked:
 
     score: float
     source: str
+
+
+class Interrupted(KeyboardInterrupt):
+    """The student interrupted a check. A notebook shows the message and no traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback."""
+        return [str(self)]
 
 
 @contextmanager
@@ -67,7 +78,12 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
         with_checks(folder, lambda checks: _list(folder, checks, namespace))
         return None
     folder = home_of(task, assignment, namespace)
-    return with_checks(folder, lambda checks: _judge(task, folder, checks, namespace))
+    try:
+        return with_checks(folder, lambda checks: _judge(task, folder, checks, namespace))
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"Interrupted while `{task}` was checked: run the cell again when you like."
+        ) from None
 
 
 def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -> float:
@@ -79,10 +95,11 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     from autograder.reporting.card import card_brief, card_html, card_text, points
     from autograder.reporting.progress import progress_line
     from autograder.tasks import hints_of
+    from autograder.worker.calls.limit import Limit
     from autograder.worker.objects import Objects
 
     source = _source(namespace.get(task))
-    submission = Submission(Objects(namespace).perform, {task: source})
+    submission = Submission(Objects(namespace, Limit()).perform, {task: source})
     results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
     unseen = sum(check.points for check in checks.of(task) if check.instead is not None)
     seen = sum(result.check.points for result in results)
@@ -90,7 +107,9 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
     verdict = verdict.diagnosed(opened(hints_of(folder), task, answers) if answers else [])
     _remembered(namespace)[folder, task] = Checked(verdict.score, source)
-    notes = [f"Grading adds checks worth {points(unseen)} points that are not shown here."] if unseen else []
+    quiet = submission.printed and not any(check.prints for check in verdict.checks)
+    notes = [_PRINTED_ELSEWHERE] if quiet else []
+    notes += [f"Grading adds checks worth {points(unseen)} points that are not shown here."] if unseen else []
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_so_far(folder, checks, namespace)))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.checking.evidence import Evidence
+from autograder.checking.prints import Prints
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class CheckResult:
     """The fingerprint of the answers that a failed check got, where there were any to judge."""
     evidence: Evidence | None = None
     """What a page can show besides the message."""
+    prints: Prints | None = None
+    """What the student's code printed in the call that failed."""
 
     @property
     def points(self) -> float:

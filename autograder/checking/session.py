@@ -137,8 +137,9 @@ class Checks:
             if isinstance(raised, NotRecorded):
                 return CheckResult(check, "skipped", _NOT_RECORDED)
             outcome, message = read_failure(raised, check.task, submission)
+            prints = submission.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
-                return CheckResult(check, outcome, message)
+                return CheckResult(check, outcome, message, prints=prints)
             earned, evidence = 0.0, None
             if isinstance(raised, CheckFailed):
                 earned, evidence = raised.earned, raised.evidence
@@ -147,7 +148,7 @@ class Checks:
                 message = (
                     f"{message} {self._by_trying(item, check, submission, seed, shrink, raised)}".rstrip()
                 )
-            return CheckResult(check, outcome, message, earned, answers, evidence)
+            return CheckResult(check, outcome, message, earned, answers, evidence, prints)
         return CheckResult(check, "passed", "")
 
     def _by_trying(
@@ -232,6 +233,7 @@ class _Plugin:
         self.called = False
         self.body: Callable[[pytest.Session], Any] | None = None
         self.ran = False
+        self.interrupted = False
         self.result: Any = None
         self.broken: list[tuple[Path, BaseException]] = []
         """The check files that could not be collected, and why."""
@@ -269,6 +271,9 @@ class _Plugin:
     @pytest.fixture
     def draw(self) -> Draw:
         return self.given["draw"]
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self.interrupted = True
 
     def pytest_exception_interact(
         self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]
@@ -321,6 +326,8 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
         raise ChecksBroken(f"{path.name} stops with {type(error).__name__}: {error}", plugin.broken)
     if raised:
         raise raised[0]
+    if plugin.interrupted:
+        raise KeyboardInterrupt
     if not plugin.ran:
         raise ChecksBroken(f"no checks could be collected in {folder}")
     return plugin.result

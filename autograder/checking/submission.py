@@ -15,7 +15,8 @@ from typing import Any
 import torch
 
 from autograder.checking.answers import Exchange
-from autograder.checking.errors import NotDefined, StudentError
+from autograder.checking.errors import NotDefined, StudentError, WorkerLost
+from autograder.checking.prints import Prints, call_in_words, prints_of
 from autograder.checking.target import Target, outgoing
 from autograder.worker.frames import Ref
 from autograder.worker.nested import map_tree, tensors_in
@@ -73,6 +74,10 @@ class Submission:
         """What stopped a solution cell, by task, where it did not run to its end."""
         self.exchanges: list[Exchange] = []
         """What was asked and answered since the check began."""
+        self.printed = False
+        """Whether the student's code has printed anything in a call."""
+        self._lost = False
+        """Whether the last request was not answered."""
         self._begin: dict[str, Any] | None = None
         """What the next request is to begin with."""
         self._later: list[dict[str, Any]] = []
@@ -81,6 +86,8 @@ class Submission:
         """What is to be performed with the next request whose answer is asked for."""
         self._refuse: dict[int, Callable[[Any], object]] = {}
         """For each module that this check has made, by its number: what raises if it is none."""
+        self._names: dict[int, str] = {}
+        """What has been made in this check, by its number: the name of its class."""
         self._last_named = 0
         """The number given last: -1, -2 and so on."""
 
@@ -99,6 +106,7 @@ class Submission:
         self._later.clear()
         self._promised.clear()
         self._refuse.clear()
+        self._names.clear()
         self._last_named = 0
         self._begin = {"name": name, "seed": seed}
 
@@ -154,11 +162,14 @@ class Submission:
     def _send(self) -> None:
         """Have all that is promised performed, up to the first that stops."""
         sent, self._promised = self._promised, []
+        self._lost = True  # until there is an answer
         if len(sent) == 1:
             answers = [self._perform(sent[0].whole())]
         else:
             told = self._perform({"op": "each", "requests": [asked.whole() for asked in sent]})
             answers = told.get("each", [told])
+        self._lost = False
+        self.printed |= any("printed" in answer for answer in answers)
         for asked, answer in zip(sent, answers, strict=False):
             asked.answer = answer
         stopped = sent[: len(answers)][-1:]
@@ -180,11 +191,17 @@ class Submission:
             done, (request, *_) = asked.first[: answer["at"]], asked.first[answer["at"] :]
         self.exchanges += [(each, {"done": True}) for each in done]
         self.exchanges.append((request, answer))
+        if "late" in answer:
+            raise WorkerLost("timeout", _late(call_in_words(request, self._names), **answer["late"]))
         if "raised" in answer:
             raise StudentError(answer["raised"])
         if "made" in answer:
             self._refuse[request["as"]](self.incoming(answer["made"]))
         return answer
+
+    def prints(self) -> Prints | None:
+        """What the student's code printed in the call whose answer the check got last."""
+        return None if self._lost else prints_of(self.exchanges, self._names)
 
     def later(self, request: dict[str, Any]) -> None:
         """Have a request performed before the next one, in one go; what it raises is raised then."""
@@ -202,6 +219,7 @@ class Submission:
         self._last_named -= 1
         if refuse is not None:
             self._refuse[self._last_named] = refuse
+        self._names[self._last_named] = kind
         self.later(request | {"as": self._last_named})
         return Target(self, {"object": self._last_named}, kind, is_module=refuse is not None)
 
@@ -216,3 +234,9 @@ class Submission:
             )
 
         return map_tree(value, leaf)
+
+
+def _late(call: str, seconds: float, line: str) -> str:
+    """That a call was stopped, and at which of the student's lines."""
+    said = f"{call} had not returned after {seconds:g} seconds: look for a loop that never ends."
+    return f"{said[:1].upper()}{said[1:]}{f' When it was stopped it was at {line}' if line else ''}"

@@ -31,9 +31,11 @@ def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> 
 
 def _better(old: CheckVerdict, new: CheckVerdict, names: str) -> CheckVerdict:
     if old.outcome == "passed" or new.outcome == "passed":
-        return replace(old if old.outcome == "passed" else new, message="", evidence=None)
+        return replace(old if old.outcome == "passed" else new, message="", evidence=None, prints=None)
     if old.outcome == "skipped" and new.outcome != "skipped":
-        return replace(new, message=f"This does not hold, not even with a correct {names}.", evidence=None)
+        said = f"This does not hold, not even with a correct {names}."
+        return replace(new, message=said, evidence=None, prints=None)
     if new.outcome == "skipped":
         return old
-    return replace(new, message=old.message, evidence=old.evidence, points=max(old.points, new.points))
+    points = max(old.points, new.points)
+    return replace(new, message=old.message, evidence=old.evidence, prints=old.prints, points=points)

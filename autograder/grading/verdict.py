@@ -12,6 +12,7 @@ from typing import Any
 from autograder.checking.check import CheckResult
 from autograder.checking.diagnosis import Answered, Known, explain
 from autograder.checking.evidence import Evidence
+from autograder.checking.prints import Prints
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
 OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped")
@@ -49,6 +50,8 @@ class CheckVerdict:
     """The fingerprint of the answers of a check that failed: equal for submissions that answered alike."""
     evidence: Evidence | None = None
     """What a page can show besides the message: shapes seen and expected, or where values differ."""
+    prints: Prints | None = None
+    """What the student's code printed in the call that failed."""
 
     @classmethod
     def from_result(cls, result: CheckResult) -> CheckVerdict:
@@ -64,6 +67,7 @@ class CheckVerdict:
             instead=check.instead,
             answers=result.answers,
             evidence=result.evidence,
+            prints=result.prints,
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -79,6 +83,7 @@ class CheckVerdict:
             "seen": shown.seen.as_json() if shown.seen else None,
             "expected": shown.expected.as_json() if shown.expected else None,
             "difference": shown.difference.as_json() if shown.difference else None,
+            "printed": self.prints.as_json() if self.prints else None,
             "diagnosis": self.diagnosis,
             "answers": self.answers,
             "hidden": self.instead is not None,

@@ -16,6 +16,9 @@ from autograder.checking.errors import WorkerLost
 from autograder.worker.layouts import WireError
 from autograder.worker.wire import Stream, WireClosed, WireTimeout
 
+MAX_PRINTED = 10_000
+"""Characters of what one call printed; the worker keeps fewer, unless a student has replaced what does."""
+
 
 class Worker:
     """One confined process with a student's code in it."""
@@ -103,6 +106,10 @@ def _read(answer: Any) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise WireError("not an answer")
     read = {key: _exception(it) if key in ("raised", "error") else it for key, it in answer.items()}
+    read.pop("late", None)  # time is taken on this side
+    if "printed" in read:
+        told = read["printed"]
+        read["printed"] = told[:MAX_PRINTED] if isinstance(told, str) else ""
     if "each" in read:
         if not isinstance(read["each"], list):
             raise WireError("not several answers")

@@ -14,6 +14,7 @@ from textwrap import TextWrapper
 from typing import Any
 
 from autograder.checking.evidence import Shape, shapes_told
+from autograder.checking.prints import Prints
 from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
 from autograder.reporting.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
 from autograder.reporting.picture import picture_html, picture_text, picture_words
@@ -27,6 +28,7 @@ _WORDS = {
     "crashed": "ended its process",
     "skipped": "not judged yet",
 }
+_PRINTED = "Printed in this call,"
 _KNOWN = "A known mistake answers just like this:"
 _DONE = ("passed", "skipped")
 
@@ -36,17 +38,18 @@ def as_student_sees(check: CheckVerdict) -> CheckVerdict:
     if check.instead is None:
         return check
     message = "" if check.outcome in _DONE else "What this looks at is not shown."
-    return replace(check, title=check.instead, message=message, diagnosis=None, evidence=None)
+    return replace(check, title=check.instead, message=message, diagnosis=None, evidence=None, prints=None)
 
 
 def card_text(task: TaskVerdict, *notes: str) -> str:
     """The card for a terminal; `notes` are sentences below it."""
     first, rest = _in_order(task)
     lines = [_headline(task), *_first_lines(first)]
+    lines += [f"    {line}" for check in first for line in _printed(check)]
     for check in rest:
         lines += [f"  {_SIGNS[check.outcome]} {check.title} ({_words(check)})"]
         if check.outcome not in _DONE:
-            lines += [f"    {line}" for line in check.message.splitlines()]
+            lines += [f"    {line}" for line in (*check.message.splitlines(), *_printed(check))]
     return "\n".join([*lines, *(f"  {note}" for note in _said(task, notes))])
 
 
@@ -196,10 +199,26 @@ def _told(check: CheckVerdict) -> str:
     parts = _message(check)
     if check.evidence and check.evidence.difference:
         parts += picture_html(check.evidence.difference)
+    if check.prints:
+        parts += _printed_html(check.prints)
     for hint in _hint(check):
         style = "margin:.4em 0 .4em 1.4em;padding-left:.6em;border-left:2px solid"
         parts += f'<div style="{style}"><em>{_KNOWN}</em> {marked(hint)}</div>'
     return parts
+
+
+def _printed(check: CheckVerdict) -> list[str]:
+    """What the student's code printed in the call that failed, in lines of text."""
+    if check.prints is None:
+        return []
+    return [f"{_PRINTED} {check.prints.call}:", *(f"| {line}" for line in check.prints.text.splitlines())]
+
+
+def _printed_html(prints: Prints) -> str:
+    """The same for a page."""
+    style = "margin:.2em 0 0 0;padding:0;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.95em"
+    lines = f'<pre style="{style}">{html.escape(prints.text)}</pre>'
+    return _paragraph(f"{_PRINTED} {marked(prints.call)}:{lines}")
 
 
 def _message(check: CheckVerdict) -> str:

@@ -11,12 +11,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch import nn
 
+from autograder.worker.calls.limit import Late, Limit
+from autograder.worker.calls.printed import Printed
 from autograder.worker.frames import MAX_NESTING, Opaque, Ref
 from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
@@ -29,12 +32,16 @@ _DTYPES = frozenset(DTYPES.values())
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _PLAIN_TYPES = (torch.Tensor, nn.Parameter)
 
+Operation = Callable[["Objects", dict[str, Any]], dict[str, Any]]
+
 
 class Objects:
     """The objects of one notebook, by name in `namespace` and by the numbers handed out for them."""
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
+    def __init__(self, namespace: dict[str, Any], limit: Limit | None = None) -> None:
+        """`limit` is for where nobody outside sees to it that each call ends."""
         self.namespace = namespace
+        self._limit = limit
         self._objects: dict[int, Any] = {}
         self._calls: dict[int, tuple[list[torch.Tensor], list[torch.Tensor], list[nn.Module]]] = {}
         self._next = 1
@@ -46,10 +53,23 @@ class Objects:
         Where the name that the check is about is not there, all that comes back is `{"missing": name}`.
         Requests under `first` are done before it; one that raises, or makes no module where it should, is the
         last, and `at` says which it was. What a request makes goes by the number that it is given `as`.
+        `printed` is what the student's code printed meanwhile, if it did; where it was stopped because it did
+        not return, the answer is `{"late": {"seconds": …, "line": …}}`.
         """
         operation = _OPERATIONS.get(str(request.get("op")))
         if operation is None:
             raise ValueError(f"unknown operation {request.get('op')!r}")
+        if operation is Objects._each:
+            return self._each(request)
+        with Printed() as printed:
+            work = partial(self._perform, operation, request)
+            try:
+                told = work() if self._limit is None else self._limit.run(work)
+            except Late as late:
+                told = {"late": {"seconds": late.seconds, "line": late.line}}
+        return {**told, "printed": printed.text} if printed.text else told
+
+    def _perform(self, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
         if "begin" in request and not self._begin(**request["begin"]):
             return {"missing": request["begin"]["name"]}
         previous = torch.get_default_dtype()
@@ -57,7 +77,7 @@ class Objects:
             torch.set_default_dtype(request.get("default_dtype") or previous)
             with torch.enable_grad():  # a cell may have switched gradients off for all that follows
                 for at, earlier in enumerate(request.get("first", ())):
-                    told = self.perform(earlier)
+                    told = self._perform(_OPERATIONS[earlier["op"]], earlier)
                     if "raised" in told or "made" in told:
                         return {**told, "at": at}
                 return operation(self, request)
@@ -195,7 +215,7 @@ class Objects:
         answers: list[dict[str, Any]] = []
         for each in request["requests"]:
             answers.append(self.perform(each))
-            if not answers[-1].keys().isdisjoint(("raised", "made", "missing")):
+            if not answers[-1].keys().isdisjoint(("raised", "made", "missing", "late")):
                 break
         return {"each": answers}
 
@@ -258,7 +278,7 @@ class Objects:
         return key if type(key) in (str, int, float, bool) or key is None else _kind(key)
 
 
-_OPERATIONS: dict[str, Callable[[Objects, dict[str, Any]], dict[str, Any]]] = {
+_OPERATIONS: dict[str, Operation] = {
     "build": Objects._build,
     "make": Objects._make,
     "load": Objects._load,

@@ -143,6 +143,7 @@ class Shell(InteractiveShell):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.outputs = Outputs()
+        self.streams = (_Written(self.outputs, "stdout"), _Written(self.outputs, "stderr"))
         self.source = ""
         hook: Any = self.displayhook  # declared as the classes that ours replace
         publisher: Any = self.display_pub
@@ -169,7 +170,7 @@ class Shell(InteractiveShell):
         self.outputs.clear()
         self.source = source
         stdout, stderr = sys.stdout, sys.stderr
-        sys.stdout, sys.stderr = _Written(self.outputs, "stdout"), _Written(self.outputs, "stderr")
+        sys.stdout, sys.stderr = self.streams
         try:
             result = self.run_cell(source, store_history=False)
             _flush_figures()
@@ -197,6 +198,7 @@ def serve(stream: Stream, shell: Shell) -> None:
     An answer carries its request's number, so that none that was sent unasked is taken for one.
     """
     objects = Objects(shell.user_ns)
+    sys.stdout, sys.stderr = shell.streams  # a cell's logging handler keeps its stream: so there is one
     while True:
         try:
             request = stream.receive()
