@@ -55,9 +55,9 @@ def new_course(
 ) -> str:
     """Make a fresh course directory at `target`, a copy of the course at `origin`: whole, or not at all.
 
-    `origin` is the packaged course if it is not named; of an `empty` course only its configuration is
-    copied. `target` may be absent or an empty directory; missing parents are made. Returns the name by
-    which nbgrader is to know the course: `course_id`, or one made from the directory's.
+    `origin` is the packaged course if it is not named; for an `empty` course only its configuration and its
+    page for students are copied. `target` may be absent or an empty directory; missing parents are made.
+    Returns the name by which nbgrader is to know the course: `course_id`, or one made from the directory's.
 
     Raises `CourseTargetTaken` if the directory is in use or cannot be written, `CourseFilesMissing` as
     `course_files` does and for an `origin` that is no course, `UserError` for an illegal `course_id`.
@@ -109,6 +109,8 @@ def _write(origin: Path, stage: Path, name: str, empty: bool) -> None:
     if empty:
         for part in ("source", MISTAKES):
             (stage / part).mkdir(parents=True)
+        for page in (origin / "source").glob("students.*"):
+            shutil.copyfile(page, stage / "source" / page.name)
     else:
         for part in ("source", MISTAKES, VARIANTS):
             if (origin / part).is_dir():
