@@ -56,12 +56,11 @@ wheels: $(READY) ## both wheels into dist/: the students' and the instructors'
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist .
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist packaging/course
 
-screenshots: $(READY) ## the pictures in docs/images/ again, from the tests in a browser
+screenshots: $(READY) ## the pictures in docs/images/ and of the students' page again, from the tests in a browser
 	rm -rf build/screenshots
 	$(BIN)/python -m pytest -q -n 0 -m browser tests/test_browser*.py
-	for image in docs/images/*.png; do \
+	for image in docs/images/*.png source/students.png; do \
 	  $(BIN)/python -c "$(FEW_COLOURS)" build/screenshots/$${image##*/} $$image || exit 1; done
-	cp docs/images/card-with-a-hint.png source/students.png
 
 # Less than half the size, for a colour here and there that is a little off. matplotlib brings Pillow.
 FEW_COLOURS := import sys; from PIL import Image; Image.open(sys.argv[1]).quantize(128).save(sys.argv[2], optimize=True)

@@ -51,7 +51,8 @@ def test_the_page_ends_with_a_graded_submission(course):
 def test_the_release_has_its_checks_and_no_solution(course):
     release = course / "release" / "11_gru_cell"
     assert (release / "checks" / "test_gru_cell.py").is_file()
-    assert sorted(path.name for path in release.iterdir()) == ["checks", "gru_cell.ipynb", "hints.json"]
+    made = ["checks", "gru_cell.ipynb", "hints.json", "students.md", "students.png"]
+    assert sorted(path.name for path in release.iterdir()) == made
     assert "(1 - z) * n" not in (release / "gru_cell.ipynb").read_text()
 
 

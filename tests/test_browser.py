@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from browser_helpers import Lab, card, cell_of, jupyter_lab, looking, picture, run_all, run_cell, write_into
+from browser_helpers import (
+    SCREENSHOTS,
+    Lab,
+    card,
+    cell_of,
+    jupyter_lab,
+    looking,
+    picture,
+    run_all,
+    run_cell,
+    write_into,
+)
 from helpers import (
     ASSIGNMENT,
     NOTEBOOK,
@@ -103,6 +114,8 @@ class TestStudent:
         expect(told).to_contain_text(wrong.hint)
         told.evaluate("card => card.scrollIntoView({ block: 'center' })")
         picture(page, "card-with-a-hint")
+        cell = cell_of(page, released(), "check_lstm_gates")
+        cell.screenshot(path=SCREENSHOTS / "students.png", animations="disabled", caret="hide")
         hand_over(page, "lstm_gates", answer("lstm_gates"))
         expect(told).to_contain_text("everything holds")
         expect(told).not_to_contain_text(wrong.hint)
@@ -170,7 +183,7 @@ def test_the_assignment_list_fetches_and_submits(browser, demo, tmp_path):
         submit = page.get_by_role("button", name="Submit", exact=True)
         expect(submit).to_be_visible()
         fetched = sorted(path.name for path in (home / ASSIGNMENT).iterdir())
-        assert fetched == ["hints.json", f"{NOTEBOOK}.ipynb"]
+        assert fetched == ["hints.json", f"{NOTEBOOK}.ipynb", "students.md", "students.png"]
         (home / ASSIGNMENT / f"{NOTEBOOK}.ipynb").write_bytes(submission())
         submit.click()
         expect(page.get_by_role("button", name="Fetch Feedback")).to_be_visible()

@@ -13,7 +13,9 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from handout_helpers import NAME, small_course
 from helpers import ROOT, cell_named, released
+from nbgrader_helpers import done, run
 
 import autograder
 
@@ -142,6 +144,29 @@ def test_the_page_names_the_wheel_and_the_python_that_there_are():
 def test_the_page_has_its_picture_beside_it_and_fits_two_screens():
     page = PAGE.read_text(encoding="utf-8")
     assert re.findall(r"!\[[^]]+\]\((.+?)\)", page) == ["students.png"]
-    shown = (ROOT / "docs/images/card-with-a-hint.png").read_bytes()
-    assert PAGE.with_suffix(".png").read_bytes() == shown, "`make screenshots` takes it again"
     assert len(page) < 5000
+
+
+def test_every_release_has_the_page_as_it_is():
+    folders = sorted(ROOT.glob("release/*/"))
+    assert len(folders) == 10
+    for name in ("students.md", "students.png"):
+        wanted = PAGE.with_name(name).read_bytes()
+        others = [folder.name for folder in folders if (folder / name).read_bytes() != wanted]
+        assert not others, f"`autograder build` puts source/{name} into release/"
+
+
+@pytest.mark.slow
+def test_what_an_instructor_writes_on_the_page_goes_out(tmp_path):
+    """With nbgrader's own command, and again over a release that was made read-only."""
+    course = small_course(tmp_path)
+    release = course / "release" / NAME
+    page = course / "source" / "students.md"
+    for text in ("The wheel lies on the course's page.", "The wheel is installed in room 4."):
+        page.write_text(text)
+        done(run(course, "nbgrader", "generate_assignment", NAME, "--force"))
+        assert (release / "students.md").read_text() == text
+        (release / "students.md").chmod(0o444)
+    (course / "source" / NAME / "students.md").write_text("Of this assignment alone.")
+    done(run(course, "nbgrader", "generate_assignment", NAME, "--force"))
+    assert (release / "students.md").read_text() == "Of this assignment alone."

@@ -35,6 +35,7 @@ from autograder.grading.judge import judge
 from autograder.grading.known import known_mistakes
 from autograder.grading.pool import cores
 from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
+from autograder.grading.releasing.page import write_page
 from autograder.grading.store import assignment_seed, write_whole
 from autograder.grading.verdict import Verdict
 from autograder.grading.warm import RunLimits, WarmParent
@@ -228,6 +229,7 @@ def _install(course: Course, stage: Course, assignment: str, made: Handout) -> N
             shutil.copytree(kept, release, dirs_exist_ok=True)
         raise
     made.write(release)
+    write_page(course, assignment)
     if made.recorded and course.root == checkout():
         write_whole(course.root / RECORDED / f"{assignment}.json", made.recorded)
     solved, target = stage.folder("solution", ".", assignment), course.folder("solution", ".", assignment)

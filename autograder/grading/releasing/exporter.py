@@ -18,6 +18,7 @@ from autograder.grading.bundle import check_task
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.releasing.handout import handout
+from autograder.grading.releasing.page import write_page
 
 
 class ReleaseExporter(NotebookExporter):
@@ -43,3 +44,4 @@ class ReleaseExporter(NotebookExporter):
         bundle = course.bundle_of(names["assignment"], names["notebook"], released)
         made = handout(course, bundle)
         made.write(course.folder("release", ".", names["assignment"]))
+        write_page(course, names["assignment"])
