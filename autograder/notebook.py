@@ -102,7 +102,8 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     submission = Submission(Objects(namespace, Limit()).perform, {task: source})
     results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
     unseen = sum(check.points for check in checks.of(task) if check.instead is not None)
-    seen = sum(result.check.points for result in results)
+    # What a fault of the checks keeps from being judged costs nothing.
+    seen = sum(result.check.points for result in results if result.fault is None)
     verdict = TaskVerdict(task, seen, tuple(CheckVerdict.from_result(result) for result in results))
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
     verdict = verdict.diagnosed(opened(hints_of(folder), task, answers) if answers else [])
@@ -113,7 +114,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_so_far(folder, checks, namespace)))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))
-    everything = all(check.outcome == "passed" for check in verdict.checks)
+    everything = all(check.outcome == "passed" or check.fault is not None for check in verdict.checks)
     if not everything and "NBGRADER_VALIDATING" in os.environ:
         # Of a cell with partial credit `nbgrader validate` and its button show only this.
         print(card_brief(verdict, _VALIDATING_WIDTH), file=sys.stderr)

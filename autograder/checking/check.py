@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.checking.evidence import Evidence
+from autograder.checking.fault import Fault
 from autograder.checking.prints import Prints
 
 
@@ -30,7 +31,7 @@ class Check:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check went: `outcome` is passed, failed, error, timeout, crashed or skipped."""
+    """How one check went: `outcome` is passed, failed, error, timeout, crashed, skipped or fault."""
 
     check: Check
     outcome: str
@@ -43,10 +44,16 @@ class CheckResult:
     """What a page can show besides the message."""
     prints: Prints | None = None
     """What the student's code printed in the call that failed."""
+    fault: Fault | None = None
+    """What is wrong with the check itself, or with one that it needs: then nothing is known of the answer."""
 
     @property
     def points(self) -> float:
         return self.check.points * (1.0 if self.outcome == "passed" else self.earned)
+
+
+FIXTURES = ("submission", "sizes", "draw")
+"""What a check may ask for, by the names of its arguments."""
 
 
 class ChecksBroken(Exception):
@@ -66,8 +73,15 @@ def read_check(item: pytest.Item) -> Check:
     task = item.path.stem.removeprefix("test_")
     rule = getattr(function, "autograder_rule", None)
     title = " ".join((function.__doc__ or "").split())
+    name = f"`{function.__name__}` in {item.path.name}"
     if rule is None or not title:
-        raise ChecksBroken(f"{item.nodeid} needs a docstring (its title) and a @rule")
+        raise ChecksBroken(f"{name} needs a docstring (its title) and a @rule")
+    known = item._fixtureinfo.name2fixturedefs
+    unknown = [asked for asked in item._fixtureinfo.argnames if asked not in known]
+    if unknown:
+        raise ChecksBroken(
+            f"{name} asks for `{unknown[0]}`, which there is not: a check may ask for {', '.join(FIXTURES)}"
+        )
     return Check(
         task=task,
         name=function.__name__.removeprefix("test_"),

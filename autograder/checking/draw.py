@@ -46,13 +46,21 @@ class Sizes:
         return replace(self, **sizes)
 
     def shape(self, dims: str) -> tuple[int, ...]:
-        """The shape of dimensions written as `"L B H"` or `"4H D"`; a plain number stands for itself."""
-        return tuple(self._size(dim) for dim in dims.split())
+        """The shape of dimensions written as `"L B H"` or `"4H D"`; a plain number stands for itself.
+
+        Raises `ValueError`, which names the letters, for anything else.
+        """
+        try:
+            return tuple(map(self._size, dims.split()))
+        except KeyError as unknown:
+            raise ValueError(_unknown(unknown.args[0], dims)) from None
 
     def _size(self, dim: str) -> int:
         if dim.isdigit():
             return int(dim)
         factor, letter = dim[:-1], dim[-1]
+        if letter not in NAMES or not (factor.isdigit() or not factor):
+            raise KeyError(dim)
         return (int(factor) if factor else 1) * int(getattr(self, letter))
 
     def name(self, shape: tuple[int, ...], expected: str) -> str:
@@ -68,6 +76,14 @@ class Sizes:
                 known.setdefault(self._size(factor + letter), set()).add(word)
         words = [next(iter(known[size])) if len(known.get(size, ())) == 1 else str(size) for size in shape]
         return f"({', '.join(words)})" if words else "(a single number)"
+
+
+def _unknown(dim: str, dims: str) -> str:
+    letters = [f"{letter} ({name})" for letter, name in NAMES.items()]
+    return (
+        f"There is no dimension `{dim}` in {dims!r}. The letters are {', '.join(letters[:-1])} and "
+        f"{letters[-1]}; a number may stand before one, as in `2H`, or alone"
+    )
 
 
 class Draw:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -21,6 +22,19 @@ class StudentError(Exception):
     def out_of_memory(self) -> bool:
         """Whether it was an allocation that was refused: Python's own error, or torch's on the CPU."""
         return self.type == "MemoryError" or "can't allocate memory" in self.message
+
+
+class NoAnswer(Exception):
+    """What came back has not the form that an answer has: the student's process was made to send it."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Take it for `NoAnswer` when what a process sent trips up those who read it here."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise NoAnswer(type(error).__name__) from error
 
 
 class NotDefined(Exception):

@@ -17,6 +17,7 @@ from autograder.checking.difference import difference
 from autograder.checking.draw import Sizes
 from autograder.checking.errors import StudentError
 from autograder.checking.evidence import Difference, Evidence
+from autograder.checking.failed import CheckFailed
 from autograder.checking.located import located
 from autograder.checking.scratch import forbidden_uses
 from autograder.checking.shapes import explain_shape, read_shapes
@@ -35,20 +36,6 @@ TOLERANCE = {
 
 ROUNDED = "So little is float32 rounding: is something computed in a coarser dtype on the way?"
 """What is said of numbers that would be right in float32."""
-
-
-class CheckFailed(AssertionError):
-    """The answer is not what the check asks for. The text is for the student.
-
-    `earned` is the part of the check's points, from 0 to below 1, that the answer is worth all the same.
-    `evidence` is what a page can show besides the text, which is complete without it.
-    """
-
-    def __init__(self, message: str, earned: float = 0.0, evidence: Evidence | None = None) -> None:
-        if not 0 <= earned < 1:
-            raise ValueError(f"a failed check earns a part of its points, not {earned}")
-        self.earned, self.evidence = earned, evidence
-        super().__init__(message)
 
 
 class WrongValues(CheckFailed):
@@ -87,14 +74,15 @@ def expect(
     dims: str | Sequence[str],
     sizes: Sizes,
     values: bool = True,
-) -> None:
-    """The answer has the reference's structure, shapes and (unless `values=False`) values.
+) -> Any:
+    """The answer has the reference's structure, shapes and (unless `values=False`) values; it is returned.
 
     `names` are the results' names in order, nested results flattened; `dims` their dimensions, as
     `"B T H"`, one for all or one each. dtypes are not compared: that is `expect_dtype`'s rule.
     """
     names = (names,) if isinstance(names, str) else tuple(names)
     every = [dims] * len(names) if isinstance(dims, str) else list(dims)
+    _require_sense(names, every, reference, sizes)
     results, wanted = _results(answer, reference, names), tree_leaves(reference)
     for name, dim, result, right in zip(names, every, results, wanted, strict=True):
         if tuple(result.shape) != tuple(right.shape):
@@ -103,11 +91,11 @@ def expect(
             evidence = Evidence(*read_shapes(name, shape, dim, sizes))
             raise CheckFailed(explain_shape(name, shape, dim, sizes), evidence=evidence)
     if not values:
-        return
+        return answer
     # What a coarser one went into is as coarse, whatever its own dtype: that is for `expect_dtype`.
     dtypes = [result.dtype for result in results if result.dtype in TOLERANCE]
     if agree(results, wanted, dtypes=dtypes):
-        return
+        return answer
     apart = [
         compare(result, right, dim, dtypes=dtypes)
         for dim, result, right in zip(every, results, wanted, strict=True)
@@ -124,6 +112,7 @@ def expect(
         )
         wrong.seen = results[first].detach()
         raise wrong
+    return answer
 
 
 def compare(
@@ -243,6 +232,15 @@ def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> N
             f"`{name}` changed when the original was changed afterwards: the two share memory. Copy the "
             "numbers (`copy_`, `clone`), do not assign the tensor itself."
         )
+
+
+def _require_sense(names: Sequence[str], dims: Sequence[str], reference: Any, sizes: Sizes) -> None:
+    """Refuse what a check asks for if it makes no sense, with right answers, too: `ValueError`."""
+    parts = len(tree_leaves(reference))
+    if not len(names) == len(dims) == parts:
+        raise ValueError(f"There are {parts} results, and {len(names)} names and {len(dims)} dims for them")
+    for dim in dims:
+        sizes.shape(dim)
 
 
 def _results(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from autograder.checking.errors import NotDefined, StudentError, WorkerLost
+from autograder.checking.errors import NoAnswer, NotDefined, StudentError, WorkerLost
 from autograder.checking.expect import CheckFailed
 from autograder.checking.submission import Submission
 
+FINDINGS = (CheckFailed, NoAnswer, NotDefined, StudentError, WorkerLost)
+"""How a check may end that found something. Whatever else it raises is a fault of its own."""
+
 
 def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[str, str]:
-    """Outcome and message for the exception a check ended with."""
+    """Outcome and message for a finding, the exception a check ended with; anything else is raised."""
     match error:
         case CheckFailed():
             return "failed", str(error)
@@ -36,12 +39,8 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
             raise error
         case WorkerLost():
             return ("timeout" if error.reason == "timeout" else "crashed"), str(error)
-        case Exception():
-            # A check that trips over an answer nobody thought of says so, without a traceback.
-            return "error", (
-                f"This check could not read what your code returned ({type(error).__name__}). "
-                "Compare what you return with the docstring: how many results, of which type, of which shape?"
-            )
+        case NoAnswer():
+            return "error", "Your code sent back something that is no answer."
         case _:
             raise error
 
@@ -49,7 +48,7 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
 def was_judged(error: BaseException) -> bool:
     """Whether the check failed on the task's answers: one that is not written or not there has none."""
     unwritten = isinstance(error, StudentError) and error.type == "NotImplementedError"
-    return not isinstance(error, (NotDefined, WorkerLost)) and not unwritten
+    return not isinstance(error, (NoAnswer, NotDefined, WorkerLost)) and not unwritten
 
 
 def _told(error: StudentError) -> str:

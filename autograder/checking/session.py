@@ -24,7 +24,8 @@ from autograder.checking.check import Check, CheckResult, ChecksBroken, read_che
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.errors import WorkerLost
 from autograder.checking.expect import CheckFailed, WrongValues
-from autograder.checking.failures import read_failure, was_judged
+from autograder.checking.failures import FINDINGS, read_failure, was_judged
+from autograder.checking.fault import Fault, fault_of
 from autograder.checking.handed_out import handed_out
 from autograder.checking.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
 from autograder.checking.smallest import LADDER, smallest
@@ -88,12 +89,15 @@ class Checks:
             )
         results: list[CheckResult] = []
         passed: set[str] = set()
+        faults: dict[str, Fault] = {}
         for check in self.of(task):
             if check.instead is not None and not include_hidden:
                 continue
             unmet = [name for name in check.needs if name not in passed]
             if unmet:
-                result = CheckResult(check, "skipped", _skipped(unmet[0], self.of(task)))
+                fault = next((faults[name] for name in unmet if name in faults), None)
+                told = _skipped(unmet[0], self.of(task)) if fault is None else _left_out(fault)
+                result = CheckResult(check, "skipped", told, fault=fault)
             else:
                 first = all(result.outcome in ("passed", "skipped") for result in results)
                 result = self._run_one(check, submission, seed, (renew or _nothing) if first else None)
@@ -101,6 +105,8 @@ class Checks:
                     renew()
             if result.outcome == "passed":
                 passed.add(check.name)
+            if result.fault is not None:
+                faults[check.name] = result.fault
             results.append(result)
         return results
 
@@ -120,9 +126,7 @@ class Checks:
             for check in self.of(task)
             if check.rule == "values"
             for item in self._items.get(check, ())
-            if any(
-                isinstance(self._raised_by(item, check, right, seed, sizes), WrongValues) for sizes in LADDER
-            )
+            if any(_is_unfit(self._raised_by(item, check, right, seed, sizes)) for sizes in LADDER)
         ]
 
     def _run_one(
@@ -136,6 +140,9 @@ class Checks:
                 continue
             if isinstance(raised, NotRecorded):
                 return CheckResult(check, "skipped", _NOT_RECORDED)
+            if not isinstance(raised, FINDINGS):
+                fault = fault_of(raised, self._plugin.folder, self._plugin.shown_as)
+                return CheckResult(check, "fault", fault.told, fault=fault)
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
@@ -172,6 +179,8 @@ class Checks:
             again = self._raised_by(item, check, submission, seed, again=True)
             if isinstance(again, (WorkerLost, NotRecorded)):
                 raise again
+            if not isinstance(again, (*FINDINGS, type(None))):
+                return ""  # a fault of the check's tells nothing of the answer
             if not _alike(raised, again):
                 return _CHANGING
             return smallest(fails, self._plugin.letters) if check.rule == "values" else ""
@@ -226,7 +235,8 @@ class Checks:
 class _Plugin:
     """The fixtures of a check, and the exception it ended with."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path, shown_as: str) -> None:
+        self.folder, self.shown_as = folder, shown_as
         self.given: dict[str, Any] = {}
         """What a check may ask for, by the name of its argument."""
         self.raised: BaseException | None = None
@@ -245,7 +255,9 @@ class _Plugin:
             # There is nothing for pytest to set up, and its ceremony costs more than most checks.
             try:
                 item.obj(**{name: self.given[name] for name in item.fixturenames})
-            except Exception as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # pytest's own `fail` and `skip` are no `Exception`
                 return error
             return None
         self.raised, self.called = None, False
@@ -299,12 +311,13 @@ class _Plugin:
         return (yield)
 
 
-def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
+def with_checks(folder: Path, body: Callable[[Checks], Result], *, shown_as: str = "") -> Result:
     """Collect the check files `test_<task>.py` of a folder and call `body` with them.
 
+    `shown_as` is where their author has them, if the folder is a copy: for what is told of their faults.
     Raises `ChecksBroken` when they cannot be collected; what `body` raises passes through.
     """
-    plugin = _Plugin()
+    plugin = _Plugin(folder, shown_as)
     raised: list[BaseException] = []
 
     def guarded(session: pytest.Session) -> Result | None:
@@ -329,7 +342,7 @@ def with_checks(folder: Path, body: Callable[[Checks], Result]) -> Result:
     if plugin.interrupted:
         raise KeyboardInterrupt
     if not plugin.ran:
-        raise ChecksBroken(f"no checks could be collected in {folder}")
+        raise ChecksBroken(f"no checks could be collected in {shown_as or folder}")
     return plugin.result
 
 
@@ -346,6 +359,15 @@ def _student_seed(seed: int, label: str) -> int:
 def _skipped(unmet: str, checks: tuple[Check, ...]) -> str:
     title = next((check.title for check in checks if check.name == unmet), unmet)
     return f"Not judged until this holds: {title}"
+
+
+def _left_out(fault: Fault) -> str:
+    return f"Not judged, because a check that it builds on could not be: {fault.told}"
+
+
+def _is_unfit(raised: BaseException | None) -> bool:
+    """Whether a check of values fails the right answer, or has a fault, where it should pass."""
+    return isinstance(raised, WrongValues) or not isinstance(raised, (*FINDINGS, type(None)))
 
 
 def _alike(once: WrongValues, again: BaseException | None) -> bool:

@@ -15,10 +15,11 @@ from typing import Any
 import torch
 
 from autograder.checking.answers import Exchange
-from autograder.checking.errors import NotDefined, StudentError, WorkerLost
+from autograder.checking.errors import NoAnswer, NotDefined, StudentError, WorkerLost, reading
+from autograder.checking.odd import Unreadable
 from autograder.checking.prints import Prints, call_in_words, prints_of
-from autograder.checking.target import Target, outgoing
-from autograder.worker.frames import Ref
+from autograder.checking.target import Returned, Target, outgoing
+from autograder.worker.frames import Opaque, Ref
 from autograder.worker.nested import map_tree, tensors_in
 
 _MOST_LATER = 8
@@ -167,9 +168,10 @@ class Submission:
             answers = [self._perform(sent[0].whole())]
         else:
             told = self._perform({"op": "each", "requests": [asked.whole() for asked in sent]})
-            answers = told.get("each", [told])
+            each = told.get("each", [told])
+            answers = each if isinstance(each, list) else []
         self._lost = False
-        self.printed |= any("printed" in answer for answer in answers)
+        self.printed |= any(isinstance(answer, dict) and "printed" in answer for answer in answers)
         for asked, answer in zip(sent, answers, strict=False):
             asked.answer = answer
         stopped = sent[: len(answers)][-1:]
@@ -183,20 +185,26 @@ class Submission:
         if asked.stopped_by is not None:
             self._told(asked.stopped_by)
         answer, request, done = asked.answer, asked.request, asked.first
-        if answer is None:
-            raise KeyError("no answer")
+        if not isinstance(answer, dict):
+            raise NoAnswer("none")
         if asked.begin and "missing" in answer:
             raise NotDefined(asked.begin["name"])
-        if "at" in answer:
-            done, (request, *_) = asked.first[: answer["at"]], asked.first[answer["at"] :]
+        with reading():
+            if "at" in answer:
+                done, (request, *_) = asked.first[: answer["at"]], asked.first[answer["at"] :]
+            refuse = self._refuse[request["as"]] if "made" in answer else None
+            made = self.incoming(answer.get("made"))
+            raised = StudentError(answer["raised"]) if "raised" in answer else None
         self.exchanges += [(each, {"done": True}) for each in done]
         self.exchanges.append((request, answer))
         if "late" in answer:
-            raise WorkerLost("timeout", _late(call_in_words(request, self._names), **answer["late"]))
-        if "raised" in answer:
-            raise StudentError(answer["raised"])
-        if "made" in answer:
-            self._refuse[request["as"]](self.incoming(answer["made"]))
+            with reading():
+                late = _late(call_in_words(request, self._names), **answer["late"])
+            raise WorkerLost("timeout", late)
+        if raised is not None:
+            raise raised
+        if refuse is not None:
+            refuse(made)
         return answer
 
     def prints(self) -> Prints | None:
@@ -227,13 +235,22 @@ class Submission:
         """An answer's value, the student's objects in it as targets."""
 
         def leaf(item: Any) -> Any:
-            return (
-                Target(self, {"object": item.id}, item.type, item.is_module)
-                if isinstance(item, Ref)
-                else item
-            )
+            if isinstance(item, Ref):
+                return Returned(self, {"object": item.id}, item.type, item.is_module)
+            return Unreadable(item.what) if isinstance(item, Opaque) else item
 
         return map_tree(value, leaf)
+
+    def tensor(self, value: Any) -> Any:
+        """An answer's tensor, `None` where there is none, or what says of itself that it is no tensor.
+
+        Raises `TypeError` for anything else.
+        """
+        if value is None or isinstance(value, torch.Tensor):
+            return value
+        if not isinstance(value, Opaque):
+            raise TypeError("no tensor")
+        return self.incoming(value)
 
 
 def _late(call: str, seconds: float, line: str) -> str:

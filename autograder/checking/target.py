@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
-from autograder.checking.errors import StudentError
+from autograder.checking.errors import StudentError, reading
+from autograder.checking.failed import CheckFailed
 from autograder.checking.observed import Gradients, Module, Placed
+from autograder.checking.odd import Named, NoTensor
 from autograder.worker.frames import Ref
 from autograder.worker.nested import map_tree
 
 if TYPE_CHECKING:
     from autograder.checking.submission import Submission
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,8 @@ class Call:
 
     def backward(self, weights: list[torch.Tensor]) -> Gradients:
         """Gradients of the sum of the floating outputs, each weighted. The call needs `grad=True`."""
-        return _gradients(self._submission.ask({"op": "backward", "call": self._number, "weights": weights}))
+        request = {"op": "backward", "call": self._number, "weights": weights}
+        return Target(self._submission, {})._gradients(self._submission.ask(request))
 
 
 class Target:
@@ -101,7 +106,7 @@ class Target:
         call = self._call(args, None, torch.float64) | {"grad": True, "arguments": True}
         called = self._submission.promise(call)
         slopes = self._submission.promise({"op": "backward", "weights": weights})
-        return self._made_call(called()), lambda: _gradients(slopes())
+        return self._made_call(called()), lambda: self._gradients(slopes())
 
     def watched(self, args: tuple[Any, ...]) -> tuple[Any, Call, Any]:
         """Call it three times, the second time under the eyes of what notes kernels."""
@@ -111,17 +116,20 @@ class Target:
         return self._value(before), self._made_call(seen()), self._value(after)
 
     def _value(self, taken: Callable[[], dict[str, Any]]) -> Any:
-        return self._submission.incoming(taken()["value"])
+        told = taken()
+        with reading():
+            return self._submission.incoming(told["value"])
 
     def _made_call(self, told: dict[str, Any]) -> Call:
-        return Call(
-            value=self._submission.incoming(told["value"]),
-            arguments=told.get("arguments", ()),
-            attached=told["attached"],
-            kernels=tuple(told.get("kernels", ())),
-            _number=told["call"],
-            _submission=self._submission,
-        )
+        with reading():
+            return Call(
+                value=self._submission.incoming(told["value"]),
+                arguments=_tuple(told.get("arguments", ())),
+                attached=[_of(bool, each) for each in told["attached"]],
+                kernels=_texts(told.get("kernels", ())),
+                _number=_of(int, told["call"]),
+                _submission=self._submission,
+            )
 
     def placed(self, args: tuple[Any, ...], **how: Any) -> Placed:
         """Call it on `cpu`, on the `pretend` device or on a real one, and return what was seen.
@@ -176,19 +184,34 @@ class Target:
         return request
 
     def _seen(self, told: dict[str, Any]) -> Placed:
-        slopes = told.get("gradients", {})
-        return Placed(
-            device=str(told.get("device", "")),
-            value=self._submission.incoming(told.get("value")),
-            places=tuple(map(str, told.get("places", ()))),
-            stayed=tuple(map(str, told.get("stayed", ()))),
-            inputs=slopes.get("inputs", []),
-            parameters=slopes.get("parameters", {}),
-            gradient_places=tuple(map(str, slopes.get("places", ()))),
-            events=tuple(_event(event) for event in told.get("events", ())),
-            memory=tuple(told.get("memory", ())),
-            error=StudentError(told["error"]) if told.get("error") else None,
-        )
+        with reading():
+            slopes = told.get("gradients", {})
+            return Placed(
+                device=str(told.get("device", "")),
+                value=self._submission.incoming(told.get("value")),
+                places=tuple(map(str, told.get("places", ()))),
+                stayed=tuple(map(str, told.get("stayed", ()))),
+                inputs=self._slopes(slopes.get("inputs", [])),
+                parameters=self._slopes_by_name(slopes.get("parameters", {})),
+                gradient_places=tuple(map(str, slopes.get("places", ()))),
+                events=tuple(_event(event) for event in told.get("events", ())),
+                memory=tuple(_of(int, each) for each in told.get("memory", ())),
+                error=StudentError(told["error"]) if told.get("error") else None,
+            )
+
+    def _slopes(self, told: Any) -> list[Any]:
+        return [self._submission.tensor(each) for each in _of(list, told)]
+
+    def _slopes_by_name(self, told: Any) -> dict[str, Any]:
+        return {str(name): self._submission.tensor(each) for name, each in _of(dict, told).items()}
+
+    def _gradients(self, told: dict[str, Any]) -> Gradients:
+        with reading():
+            return Gradients(
+                self._slopes(told["inputs"]),
+                self._slopes_by_name(told["parameters"]),
+                _of(bool, told["attached"]),
+            )
 
     def made(self, args: tuple[Any, ...], kwargs: dict[str, Any], refuse: Callable[[Any], object]) -> Target:
         """The module that calling it makes, before the next request.
@@ -205,26 +228,33 @@ class Target:
     def attribute(self, *path: str) -> Any:
         """An attribute's value, or a `Target` if it is an object."""
         where = {**self._where, "path": [*self._where.get("path", []), *path]}
-        return self._submission.incoming(self._submission.ask({"op": "attribute", **where})["value"])
+        told = self._submission.ask({"op": "attribute", **where})
+        with reading():
+            return self._submission.incoming(told["value"])
 
     def describe(self) -> Module:
         """What it registers, if it is a module."""
         told = self._submission.ask({"op": "describe", **self._where})
-        return Module(
-            is_module=told["module"],
-            type=told["type"],
-            shapes={name: tuple(shape) for name, shape in told.get("shapes", {}).items()},
-            trainable=tuple(told.get("trainable", ())),
-            leaves=tuple(told.get("leaves", ())),
-            modules=told.get("modules", {}),
-            kinds=tuple(told.get("kinds", ())),
-            saved=tuple(told.get("saved", ())),
-            shared=tuple(tuple(map(str, names)) for names in told.get("shared", ())),
-        )
+        with reading():
+            shapes = {_of(str, name): shape for name, shape in told.get("shapes", {}).items()}
+            return Module(
+                is_module=_of(bool, told["module"]),
+                type=_of(str, told["type"]),
+                shapes={name: tuple(_of(int, size) for size in shape) for name, shape in shapes.items()},
+                trainable=_texts(told.get("trainable", ())),
+                leaves=_texts(told.get("leaves", ())),
+                modules={_of(str, n): _of(str, kind) for n, kind in told.get("modules", {}).items()},
+                kinds=_texts(told.get("kinds", ())),
+                saved=_texts(told.get("saved", ())),
+                shared=tuple(_texts(names) for names in told.get("shared", ())),
+            )
 
     def parameters(self) -> dict[str, torch.Tensor]:
         """The parameters that a module registers, by name."""
-        return dict(self._submission.ask({"op": "parameters", **self._where})["parameters"])
+        told = self._submission.ask({"op": "parameters", **self._where})
+        with reading():
+            values = self._slopes_by_name(told["parameters"])
+        return Named(values, f"`named_parameters()` of `{self.type}`")
 
     def method(self, name: str) -> Target:
         """A method, to be called."""
@@ -243,7 +273,13 @@ class Target:
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """A module's parameters and buffers, by name."""
-        return dict(self.method("state_dict")())
+        told = self.method("state_dict")()
+        if not isinstance(told, dict) or not all(isinstance(name, str) for name in told):
+            raise CheckFailed(
+                f"The `state_dict()` of `{self.type}` must give a dict of tensors by name. Is there a "
+                "method or an attribute of that name of your own?"
+            )
+        return Named(told, f"The `state_dict()` of `{self.type}`")
 
     def train(self, mode: bool = True) -> None:
         """Put a module into training mode, before the next request."""
@@ -277,8 +313,12 @@ class Target:
         return {"op": "call", **self._where, **given, "default_dtype": default_dtype}
 
 
-def _gradients(told: dict[str, Any]) -> Gradients:
-    return Gradients(told["inputs"], told["parameters"], told["attached"])
+class Returned(Target, NoTensor):
+    """One of the student's objects that an answer held: a check may have asked for a tensor."""
+
+    @property
+    def _what(self) -> str:  # type: ignore[override]  # computed here, kept elsewhere
+        return f"an object of type {self.type}"
 
 
 def outgoing(value: Any, *, copies: bool = False) -> Any:
@@ -302,3 +342,18 @@ def _event(told: Any) -> Mapping[str, str]:
         name: "".join(c for c in str(fields.get(name, ""))[:300] if c.isprintable())
         for name in ("kind", "operation", "line", "made", "name", "held", "dtype")
     }
+
+
+def _of(kind: type[Kind], value: Any) -> Kind:
+    """A value of just this kind; `TypeError` for any other."""
+    if type(value) is not kind:
+        raise TypeError(kind.__name__)
+    return value
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if type(value) is list else _of(tuple, value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(_of(str, each) for each in value)

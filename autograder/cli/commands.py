@@ -156,6 +156,8 @@ def check(
             print_verdict(out, verdict.as_json())
         if verdict.status == "corrupt":
             raise UserError(f"{notebook} was not graded. {verdict.findings[0].message}")
+        if verdict.status == "infra_error":
+            raise typer.Exit(3)
 
 
 @app.command()

@@ -144,13 +144,13 @@ def grade(
                 refile(course, bundle, verdicts[job.student], keys[job.student])
                 yield Done(verdicts[job.student].verdict, fresh=False)
                 continue
-            if isinstance(told, Graded):
+            if isinstance(told, Graded) and told.verdict.status != "infra_error":
                 told = _recorded(course, bundle, told, keys[job.student])
-            if isinstance(told, Failure):
-                verdict = _infra_error(job.student, bundle, seed, told)
+            verdict = (
+                _infra_error(job.student, bundle, seed, told) if isinstance(told, Failure) else told.verdict
+            )
+            if verdict.status == "infra_error":  # the gradebook need not know of it
                 save_verdict(course, verdict, keys[job.student])
-            else:
-                verdict = told.verdict
             yield Done(verdict.as_json(), fresh=True)
 
 

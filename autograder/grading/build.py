@@ -24,13 +24,15 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import determine_grade
 from sqlalchemy import text
 
-from autograder.checking.session import Checks, with_checks
+from autograder.checking.session import Checks
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import OPTIMIZERS, Bundle, grade_id, is_grade, is_solution
 from autograder.grading.course import Course
 from autograder.grading.course_files import checkout
 from autograder.grading.errors import UserError
+from autograder.grading.faults.collected import with_checks_of
+from autograder.grading.faults.met import met_faults, refuse_faults
 from autograder.grading.judge import judge
 from autograder.grading.known import known_mistakes
 from autograder.grading.pool import cores
@@ -74,10 +76,10 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
         _generate_release(stage, assignment)
         bundle = stage.bundle(assignment)
         own_stripped(bundle)
-        with bundle.checks_folder() as folder:
-            solution = _generate_solution(stage, assignment)
-            say(f"{assignment}: proving the solution and the release")
-            verdict = with_checks(folder, lambda checks: _prove(bundle, solution, checks, workers))
+        with_checks_of(bundle, lambda checks: _prove_checks(bundle, checks, workers))
+        solution = _generate_solution(stage, assignment)
+        say(f"{assignment}: proving the solution and the release")
+        verdict = with_checks_of(bundle, lambda checks: _prove(bundle, solution, checks, workers))
         bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
         _install(course, stage, assignment, handout(course, bundle, workers))
     # Now rather than when the first class waits for its grades.
@@ -191,6 +193,7 @@ def _prove(bundle: Bundle, solution: bytes, checks: Checks, workers: WarmParent)
             f"{full.score:g} of {full.max_score:g}."
         )
     empty = run(bundle.released.encode(), bundle)
+    refuse_faults(bundle.assignment, met_faults(("the unsolved notebook", task) for task in empty.tasks))
     if empty.score != 0:
         gets = ", ".join(f"{task.score:g} for `{task.task}`" for task in empty.tasks if task.score)
         raise UserError(
@@ -205,6 +208,13 @@ def _prove(bundle: Bundle, solution: bytes, checks: Checks, workers: WarmParent)
                 "change a score."
             )
     return full
+
+
+def _prove_checks(bundle: Bundle, checks: Checks, workers: WarmParent) -> None:
+    """The checks have no fault that the solution meets: a kernel could only say that points are missing."""
+    raw = bundle.with_answers(bundle.solution)
+    verdict = judge(raw, bundle, student="build", seed=PROOF_SEED, checks=checks, workers=workers).verdict
+    refuse_faults(bundle.assignment, met_faults(("its own solution", task) for task in verdict.tasks))
 
 
 def _without_demonstration_tags(released: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -45,6 +46,8 @@ class Bundle:
     relatives: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By the course's other assignments, the names of their solution cells: to know a notebook handed in for
     the wrong one. No score depends on them."""
+    checks_home: str = ""
+    """Where the author has the course's own check files: for what is told of their faults, and no more."""
 
     def skeleton(self) -> NotebookNode:
         """A fresh copy of the released notebook, the instructor's own tests in place."""
@@ -116,7 +119,10 @@ class Bundle:
             folder.mkdir()
             for name, source in self.own_checks.items():
                 (folder / name).write_text(source, encoding="utf-8")
-            yield folder
+            try:
+                yield folder
+            finally:
+                _forget_modules(folder)
 
     def digest(self) -> str:
         """Changes when what a score depends on changes: notebook, solution, tests, checks, their language."""
@@ -138,6 +144,14 @@ def _language() -> bytes:
     for file in sorted([*exercises.glob("*.py"), *checking.rglob("*.py"), *worker.rglob("*.py")]):
         found.update(f"{file.name}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
     return found.digest()
+
+
+def _forget_modules(folder: Path) -> None:
+    """Let go of the modules of a copy: the next copy's have the same names and are other files."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and Path(file).is_relative_to(folder):
+            del sys.modules[name]
 
 
 def packaged_checks(notebook: str) -> Path:

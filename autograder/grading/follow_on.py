@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autograder.grading.faults.met import faulty
 from autograder.grading.verdict import CheckVerdict, TaskVerdict
 
 
 def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> TaskVerdict:
     """The better of two judgings of a task, check by check; `replaced` are the tasks that were put right.
 
-    The first stands unless the second brings points.
+    The first stands unless the second brings points, or shows that a check has a fault.
     """
-    if second.score <= first.score:
+    if second.score <= first.score and not faulty(second):
         return first
     names = " and ".join(f"`{name}`" for name in replaced)
     checks = tuple(_better(old, new, names) for old, new in zip(first.checks, second.checks, strict=True))
@@ -30,6 +31,8 @@ def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> 
 
 
 def _better(old: CheckVerdict, new: CheckVerdict, names: str) -> CheckVerdict:
+    if "fault" in (old.outcome, new.outcome):
+        return old if old.outcome in ("passed", "fault") else new
     if old.outcome == "passed" or new.outcome == "passed":
         return replace(old if old.outcome == "passed" else new, message="", evidence=None, prints=None)
     if old.outcome == "skipped" and new.outcome != "skipped":

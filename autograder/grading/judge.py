@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from autograder.checking.diagnosis import Known
 from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle, is_grade, is_solution
+from autograder.grading.faults.met import faulty
 from autograder.grading.intake.folder import HandedIn
 from autograder.grading.intake.resolve import resolve
 from autograder.grading.rebuild import CorruptNotebook, rebuild
@@ -51,8 +52,9 @@ def judge(
 ) -> Graded:
     """Judge one submission: a folder as it was read, or a notebook's bytes, or `None` for none at all.
 
-    A task that fails is compared with the mistakes that are `known`. Raises `WorkerLost`
-    with the reason `infra_error` when the grading machine failed, not the student.
+    A task that fails is compared with the mistakes that are `known`. Where a check has a fault, the
+    verdict's status is `infra_error` and everything else is judged. Raises `WorkerLost` with the reason
+    `infra_error` when the grading machine failed, not the student.
     """
     started = time.monotonic()
     blank = Verdict(student, bundle.assignment, bundle.notebook, "graded", 0.0, seed, (), _no_points(bundle))
@@ -73,9 +75,13 @@ def judge(
         tasks = tuple(run.judge_task(task, points, checks, seed) for task, points in bundle.tasks.items())
         tasks = run.without_follow_on_errors(tasks, bundle, checks, seed) + run.unprotected()
         tasks = tuple(task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
-        findings = (*resolved.findings, *rebuilt.findings, *run.findings)
+        faults = _check_faults(tasks)
         verdict = replace(
-            blank, status=run.status, findings=findings, tasks=tasks, seconds=time.monotonic() - started
+            blank,
+            status="infra_error" if faults else run.status,
+            findings=(*faults, *resolved.findings, *rebuilt.findings, *run.findings),
+            tasks=tasks,
+            seconds=time.monotonic() - started,
         )
         return Graded(verdict, _file_text(run.graded_notebook(verdict), verdict), content)
 
@@ -122,6 +128,19 @@ def judge_answers(
             run.deadline = time.monotonic() + workers.limits.total_seconds
             verdicts[name] = run.judge_other(task, source, bundle.tasks[task], checks, seed)
     return verdicts
+
+
+def _check_faults(tasks: Sequence[TaskVerdict]) -> list[Finding]:
+    """What a person must know of checks that have a fault: nothing is recorded until they are mended."""
+    return [
+        Finding(
+            "check_fault",
+            f"The check `{check.check}` of `{task.task}` has a fault: {check.fault}. Nothing was recorded "
+            "for this submission: mend the check and grade again.",
+        )
+        for task in tasks
+        for check in faulty(task)
+    ]
 
 
 def _no_points(bundle: Bundle) -> tuple[TaskVerdict, ...]:

@@ -18,6 +18,7 @@ from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.faults.met import MetFault, met_faults
 from autograder.grading.judge import MistakesOf, judge_answers
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
@@ -27,6 +28,14 @@ from autograder.grading.warm import WarmParent
 
 KnownMistakes = Mapping[str, Sequence[Known]]
 """By task, what the known mistakes of an assignment answer."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of trying known mistakes: what they answer, and the faults of checks that they met."""
+
+    known: KnownMistakes
+    faults: tuple[MetFault, ...]
 
 
 def mistaken(bundle: Bundle, mistake: Mistake) -> bytes:
@@ -43,7 +52,7 @@ def known_mistakes(
         return kept
     parent = workers or WarmParent(preload=bundle.preload)
     try:
-        table = try_mistakes(bundle, seed, parent, jobs)
+        table = try_mistakes(bundle, seed, parent, jobs).known
     finally:
         if workers is None:
             parent.close()
@@ -70,24 +79,27 @@ def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> KnownMistakes | 
 
 def try_mistakes(
     bundle: Bundle, seed: int, workers: WarmParent, jobs: int, *, include_hidden: bool = True
-) -> KnownMistakes:
+) -> Tried:
     """Try each mistake in its own task, `jobs` tasks at a time, with or without the hidden checks."""
     tasks = dict.fromkeys(mistake.task for mistake in bundle.mistakes)
     found: dict[str, list[Known]] = {}
+    faults: dict[str, list[MetFault]] = {}
     trials = [Trial(task, include_hidden) for task in tasks]
     for trial, told in work_off(trials, jobs, Setting(bundle, seed, workers)):
         assert isinstance(trial, Trial)
         if isinstance(told, Failure):
             where = f"{bundle.assignment}, task {trial.task}"
             raise UserError(f"The known mistakes of {where} could not be tried: {told.reason}")
-        found[trial.task] = told
-    return {task: found[task] for task in tasks}
+        found[trial.task], faults[trial.task] = told
+    return Tried(
+        {task: found[task] for task in tasks}, tuple(each for task in tasks for each in faults[task])
+    )
 
 
 def tried_when_needed(bundle: Bundle, seed: int, checks: Checks, workers: WarmParent) -> MistakesOf:
     """The mistakes of a task, tried in this process when they are first asked for."""
     setting = Setting(bundle, seed, workers)
-    return functools.cache(lambda task: Trial(task).run(setting, checks))
+    return functools.cache(lambda task: Trial(task).run(setting, checks)[0])
 
 
 @dataclass(frozen=True)
@@ -97,14 +109,16 @@ class Trial:
     task: str
     include_hidden: bool = True
 
-    def run(self, setting: Setting, checks: Checks) -> list[Known]:
+    def run(self, setting: Setting, checks: Checks) -> tuple[list[Known], list[MetFault]]:
+        """What each mistake answers, and the faults of the task's checks that they met."""
         bundle = setting.bundle
         mistakes = {mistake.name: mistake for mistake in bundle.mistakes if mistake.task == self.task}
         sources = {name: mistake.answer(bundle.solution) for name, mistake in mistakes.items()}
         told = judge_answers(
             bundle, self.task, sources, seed=setting.seed, checks=checks, workers=setting.workers
         )
-        return [self._known(mistakes[name], verdict) for name, verdict in told.items()]
+        faults = met_faults((f"the mistake {name}", verdict) for name, verdict in told.items())
+        return [self._known(mistakes[name], verdict) for name, verdict in told.items()], faults
 
     def _known(self, mistake: Mistake, verdict: TaskVerdict) -> Known:
         checks = [check for check in verdict.checks if self.include_hidden or check.instead is None]

@@ -37,7 +37,7 @@ STATES = {
     "needs_manual_grade": "a cell waits for a person's points",
     "missing": "nothing was handed in, or nothing that is this notebook",
     "corrupt": "the file handed in cannot be read",
-    "infra_error": "the grading machine failed: grade it again",
+    "infra_error": "the grading machine failed, or a check has a fault: grade it again",
     "not_graded": "handed in and not graded yet",
 }
 

@@ -19,8 +19,10 @@ import torch
 
 from autograder.checking.diagnosis import Known
 from autograder.checking.errors import WorkerLost
-from autograder.checking.session import Checks, with_checks
+from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle
+from autograder.grading.errors import UserError
+from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.warm import WarmParent
 from autograder.worker import kernel
 
@@ -154,7 +156,9 @@ def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) ->
             jobs.send(told)
 
     try:
-        with setting.bundle.checks_folder() as folder:
-            with_checks(folder, serve)
+        with_checks_of(setting.bundle, serve)
+    except UserError as error:  # the checks are broken, for every job alike
+        while jobs.recv() is not None:
+            jobs.send(Failure(str(error)))
     finally:
         setting.workers.wait_for_left()

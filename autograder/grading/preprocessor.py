@@ -23,16 +23,16 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.checking.errors import WorkerLost
-from autograder.checking.session import with_checks
 from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.gradebook import patient_url
 from autograder.grading.intake.resolve import unreadable
 from autograder.grading.judge import Graded, judge
 from autograder.grading.known import kept_mistakes, tried_when_needed
 from autograder.grading.record import check_gradebook, record_scores
-from autograder.grading.store import Key, assignment_seed
+from autograder.grading.store import Key, assignment_seed, save_verdict
 from autograder.grading.warm import WarmParent
 
 _parents: list[WarmParent] = []
@@ -119,12 +119,15 @@ class GradeOutside(NbGraderPreprocessor):
             )
 
         try:
-            with bundle.checks_folder() as folder:
-                graded = with_checks(folder, run)
+            graded = with_checks_of(bundle, run)
         except WorkerLost:
             _parents.pop().close()  # it may be what failed; the next submission starts another
             raise
-        record_scores(course, bundle, graded, Key.of(files, bundle.digest(), seed))
+        key = Key.of(files, bundle.digest(), seed)
+        if graded.verdict.status == "infra_error":
+            save_verdict(course, graded.verdict, key)
+            raise NbGraderException(graded.verdict.findings[0].message)
+        record_scores(course, bundle, graded, key)
         return nbformat.reads(graded.notebook, as_version=4), resources
 
 

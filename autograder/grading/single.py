@@ -6,10 +6,11 @@ import secrets
 from pathlib import Path
 
 from autograder.checking.errors import WorkerLost
-from autograder.checking.session import Checks, with_checks
+from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.judge import judge
 from autograder.grading.known import tried_when_needed
 from autograder.grading.rebuild import MAX_BYTES
@@ -32,19 +33,18 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None, worke
     bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
     raw, seed = notebook.read_bytes(), secrets.randbits(48)
     workers.warm(bundle.preload)
-    with bundle.checks_folder() as folder:
 
-        def run(checks: Checks) -> Verdict:
-            student = notebook.stem
-            known = tried_when_needed(bundle, seed, checks, workers)
-            return judge(
-                raw, bundle, student=student, seed=seed, checks=checks, workers=workers, known=known
-            ).verdict
+    def run(checks: Checks) -> Verdict:
+        student = notebook.stem
+        known = tried_when_needed(bundle, seed, checks, workers)
+        return judge(
+            raw, bundle, student=student, seed=seed, checks=checks, workers=workers, known=known
+        ).verdict
 
-        try:
-            return with_checks(folder, run)
-        except WorkerLost as lost:
-            raise UserError(f"The grading machine failed, not the notebook: {lost}") from lost
+    try:
+        return with_checks_of(bundle, run)
+    except WorkerLost as lost:
+        raise UserError(f"The grading machine failed, not the notebook: {lost}") from lost
 
 
 def _bundle_by_name(course: Course, notebook: Path) -> Bundle:

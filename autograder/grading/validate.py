@@ -1,40 +1,37 @@
 """Grades the checks: a known mistake must be caught, named, and cost its own task; a right answer, nothing.
 
 Everything is judged as a class's submissions are: the solution, the untouched release, the solution with
-each known mistake in it, and the right answers in other styles that lie in `tests/variants/`.
+each known mistake in it, and the course's right answers in other styles.
 """
 
 from __future__ import annotations
 
-import runpy
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from autograder.checking.check import Check
 from autograder.checking.hints import FILE, opened
-from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
+from autograder.checking.session import PUBLIC_SEED, Checks
 from autograder.grading.batch import Submitted
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
-from autograder.grading.bundle import OPTIMIZERS, Bundle
+from autograder.grading.bundle import OPTIMIZERS
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.faults.collected import with_checks_of
+from autograder.grading.faults.met import MetFault, faulty, met_faults
 from autograder.grading.judge import Graded, unfit_checks
 from autograder.grading.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
+from autograder.grading.validating.right import Variants, mixed, mixtures_of, right_answers
 from autograder.grading.verdict import TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
 
 SEED = 20_260_102
 """Any seed will do; a fixed one makes a finding repeatable."""
-Variants = Mapping[str, Mapping[str, str]]
-"""Right answers in other styles: sources by name, by task."""
 
 
 @dataclass
@@ -47,6 +44,8 @@ class Validation:
     checks: list[dict[str, Any]] = field(default_factory=list)
     variants: int = 0
     variants_failed: list[str] = field(default_factory=list)
+    faults: list[MetFault] = field(default_factory=list)
+    """Exceptions of checks that are no finding about an answer."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -63,6 +62,7 @@ class Validation:
             "mistakes": self.mistakes,
             "checks": self.checks,
             "variants_failed": self.variants_failed,
+            "faults": [met.as_json() for met in self.faults],
         }
 
 
@@ -83,19 +83,19 @@ def _validate(
 ) -> Validation:
     found = Validation(assignment)
     bundle = course.bundle(assignment)
-    variants = _variants(course, bundle)
-    with bundle.checks_folder() as folder:
-        checks = with_checks(folder, lambda all: [check for task in bundle.tasks for check in all.of(task)])
-    known = try_mistakes(bundle, SEED, workers, jobs)
+    variants = right_answers(course, bundle)
+    checks = with_checks_of(bundle, lambda all: [check for task in bundle.tasks for check in all.of(task)])
+    known = try_mistakes(bundle, SEED, workers, jobs).known
     hints = course.folder("release", ".", assignment) / FILE
-    found.problems += _stale(hints, try_mistakes(bundle, PUBLIC_SEED, workers, jobs, include_hidden=False))
+    public = try_mistakes(bundle, PUBLIC_SEED, workers, jobs, include_hidden=False)
+    found.problems += _stale(hints, public.known)
     mistakes = {f"mistake {mistake.name}": mistake for mistake in bundle.mistakes}
-    mixtures = {f"variants {k}": mixture for k, mixture in enumerate(_mixtures(variants))}
+    mixtures = {f"variants {k}": mixture for k, mixture in enumerate(mixtures_of(variants))}
     todo = [
         Submitted("solution", bundle.with_answers(bundle.solution)),
         Submitted("release", bundle.released.encode()),
         *(Submitted(name, mistaken(bundle, mistake)) for name, mistake in mistakes.items()),
-        *(Submitted(name, _mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
+        *(Submitted(name, mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
     ]
     for _, unfit in work_off([SmallSizes()], 1, Setting(bundle, SEED, workers)):
         if isinstance(unfit, Failure):
@@ -112,11 +112,18 @@ def _validate(
         f"alone {task.task} {name}": {task.task: name}
         for key, mixture in mixtures.items()
         for task in verdicts[key].tasks
-        if (name := mixture.get(task.task)) and _fault(task)
+        if (name := mixture.get(task.task)) and _loss(task)
     }
-    alone = [Submitted(key, _mixed(bundle, variants, mixture)) for key, mixture in suspects.items()]
+    alone = [Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()]
     verdicts |= _judged(alone, jobs, Setting(bundle, SEED, workers, known))
-    found.problems += _faults("the solution", verdicts["solution"])
+    answers = {**mixtures, **suspects}
+    found.faults = met_faults(
+        (_called(name, task.task, answers), task)
+        for name, verdict in verdicts.items()
+        for task in verdict.tasks
+    )
+    found.problems += [str(met) for met in found.faults]
+    found.problems += _losses("the solution", verdicts["solution"])
     if verdicts["release"].score:
         found.problems.append(f"the untouched release gets {verdicts['release'].score:g} points")
     for name, mistake in mistakes.items():
@@ -157,7 +164,7 @@ def _stale(hints: Path, known: KnownMistakes) -> list[str]:
 
 def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, right: Verdict) -> None:
     own = next(task for task in verdict.tasks if task.task == mistake.task)
-    failed = [check for check in own.checks if check.outcome not in ("passed", "skipped")]
+    failed = [check for check in own.checks if check.outcome not in ("passed", "skipped", "fault")]
     named = {check.diagnosis["mistake"] for check in failed if check.diagnosis}
     costs = {
         task.task: best.score - task.score
@@ -178,6 +185,8 @@ def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, righ
             "costs": costs,
         }
     )
+    if faulty(own):
+        return  # that is told, and whatever else may be is unknown
     if not failed:
         found.problems.append(f"the mistake {mistake.name} is not caught")
     elif not caught:
@@ -196,6 +205,7 @@ def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, righ
 
 def _look_at_checks(found: Validation, checks: Sequence[Check]) -> None:
     """Each check must be the only one that catches some mistake, or say that it only teaches."""
+    faults = {(met.task, met.check) for met in found.faults}
     for check in checks:
         only = [
             mistake["mistake"]
@@ -217,7 +227,7 @@ def _look_at_checks(found: Validation, checks: Sequence[Check]) -> None:
             found.problems.append(f"{name} is marked as teaching only, but is worth {check.points:g} points")
         elif check.teaching_only and only:
             found.problems.append(f"{name} is marked as teaching only, but alone catches {only[0]}")
-        elif not only and not check.teaching_only:
+        elif not only and not check.teaching_only and (check.task, check.name) not in faults:
             found.problems.append(f"{name} is the only catcher of no mistake and not marked as teaching only")
 
 
@@ -230,55 +240,23 @@ def _look_at_variants(
     found.variants = sum(map(len, variants.values()))
     for name, answer in suspects.items():
         for task in verdicts[name].tasks:
-            if task.task in answer and (told := _fault(task)):
+            if task.task in answer and (told := _loss(task)):
                 found.variants_failed.append(f"{task.task}: {answer[task.task]}")
                 found.problems.append(f"the right answer {answer[task.task]!r} to `{task.task}` fails {told}")
 
 
-def _faults(what: str, verdict: Verdict) -> list[str]:
-    return [f"{what} fails {told}" for task in verdict.tasks if (told := _fault(task))]
+def _losses(what: str, verdict: Verdict) -> list[str]:
+    return [f"{what} fails {told}" for task in verdict.tasks if (told := _loss(task))]
 
 
-def _fault(task: TaskVerdict) -> str:
+def _called(name: str, task: str, answers: Mapping[str, Mapping[str, str]]) -> str:
+    """What was judged under this name in a task, in words."""
+    return f"the right answer {answers[name][task]!r}" if task in answers.get(name, {}) else f"the {name}"
+
+
+def _loss(task: TaskVerdict) -> str:
     """The first check of a task that did not pass, in words."""
     for check in task.checks:
         if check.outcome != "passed":
             return f"`{check.check}` of `{task.task}` ({check.outcome}): {check.message}"
     return "" if task.score == task.max_score else f"`{task.task}`: {task.score:g} of {task.max_score:g}"
-
-
-def _variants(course: Course, bundle: Bundle) -> Variants:
-    """What `tests/variants/<notebook>.py` of the course says is right: its `CORRECT`."""
-    path = course.root / "tests" / "variants" / f"{bundle.notebook}.py"
-    if not path.is_file():
-        return {}
-    with _importable(course.root):
-        try:
-            correct: Variants = runpy.run_path(str(path))["CORRECT"]
-        except Exception as error:  # the course's own code: anything may happen in it
-            raise UserError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
-    unknown = [task for task in correct if task not in bundle.tasks]
-    if unknown:
-        raise UserError(f"{path} has answers to `{unknown[0]}`, which is no task of {bundle.assignment}.")
-    return correct
-
-
-def _mixtures(variants: Variants) -> Iterator[dict[str, str]]:
-    """Notebooks as a class has them: each takes one right answer of every task, until all are used."""
-    for names in zip_longest(*variants.values()):
-        yield {task: name for task, name in zip(variants, names, strict=True) if name is not None}
-
-
-def _mixed(bundle: Bundle, variants: Variants, mixture: Mapping[str, str]) -> bytes:
-    return bundle.with_answers(
-        {**bundle.solution, **{task: variants[task][name] for task, name in mixture.items()}}
-    )
-
-
-@contextmanager
-def _importable(root: Path) -> Iterator[None]:
-    sys.path.insert(0, str(root))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(root))

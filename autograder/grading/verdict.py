@@ -12,10 +12,11 @@ from typing import Any
 from autograder.checking.check import CheckResult
 from autograder.checking.diagnosis import Answered, Known, explain
 from autograder.checking.evidence import Evidence
+from autograder.checking.fault import Fault
 from autograder.checking.prints import Prints
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
-OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped")
+OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped", "fault")
 KEPT_BACK = 0.5
 """What a task lacks of its full points while only checks that are worth none of their own do not pass."""
 NOT_WRITTEN = "still raises NotImplementedError"
@@ -52,6 +53,8 @@ class CheckVerdict:
     """What a page can show besides the message: shapes seen and expected, or where values differ."""
     prints: Prints | None = None
     """What the student's code printed in the call that failed."""
+    fault: Fault | None = None
+    """What is wrong with the check itself, or with one that it needs: then it says nothing of the answer."""
 
     @classmethod
     def from_result(cls, result: CheckResult) -> CheckVerdict:
@@ -68,6 +71,7 @@ class CheckVerdict:
             answers=result.answers,
             evidence=result.evidence,
             prints=result.prints,
+            fault=result.fault,
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -86,6 +90,7 @@ class CheckVerdict:
             "printed": self.prints.as_json() if self.prints else None,
             "diagnosis": self.diagnosis,
             "answers": self.answers,
+            "fault": self.fault.as_json() if self.fault else None,
             "hidden": self.instead is not None,
         }
 
@@ -104,7 +109,7 @@ class TaskVerdict:
     def kept_back(self) -> float:
         """What is missing from the sum of the checks' points: full points need every check to pass."""
         full = sum(check.points for check in self.checks) >= self.max_score
-        faulty = any(check.outcome != "passed" for check in self.checks)
+        faulty = any(check.outcome != "passed" and check.fault is None for check in self.checks)
         return min(KEPT_BACK, self.max_score) if full and faulty else 0.0
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 from autograder.grading.marks import Mark
 
 REASONS = {
+    "check_fault": "not graded: a check has a fault",
     "infra_error": "not graded: the machine failed",
     "corrupt": "file cannot be read",
     "missing": "no file that is the notebook",
@@ -70,7 +71,7 @@ def _reasons(verdict: Mapping[str, Any]) -> dict[str, list[str]]:
     for each in verdict["findings"]:
         if each["kind"] in REASONS:
             told.setdefault(each["kind"], []).append(each["message"])
-    if verdict["status"] in REASONS:
+    if verdict["status"] in REASONS and "check_fault" not in told:
         told.setdefault(verdict["status"], [f"The notebook as a whole: {REASONS[verdict['status']]}."])
     for task in verdict["tasks"]:
         for check in task["checks"]:

@@ -19,7 +19,15 @@ from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
 from autograder.reporting.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
 from autograder.reporting.picture import picture_html, picture_text, picture_words
 
-_SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "crashed": "✗", "skipped": "–"}
+_SIGNS = {
+    "passed": "✓",
+    "failed": "✗",
+    "error": "✗",
+    "timeout": "✗",
+    "crashed": "✗",
+    "skipped": "–",
+    "fault": "!",
+}
 _WORDS = {
     "passed": "passed",
     "failed": "not yet",
@@ -27,6 +35,7 @@ _WORDS = {
     "timeout": "took too long",
     "crashed": "ended its process",
     "skipped": "not judged yet",
+    "fault": "fault of the check",
 }
 _PRINTED = "Printed in this call,"
 _KNOWN = "A known mistake answers just like this:"
@@ -38,6 +47,8 @@ def as_student_sees(check: CheckVerdict) -> CheckVerdict:
     if check.instead is None:
         return check
     message = "" if check.outcome in _DONE else "What this looks at is not shown."
+    if check.fault is not None:
+        message = check.message  # it tells nothing of what the check looks at
     return replace(check, title=check.instead, message=message, diagnosis=None, evidence=None, prints=None)
 
 
@@ -46,6 +57,7 @@ def card_text(task: TaskVerdict, *notes: str) -> str:
     first, rest = _in_order(task)
     lines = [_headline(task), *_first_lines(first)]
     lines += [f"    {line}" for check in first for line in _printed(check)]
+    lines += _fault_lines(task)
     for check in rest:
         lines += [f"  {_SIGNS[check.outcome]} {check.title} ({_words(check)})"]
         if check.outcome not in _DONE:
@@ -56,7 +68,7 @@ def card_text(task: TaskVerdict, *notes: str) -> str:
 def card_brief(task: TaskVerdict, width: int) -> str:
     """The card where there is little room: what to fix first, in lines of `width`, and how the rest went."""
     first, rest = _in_order(task)
-    lines = [_headline(task), *_first_lines(first)]
+    lines = [_headline(task), *_first_lines(first), *_fault_lines(task)]
     lines += [f"  {_summary(first, rest)}."] if rest else []
     return "\n".join(broken for line in lines for broken in _broken(line, width))
 
@@ -66,6 +78,7 @@ def card_html(task: TaskVerdict, *notes: str) -> str:
     first, rest = _in_order(task)
     parts = [f'<p style="margin:0 0 .4em 0"><strong>{marked(_headline(task))}</strong></p>']
     parts += [_first_row(check) for check in first]
+    parts += [_fault_row(check) for check in _faulty(task)]
     if rest:
         rows = "".join(_row(check) for check in rest)
         # Said outright, because the feedback page's sheet takes the mark that it can be opened away.
@@ -106,11 +119,35 @@ def unwritten(task: TaskVerdict) -> bool:
 def _in_order(task: TaskVerdict) -> tuple[list[CheckVerdict], list[CheckVerdict]]:
     """The first check that needs work, if any, and all others, each as the student sees it.
 
-    A check that waits for another one is not to be fixed itself.
+    A check that waits for another one is not to be fixed itself. One with a fault of its own is in neither.
     """
-    checks = [as_student_sees(check) for check in task.checks]
+    checks = [as_student_sees(check) for check in task.checks if check.outcome != "fault"]
     first = next((at for at, check in enumerate(checks) if check.outcome not in _DONE), len(checks))
     return checks[first : first + 1], checks[:first] + checks[first + 1 :]
+
+
+def _faulty(task: TaskVerdict) -> list[CheckVerdict]:
+    """The checks that have a fault of their own, as the student sees them."""
+    return [as_student_sees(check) for check in task.checks if check.outcome == "fault"]
+
+
+def _fault_lines(task: TaskVerdict) -> list[str]:
+    """The checks with faults in lines of text: shown in any case, for somebody must hear of them."""
+    lines: list[str] = []
+    for check in _faulty(task):
+        lines += [
+            f"  {_SIGNS[check.outcome]} {check.title} ({_WORDS[check.outcome]})",
+            f"    {check.message}",
+        ]
+    return lines
+
+
+def _fault_row(check: CheckVerdict) -> str:
+    """A check with a fault of its own: it is not red, for there is nothing to mend for the student."""
+    return (
+        f'<div style="margin:.2em 0">{chip(f"{_SIGNS[check.outcome]} {_WORDS[check.outcome]}", WAITING)} '
+        f"<strong>{marked(check.title)}</strong>{_paragraph(marked(check.message))}</div>"
+    )
 
 
 def _first_lines(first: Sequence[CheckVerdict]) -> list[str]:
@@ -139,6 +176,8 @@ def _headline(task: TaskVerdict) -> str:
     of = f"{task.task}: {points(task.score)} of {points(task.max_score)} points"
     if not task.checks:
         return of
+    if _faulty(task) and _nothing_to_do(task):
+        return f"{of}; not everything could be judged"
     if all(check.outcome in _DONE for check in task.checks):
         return f"{of}, everything holds" if task.max_score else f"{task.task}: everything holds"
     return f"{of}, still to do" if unwritten(task) else of
@@ -150,9 +189,14 @@ def _said(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
     return [why] * bool(task.kept_back) + [note for note in notes if note]
 
 
+def _nothing_to_do(task: TaskVerdict) -> bool:
+    """Whether no check found anything to mend."""
+    return all(check.outcome in (*_DONE, "fault") for check in task.checks)
+
+
 def _edge(task: TaskVerdict) -> str:
     """The colour of the card's edge; its headline says the same."""
-    if not task.checks:
+    if not task.checks or (_faulty(task) and _nothing_to_do(task)):
         return WAITING
     if all(check.outcome in _DONE for check in task.checks):
         return PASSED

@@ -10,7 +10,11 @@ from rich.text import Text
 
 from autograder.reporting.card import points
 
-_SIGNS = {"passed": Text("·", style="dim"), "skipped": Text("–", style="dim")}
+_SIGNS = {
+    "passed": Text("·", style="dim"),
+    "skipped": Text("–", style="dim"),
+    "fault": Text("!", style="bold red"),
+}
 _CAUGHT = Text("✗", style="bold red")
 
 
@@ -29,6 +33,8 @@ def print_validation(console: Console, found: dict[str, Any]) -> None:
     )
     for problem in found["problems"]:
         console.print(f"! {found['assignment']}: {problem}", markup=False, soft_wrap=True, style="red")
+    for fault in found["faults"]:
+        console.print(f"\n{fault['traceback']}", markup=False, soft_wrap=True)
     if not found["problems"]:
         console.print("Everything holds.", style="green")
 

@@ -90,7 +90,7 @@ def first_failure(verdict: Mapping[str, Any]) -> str:
     """The first check that did not pass: the known mistake, or what the check says; `""` if all passed."""
     for task in verdict["tasks"]:
         for check in task["checks"]:
-            if check["outcome"] not in ("passed", "skipped"):
+            if check["outcome"] not in ("passed", "skipped", "fault"):
                 known = check["diagnosis"]
                 told = f"the known mistake {known['mistake']}" if known else check["message"]
                 return f"{task['task']}: {told}"

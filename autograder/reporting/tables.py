@@ -14,6 +14,7 @@ from rich.text import Text
 from autograder.reporting.card import points
 from autograder.reporting.mistakes import first_failure
 
+_SIGNS = {"passed": "✓", "skipped": "–", "fault": "!"}
 _STYLES = {"graded": "", "infra_error": "bold red"}
 
 
@@ -29,7 +30,7 @@ def results_table(verdicts: list[dict[str, Any]]) -> Table:
         table.add_row(
             Text(verdict["student"]),
             Text(verdict["status"], style=_STYLES.get(verdict["status"], "yellow")),
-            f"{points(verdict['score'])}/{points(verdict['max_score'])}",
+            _score(verdict),
             " ".join(scores.get(task, "–").ljust(3) for task in tasks),
             f"{verdict['seconds']:.1f}",
             Text(_first_thing(verdict)),
@@ -61,9 +62,12 @@ def print_verdict(console: Console, verdict: dict[str, Any]) -> None:
             markup=False,
         )
         for check in task["checks"]:
-            sign = {"passed": "✓", "skipped": "–"}.get(check["outcome"], "✗")
+            sign = _SIGNS.get(check["outcome"], "✗")
             say(f"  {sign} {check['title']}", markup=False)
-            if check["outcome"] not in ("passed", "skipped"):
+            if check["outcome"] == "fault":
+                for line in check["fault"]["traceback"].splitlines():
+                    say(f"      {line}", markup=False, soft_wrap=True)
+            elif check["outcome"] not in ("passed", "skipped"):
                 say(f"      {check['message']}", markup=False)
                 if check["diagnosis"]:
                     mistake, hint = check["diagnosis"]["mistake"], check["diagnosis"]["hint"]
@@ -116,6 +120,13 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
         style="bold",
         markup=False,
     )
+
+
+def _score(verdict: dict[str, Any]) -> str:
+    """The points of what was graded."""
+    if verdict["status"] == "infra_error":
+        return "–"
+    return f"{points(verdict['score'])}/{points(verdict['max_score'])}"
 
 
 def _first_thing(verdict: dict[str, Any]) -> str:

@@ -26,6 +26,7 @@ from autograder.checking.session import PUBLIC_SEED, Checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.faults.met import MetFault, refuse_faults
 from autograder.grading.judge import judge_answers, unfit_checks
 from autograder.grading.known import Trial
 from autograder.grading.pool import Failure, Setting, cores, work_off
@@ -89,6 +90,7 @@ def _made(bundle: Bundle, workers: WarmParent) -> Handout:
         if isinstance(told, Failure):
             where = f"{bundle.assignment}, task {trial.task}"
             raise UserError(f"The known mistakes of {where} could not be tried: {told.reason}")
+        refuse_faults(bundle.assignment, told.faults)
         known[trial.task] = told.known
         recorder.add(told.recorder)
         checks |= set(told.checks)
@@ -134,6 +136,7 @@ class Tried:
     """What trying a task on the public inputs tells."""
 
     known: list[Known]
+    faults: list[MetFault]
     recorder: Recorder
     checks: tuple[Check, ...]
 
@@ -147,13 +150,13 @@ class PublicTrial:
     def run(self, setting: Setting, checks: Checks) -> Tried:
         bundle, solution = setting.bundle, setting.bundle.solution
         with checks.recording() as recorder:
-            known = Trial(self.task, include_hidden=False).run(setting, checks)
+            known, faults = Trial(self.task, include_hidden=False).run(setting, checks)
             if self.task in solution:
                 right = {"solution": solution[self.task]}
                 seed, workers = setting.seed, setting.workers
                 judge_answers(bundle, self.task, right, seed=seed, checks=checks, workers=workers)
                 unfit_checks(bundle, seed=seed, checks=checks, workers=workers, tasks=[self.task])
-        return Tried(known, recorder, checks.of(self.task))
+        return Tried(known, faults, recorder, checks.of(self.task))
 
 
 def _key(bundle: Bundle) -> str:

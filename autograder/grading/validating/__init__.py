@@ -1,0 +1,1 @@
+"""What `autograder validate` tries besides known mistakes: right answers in other styles."""
