@@ -166,8 +166,7 @@ def test_a_student_is_never_told_that_it_is_his(course: Path):
         "a syntax error": (CHECKS.replace("if compare(y, 2 * x):", "if compare(y, 2 * x)"), "line 21"),
         "a fixture": (
             CHECKS.replace("test_shape(submission, sizes", "test_shape(submission, size"),
-            "`test_shape` in test_double.py asks for `size`, which there is not: a check may ask for "
-            "submission, sizes, draw",
+            "`test_shape` asks for `size`",
         ),
         "what expect needs": (
             CHECKS.replace(', dims="B D", sizes=sizes', ""),
@@ -181,7 +180,7 @@ def test_a_student_is_never_told_that_it_is_his(course: Path):
         ),
         "an assert": (
             CHECKS.replace("    y = submission.double(x)\n", "    y = submission.double(x)\n    assert 0\n"),
-            "the check `values` of `double` has a fault: AssertionError",
+            "has a fault: AssertionError",
         ),
         "a failure of pytest's": (
             CHECKS.replace(
@@ -204,7 +203,7 @@ def test_typical_slips_end_every_command_in_words(course: Path, spoilt: str, sai
         if told.returncode == 3:
             shown = (course / "verdicts" / "01_double" / "ada.json").read_text()
         assert said in shown, command
-    assert scored(course) == {}
+    assert "ada" not in scored(course)
 
 
 def test_what_waits_for_a_check_with_a_fault_costs_nothing_either(tmp_path: Path):

@@ -233,7 +233,9 @@ def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> No
     for slope, moved in pairs:
         if slope is None and moved is None:
             continue
-        if slope is None or moved is None or _differ(moved, slope):
+        if not isinstance(slope, torch.Tensor) or not isinstance(moved, torch.Tensor):
+            fail("With the input on a GPU, the gradients are not those of the CPU: the graph is cut there.")
+        if _differ(moved, slope):
             fail("With the input on a GPU, the gradients are not those of the CPU: the graph is cut there.")
 
 
@@ -245,7 +247,10 @@ def _all_alike(here: Placed, there: Placed) -> bool:
     ]
     pairs = list(itertools.zip_longest(*every))
     if not pairs or any(
-        one is None or other is None or one.shape != other.shape or one.dtype is not other.dtype
+        not isinstance(one, torch.Tensor)
+        or not isinstance(other, torch.Tensor)
+        or one.shape != other.shape
+        or one.dtype is not other.dtype
         for one, other in pairs
     ):
         return False

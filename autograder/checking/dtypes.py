@@ -80,7 +80,7 @@ def expect_dtypes(
             if follows and result.is_floating_point() and result.dtype is not dtype
         ]
         if seen.error is not None or strays:
-            _fail_in_dtype(traced(dtype), dtype, strays)
+            _fail_in_dtype(seen, traced(dtype), dtype, strays)
         if seen.events:
             seen = traced(dtype)
         rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
@@ -89,27 +89,31 @@ def expect_dtypes(
                 f"With inputs of float64, {quoted(rounded['line'])} rounds numbers to a coarser dtype, and "
                 "they stay rounded. Compute in the dtype of the input."
             )
-    if not autocast or next(every).error is None:
+    if not autocast or (seen := next(every)).error is None:
         return
     (widened,) = calls((torch.float32, {"autocast": "cuda"}))
     if widened.error is not None:
         with case("under `torch.autocast` in bfloat16"):
-            _fail_in_dtype(traced(torch.float32, autocast="cpu"), torch.float32)
+            _fail_in_dtype(seen, traced(torch.float32, autocast="cpu"), torch.float32)
 
 
 def _fail_in_dtype(
-    seen: Placed, dtype: torch.dtype, strays: Sequence[tuple[str, torch.Tensor]] = ()
+    first: Placed, seen: Placed, dtype: torch.dtype, strays: Sequence[tuple[str, torch.Tensor]] = ()
 ) -> NoReturn:
-    """Fail with the line that brought another dtype in, as far as the trace tells it."""
+    """Fail with the line that brought another dtype in, as far as the trace tells it.
+
+    `seen` is the `first` call made once more, under the eyes of the trace; it may have gone otherwise.
+    """
     word = _word(dtype)
     origin = _stray_dtype(seen, word)
-    if seen.error is None:
+    error = first.error or seen.error
+    if error is None:
         name, result = strays[0]
         fail(f"With inputs of {word}, `{name}` comes out as {_word(result.dtype)}{origin or _DEFAULT}")
     if origin:
-        fail(f"In {word} the call stops{origin} (torch says: {seen.error.message})")
-    seen.error.case = f"In {word}"
-    raise seen.error
+        fail(f"In {word} the call stops{origin} (torch says: {error.message})")
+    error.case = f"In {word}"
+    raise error
 
 
 def _stray_dtype(seen: Placed, word: str) -> str:

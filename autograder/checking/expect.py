@@ -24,7 +24,7 @@ from autograder.checking.shapes import explain_shape, read_shapes
 from autograder.checking.submission import Submission
 from autograder.checking.target import Call, Target
 from autograder.worker.frames import Opaque
-from autograder.worker.nested import tree_leaves
+from autograder.worker.nested import map_tree, tree_leaves
 
 TOLERANCE = {
     torch.float64: (1.2e-6, 1e-9),
@@ -113,6 +113,23 @@ def expect(
         wrong.seen = results[first].detach()
         raise wrong
     return answer
+
+
+def expect_shapes(answer: Any, dims: Any, *, names: str | Sequence[str], sizes: Sizes) -> Any:
+    """The answer has this structure and these shapes; it is returned, and may be taken apart.
+
+    `dims` has the dimensions of each result where the answer has the result: `("B T H", ("B H", "B H"))`.
+    """
+    shapes = map_tree(dims, lambda each: torch.zeros(()).expand(sizes.shape(each)))
+    return expect(answer, shapes, names=names, dims=tree_leaves(dims), sizes=sizes, values=False)
+
+
+def parts_of(answer: Any, names: str | Sequence[str]) -> tuple[torch.Tensor, ...]:
+    """The answer's tensors, of whatever shapes, one for each name; one name asks for a tensor itself."""
+    none = torch.zeros(())
+    if isinstance(names, str):
+        return tuple(_results(answer, none, (names,)))
+    return tuple(_results(answer, tuple(none for _ in names), tuple(names)))
 
 
 def compare(

@@ -9,7 +9,7 @@ import torch
 
 from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
-from autograder.checking.expect import ROUNDED, agree, compare, fail, same_numbers
+from autograder.checking.expect import ROUNDED, agree, compare, fail, in_words, same_numbers
 from autograder.checking.once import computed_once, computed_once_of_leaves
 from autograder.checking.references import reference as recorded
 from autograder.checking.target import Call, Target
@@ -59,6 +59,9 @@ def expect_gradients(
     of_inputs, of_sources = _right(reference, arguments, sources, weights)
     pairs = list(zip(names, gradients.inputs, of_inputs, strict=False))
     pairs += [(name, gradients.parameters.get(name), of_sources[name]) for name in sources]
+    for name, got, _ in pairs:
+        if got is not None and not isinstance(got, torch.Tensor):
+            fail(f"The gradient of `{name}` is {in_words(got)}; expected a dense tensor.")
     dtypes = [part.dtype for part in seen]
     arrived = [(got, want) for _, got, want in pairs if got is not None and got.shape == want.shape]
     if arrived and len(arrived) == len(pairs) and agree(*zip(*arrived, strict=True), dtypes=dtypes):

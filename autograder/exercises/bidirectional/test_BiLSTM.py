@@ -12,6 +12,7 @@ from autograder.checking import (
     expect_gradients,
     expect_no_mention,
     expect_registered,
+    expect_shapes,
     expect_untouched,
     fail,
     hidden,
@@ -127,6 +128,10 @@ def _is_bidirectional(module):
         return False  # no recurrent module, or one that does not say
 
 
+def expect_bilstm_shapes(answer, sizes):
+    return expect_shapes(answer, (DIMS[0], DIMS[1:]), names=NAMES, sizes=sizes)
+
+
 @points(0.5)
 @rule("values")
 @needs(test_parameters, test_shape, test_two_networks)
@@ -134,7 +139,7 @@ def test_output(submission, sizes, draw):
     """With the same weights its output is that of nn.LSTM(bidirectional=True), at every time step."""
     here = apart(draw)
     lstm, x = reference(here), here("B T D")
-    output = filled_bilstm(submission, here, lstm)(x)[0]
+    output, _ = expect_bilstm_shapes(filled_bilstm(submission, here, lstm)(x), here.sizes)
     ((forward, _), (backward, _)) = every_direction(lstm, x)[0]
     unturned = every_direction(lstm, x.flip(1))[0][1][0].flip(1)  # what `bwd` gives for x as it is
     same_order = (
@@ -164,7 +169,7 @@ def test_final_states(submission, sizes, draw):
     here = apart(draw)
     lstm, x = reference(here), here("B T D")
     output, h_n, c_n = results(lstm, x)
-    states = filled_bilstm(submission, here, lstm)(x)[1]
+    _, states = expect_bilstm_shapes(filled_bilstm(submission, here, lstm)(x), here.sizes)
     hidden_size = here.sizes.H
     expect_no_slip(
         states[0],

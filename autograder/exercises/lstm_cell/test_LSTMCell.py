@@ -81,7 +81,8 @@ def test_from_scratch(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
-    expect_starting_weights(submission.LSTMCell(*FAN_SIZES).parameters())
+    made = make_module(submission.LSTMCell, *FAN_SIZES, told="`LSTMCell(input_size, hidden_size)`")
+    expect_starting_weights(made.parameters())
 
 
 @points(0.5)

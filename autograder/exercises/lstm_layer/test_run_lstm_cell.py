@@ -9,6 +9,7 @@ from autograder.checking import (
     expect_device_neutral,
     expect_dtypes,
     expect_gradients,
+    expect_shapes,
     expect_untouched,
     fail,
     needs,
@@ -47,7 +48,8 @@ def test_shape(submission, sizes, draw):
 def test_matches_torch(submission, sizes, draw):
     """Every step of the output equals that of an nn.LSTM with the same weights."""
     cell, (x, state) = reference_cell(draw), inputs(draw)
-    output, _ = submission.run_lstm_cell(hand_over(submission, cell), x, state)
+    answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
+    output, _ = expect_shapes(answer, ("B T H", ("B H", "B H")), names=RESULTS["names"], sizes=sizes)
     wanted, _ = over_time(cell, x, state)
     expect_states((output,), (wanted,), names="output", dims="B T H", sizes=sizes)
 

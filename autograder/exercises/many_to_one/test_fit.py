@@ -8,6 +8,7 @@ from autograder.checking import (
     expect_untouched,
     fail,
     hidden,
+    in_words,
     needs,
     points,
     rule,
@@ -64,7 +65,10 @@ def test_parameters(submission, sizes, draw):
 def test_plain_numbers(submission, sizes, draw):
     """The losses are Python floats: no tensor, and no graph, is kept."""
     network, (x, y) = Network(submission, draw), data(draw)
-    for loss in submission.fit(network.given, x, y, STEPS, LR):
+    losses = submission.fit(network.given, x, y, STEPS, LR)
+    if not isinstance(losses, (list, tuple)):
+        fail(f"Expected a list of losses; you returned {in_words(losses)}.")
+    for loss in losses:
         if isinstance(loss, torch.Tensor):
             fail(
                 "The list holds tensors; expected Python floats. A loss that is kept as a tensor keeps its "

@@ -11,6 +11,7 @@ from autograder.checking import (
     expect_untouched,
     fail,
     needs,
+    parts_of,
     points,
     rule,
 )
@@ -83,7 +84,8 @@ def test_any_size(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """`padded` has the dtype of the sequences, `lengths` is int64."""
     sequences = given(draw.at(roomy(sizes)))
-    lengths = submission.pad_batch.run((sequences,), default_dtype=None).value[1]
+    answer = submission.pad_batch.run((sequences,), default_dtype=None).value
+    _, lengths = parts_of(answer, RESULTS["names"])
     if lengths.dtype != torch.int64:
         fail(
             f"`lengths` is {lengths.dtype}; expected torch.int64. Lengths are counts and are used as "
@@ -110,7 +112,8 @@ def test_device(submission, sizes, draw):
 def test_gradients(submission, sizes, draw):
     """Gradients flow back from the padded tensor to every sequence."""
     sequences = given(draw.at(roomy(sizes)))
-    floating = submission.pad_batch(sequences)[1].is_floating_point()  # judged by the dtype check alone
+    _, lengths = parts_of(submission.pad_batch(sequences), RESULTS["names"])
+    floating = lengths.is_floating_point()  # judged by the dtype check alone
 
     def comparable(sequences):
         padded, lengths = reference(sequences)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import torch
 from torch import nn
@@ -13,6 +14,7 @@ from autograder.checking import (
     Target,
     computed_once,
     expect_registered,
+    expect_shapes,
     fail,
     make_module,
 )
@@ -176,6 +178,12 @@ def _seen_through(
     if proj:
         parameters["proj.weight"] = torch.eye(sizes.D, hidden, dtype=torch.float64)
     return parameters
+
+
+def shaped(answer: Any, form: Mapping[str, Any], sizes: Sizes) -> Any:
+    """The answer, `(output, (h_n, c_n))`, once it has the shapes of its `form`."""
+    output, *states = form["dims"]
+    return expect_shapes(answer, (output, tuple(states)), names=form["names"], sizes=sizes)
 
 
 def layer_input(hidden: torch.Tensor) -> torch.Tensor:

@@ -33,6 +33,7 @@ from autograder.exercises.stacking.given import (
     run_headed,
     run_stack,
     see_through,
+    shaped,
     stack_parameters,
     zero_state,
 )
@@ -189,9 +190,10 @@ def test_dropout(submission, sizes, draw):
         parameters, (x, state) = see_through(here, proj=True), inputs(here)
         model = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
         model.train()
-        calls.append((layers, model.promise(x, state), parameters, x, state))
-    for layers, answer, parameters, x, state in calls:
-        logits, last = answer()
+        calls.append((here.sizes, model.promise(x, state), parameters, x, state))
+    for other, answer, parameters, x, state in calls:
+        layers = other.L
+        logits, last = shaped(answer(), HEADED, other)
         below = run_bottom(parameters, x, state)
         expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
         top = logits.double() - parameters["proj.bias"]

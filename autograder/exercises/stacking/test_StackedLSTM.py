@@ -35,6 +35,7 @@ from autograder.exercises.stacking.given import (
     run_bottom,
     run_stack,
     see_through,
+    shaped,
     stack_parameters,
     zero_state,
 )
@@ -220,13 +221,13 @@ def test_dropout_has_its_place(submission, sizes, draw):
         stack = filled_stack(submission, KIND, other, parameters, dropout=RATE)
         stack.train()
         calls.append((stack.promise(x, state), run_stack(parameters, x, state), other))
-    *single, (of_two, wanted_of_two, _) = calls
+    *single, (of_two, wanted_of_two, two) = calls
     for (answer, wanted, other), width in zip(single, ("", " as wide as its input"), strict=True):
         with case(f"with one layer{width} and dropout={RATE}, in training, where nothing is between layers"):
             expect(answer(), wanted, **STACK, sizes=other)
-    output, last = of_two()
+    output, last = shaped(of_two(), STACK, two)
     expect_same_state(last, wanted_of_two[1], ("h_n", "c_n"))
-    if not torch.allclose(output[:, -1], last[0][-1], rtol=1e-4, atol=1e-6):
+    if not torch.allclose(output[:, -1].double(), last[0][-1].double(), rtol=1e-4, atol=1e-6):
         fail(
             "In training with dropout, the last step of `output` and `h_n[-1]` are not the same numbers. "
             "Dropout is never after the last layer."
@@ -244,17 +245,19 @@ def test_dropout_between_layers(submission, sizes, draw):
         parameters, (x, state) = see_through(here), inputs(here)
         stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
         stack.train()
-        return [stack.promise(x, state) for _ in range(calls)], run_bottom(parameters, x, state)
+        promised = [stack.promise(x, state) for _ in range(calls)]
+        outputs = (shaped(each(), STACK, here.sizes)[0] for each in promised)
+        return outputs, run_bottom(parameters, x, state)
 
     both, below = in_training(layers=2, calls=2)
-    (answer,), below_of_three = in_training(layers=3, calls=1)
+    of_three, below_of_three = in_training(layers=3, calls=1)
     place = "between layer 0 and layer 1"
-    first, second = (expect_dropped(layer_input(each()[0]), below, place) for each in both)
+    first, second = (expect_dropped(layer_input(each), below, place) for each in both)
     expect_independent(first, place)
     if alike(first, second):
         fail("In training, two calls drop the same numbers. Dropout is drawn anew on every call.")
 
-    top = layer_input(answer()[0])
+    top = layer_input(next(of_three))
     kept = top.abs() > 1e-6
     share = 1 - kept.double().mean().item()
     if share < 0.01:

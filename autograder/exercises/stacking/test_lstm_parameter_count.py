@@ -19,7 +19,16 @@ def own_count(input_size, hidden_size, num_layers):
     return torch_count(input_size, hidden_size, num_layers) - num_layers * 4 * hidden_size
 
 
+def expect_whole(seen):
+    if type(seen) is not int:
+        kind = getattr(seen, "what", f"a {type(seen).__name__}")
+        what = {"NoneType": "nothing (`None`)"}.get(type(seen).__name__, kind)
+        asked = {"NoneType": " Is a `return` missing?", "float": " Is something divided?"}
+        fail(f"Expected an `int`; you returned {what}.{asked.get(type(seen).__name__, '')}")
+
+
 def expect_count(seen, wanted, sizes, told):
+    expect_whole(seen)
     if seen == wanted:
         return
     hints = {
@@ -42,12 +51,7 @@ def expect_count(seen, wanted, sizes, told):
 @rule("shape")
 def test_whole_number(submission, sizes, draw):
     """It returns one whole number, an `int`."""
-    seen = submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L)
-    if type(seen) is not int:
-        kind = getattr(seen, "what", f"a {type(seen).__name__}")
-        what = {"NoneType": "nothing (`None`)"}.get(type(seen).__name__, kind)
-        asked = {"NoneType": " Is a `return` missing?", "float": " Is something divided?"}
-        fail(f"Expected an `int`; you returned {what}.{asked.get(type(seen).__name__, '')}")
+    expect_whole(submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L))
 
 
 @points(0)

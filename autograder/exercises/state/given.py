@@ -5,7 +5,15 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Submission, Target, compare, expect, fail
+from autograder.checking import (
+    Draw,
+    Submission,
+    Target,
+    compare,
+    expect,
+    fail,
+    in_words,
+)
 from autograder.checking.errors import StudentError
 from autograder.checking.target import Call
 from autograder.exercises.handed import noting
@@ -224,6 +232,14 @@ class Bench:
             else "Is it one `optimizer.step()` with the gradients of this loss, and of nothing else?"
         )
         fail(f"After the step {len(ratios)} of {len(wanted)} parameters do not hold the right values. {hint}")
+
+
+def loss_and_state(answer: Any) -> tuple[Any, Any]:
+    """The two parts of what `tbptt_step` answers, whatever they are."""
+    if not isinstance(answer, (list, tuple)) or len(answer) != 2:
+        fail(f"Expected `(loss, (h, c))`; you returned {in_words(answer)}.")
+    loss, state = answer
+    return loss, state
 
 
 def with_loss_as_tensor(answer: Any) -> Any:

@@ -18,6 +18,7 @@ from autograder.exercises.state.given import (
     Bench,
     expect_off_graph,
     expect_step,
+    loss_and_state,
     random_state,
 )
 
@@ -79,7 +80,7 @@ def test_off_the_graph(submission, sizes, draw):
     """What it returns is off the graph: the loss is a Python float, and the state is detached."""
     bench, given = Bench(submission, draw), chunk(draw)
     call = submission.tbptt_step.run(bench.arguments(*given))
-    loss = call.value[0]
+    loss, _ = loss_and_state(call.value)
     if isinstance(loss, torch.Tensor):
         fail(
             "The loss is a tensor; expected a Python float. A tensor that is kept for a plot can keep the "
@@ -117,7 +118,8 @@ def test_dtype(submission, sizes, draw):
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         bench, given = Bench(submission, draw, dtype=dtype), chunk(draw, dtype)
         call = submission.tbptt_step.run(bench.arguments(*given), default_dtype=None)
-        expect_dtype(call.value[1], dtype, names=STATE["names"])
+        _, state = loss_and_state(call.value)
+        expect_dtype(state, dtype, names=STATE["names"])
 
 
 @points(0)
