@@ -136,7 +136,7 @@ def test_an_editable_install_copies_nothing(tmp_path):
 def test_the_report_finds_its_templates(student_wheel, student_sdist):
     for contents in (student_wheel, student_sdist):
         names = {Path(name).name for name in contents if "/reporting/templates/" in name}
-        assert names == {"report.html.j2", "figures.html.j2", "report.css", "report.js"}
+        assert names == {"report.html.j2", "course.html.j2", "figures.html.j2", "report.css", "report.js"}
 
 
 def test_students_need_no_grading_package(student_wheel):

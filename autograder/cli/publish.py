@@ -16,6 +16,7 @@ from autograder.cli.console import (
     JsonOption,
     app,
     err,
+    importing,
     out,
     print_json,
     tell,
@@ -49,12 +50,13 @@ def results(
     course: CourseOption = Path("."),
 ) -> None:
     """Show what was found in a graded assignment."""
-    from autograder.grading.clusters import clusters as find_clusters
-    from autograder.grading.course import Course
-    from autograder.grading.results import results as read_results
-    from autograder.reporting.tables import print_clusters, results_table, summary
-
     with told():
+        with importing():
+            from autograder.grading.clusters import clusters as find_clusters
+            from autograder.grading.course import Course
+            from autograder.grading.results import results as read_results
+            from autograder.reporting.tables import print_clusters, results_table, summary
+
         if clusters:
             found = find_clusters(Course.at(course), assignment)
             print_json(found) if as_json else print_clusters(out, found)
@@ -69,10 +71,20 @@ def results(
 
 @app.command()
 def report(
-    assignment: AssignmentArgument,
+    assignment: Annotated[
+        str | None,
+        typer.Argument(
+            help="The assignment; without one, the report is of the whole course.",
+            autocompletion=assignments_here,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The page; default: reports/ASSIGNMENT.html in the course."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="The page; default: reports/ASSIGNMENT.html, or reports/course.html, in the course.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     csv: Annotated[
@@ -83,24 +95,32 @@ def report(
     ] = "http://localhost:8888/formgrader",
     course: CourseOption = Path("."),
 ) -> None:
-    """Write the instructor's report of a graded assignment: one HTML file."""
-    from autograder.grading.course import Course
-    from autograder.reporting.page import write_page
-    from autograder.reporting.report import gather
-    from autograder.reporting.report_tables import write_tables
-
+    """Write the instructor's report of a graded assignment, or of the whole course: one HTML file."""
     with told():
+        with importing():
+            from autograder.grading.course import Course
+            from autograder.reporting.overview.class_report import CourseReport, gather_course
+            from autograder.reporting.overview.page import write_course_page
+            from autograder.reporting.overview.tables import course_tables
+            from autograder.reporting.page import write_page
+            from autograder.reporting.report import gather
+            from autograder.reporting.report_tables import report_tables, write_tables
+
         at = Course.at(course)
-        found = gather(at, assignment)
+        found = gather_course(at) if assignment is None else gather(at, assignment)
         if as_json:
             print_json(found.as_json())
         if csv is not None:
-            for path in write_tables(found, csv):
+            tables = course_tables(found) if isinstance(found, CourseReport) else report_tables(found)
+            for path in write_tables(tables, csv):
                 tell(str(path))
         if as_json or csv is not None:
             return
-        path = output or at.root / "reports" / f"{assignment}.html"
-        write_page(found, path, formgrader)
+        path = output or at.root / "reports" / f"{assignment or 'course'}.html"
+        if isinstance(found, CourseReport):
+            write_course_page(found, path, formgrader)
+        else:
+            write_page(found, path, formgrader)
         tell(f"The report: {path}")
 
 
@@ -121,12 +141,13 @@ def export(
     course: CourseOption = Path("."),
 ) -> None:
     """Write the gradebook's marks for another system. Who has no score gets an empty field, never a 0."""
-    from autograder.grading.course import Course
-    from autograder.grading.marks import STATES
-    from autograder.grading.store import write_whole
-    from autograder.reporting.export import export as export_marks
-
     with told():
+        with importing():
+            from autograder.grading.course import Course
+            from autograder.grading.marks import STATES
+            from autograder.grading.store import write_whole
+            from autograder.reporting.export import export as export_marks
+
         at = Course.at(course)
         found = export_marks(at, to.value, assignments or [], per_task=per is Per.task)
         path = at.root / "exports" / f"{to.value}-{per.value}.csv" if output is None else Path(output)

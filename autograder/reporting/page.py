@@ -28,16 +28,16 @@ WEAK = 0.1
 """A discrimination below this, from enough submissions, is a reason to look at the check."""
 
 
-def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
-    """The page, to lie in `folder`: its links to the graded notebooks are relative to it."""
-    environment = Environment(
+def environment() -> Environment:
+    """The templates of the pages, with the filters that they use."""
+    made = Environment(
         loader=PackageLoader("autograder.reporting"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
+    made.filters.update(
         points=lambda value: "–" if value is None else f"{round(value, 2):g}",
         percent=lambda value: "–" if value is None else f"{100 * value:.0f} %",
         seconds=lambda value: "–" if value is None else f"{value:.1f} s",
@@ -48,6 +48,11 @@ def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
         when=lambda moment: f"{moment:%A}, {moment.day} {moment:%B %Y, %H:%M}",
         plural=lambda count, one, many="": f"{count} {one if count == 1 else many or one + 's'}",
     )
+    return made
+
+
+def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
+    """The page, to lie in `folder`: its links to the graded notebooks are relative to it."""
     base = formgrader.rstrip("/")
 
     def notebook(line: Submission) -> str:
@@ -58,19 +63,23 @@ def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
 
     worst = [check for check in report.checks if check.pass_rate is not None and check.pass_rate < 1]
     worst.sort(key=lambda check: (check.pass_rate, -check.failed))
-    return environment.get_template("report.html.j2").render(
-        report=report,
-        tasks=[task.task for task in report.tasks],
-        worst=worst[:5],
-        reasons=REASONS,
-        states=STATES,
-        notebook=notebook,
-        submission=submission,
-        formgrader=f"{base}/gradebook/{quote(report.assignment)}/{quote(report.notebook)}",
-        lines={line.student: line for line in report.submissions},
-        weak=WEAK,
-        few=FEW,
-        fewest=FEWEST,
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            tasks=[task.task for task in report.tasks],
+            worst=worst[:5],
+            reasons=REASONS,
+            states=STATES,
+            notebook=notebook,
+            submission=submission,
+            formgrader=f"{base}/gradebook/{quote(report.assignment)}/{quote(report.notebook)}",
+            lines={line.student: line for line in report.submissions},
+            weak=WEAK,
+            few=FEW,
+            fewest=FEWEST,
+        )
     )
 
 

@@ -132,7 +132,7 @@ def gather(course: Course, assignment: str) -> Report:
     told = list(verdicts.values())
     counted = judged(told)
     answers = {str(verdict["student"]): _answers(course, bundle, verdict) for verdict in counted}
-    everybody, reasons = _aside(attention(told, marks.marks, submitted), len(counted))
+    everybody, reasons = aside(attention(told, marks.marks, submitted), len(counted))
     mistakes = common_mistakes(counted, answers)
     clusters = cluster(counted)
     pairs = similar_pairs(answers, bundle.stubs, bundle.solution)
@@ -177,7 +177,7 @@ def _nothing_of_it(verdict: Mapping[str, Any] | None) -> bool:
     return verdict is not None and verdict["status"] == "missing"
 
 
-def _aside(found: list[Attention], counted: int) -> tuple[dict[str, str], list[Attention]]:
+def aside(found: list[Attention], counted: int) -> tuple[dict[str, str], list[Attention]]:
     """What is said of most of the class alike says nothing about one student: it is told once."""
     often = Counter((each.kind, each.message) for each in found)
     common = {kind: message for (kind, message), number in often.items() if number > max(3, counted / 2)}

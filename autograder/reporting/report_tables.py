@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.grading.store import write_whole
@@ -14,10 +14,10 @@ from autograder.reporting.statistics import Discrimination
 Rows = list[Sequence[object]]
 
 
-def write_tables(report: Report, folder: Path) -> list[Path]:
+def write_tables(tables: Mapping[str, Rows], folder: Path) -> list[Path]:
     """Write every table as `NAME.csv` into a folder, made if need be; returns the files."""
     paths = []
-    for name, rows in report_tables(report).items():
+    for name, rows in tables.items():
         paths.append(folder / f"{name}.csv")
         write_whole(paths[-1], MARK + csv_text(rows))
     return paths

@@ -15,7 +15,7 @@ _LOOP = (
     ("nbgrader collect {0}", "or put the uploads into submitted/STUDENT/{0}/"),
     ("autograder grade {0}", "the whole class; again after anything has changed"),
     ("autograder status", "where every assignment stands, and what to do next"),
-    ("autograder report {0}", "one page about the class"),
+    ("autograder report {0}", "one page about the class; without a name, about the course"),
     ("nbgrader generate_feedback {0}", "then `nbgrader release_feedback {0}`"),
     ("autograder export --to canvas", "marks for Canvas, Moodle or a spreadsheet"),
 )

@@ -1,0 +1,56 @@
+"""Students who fall behind: a reason to ask how they are, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.grading.marks import Marks
+
+LATEST = 3
+"""How many of the assignments graded last are looked at: what was long ago is no news."""
+MISSED = 2
+"""So many of those without anything handed in are too many."""
+FEW = 0.5
+"""With a smaller share of their points a student has few."""
+
+
+@dataclass(frozen=True)
+class Behind:
+    """One student who falls behind in the assignments graded last."""
+
+    student: str
+    missed: tuple[str, ...]
+    """Those in which nothing was handed in; empty if they are fewer than `MISSED`."""
+    share: float | None
+    """The share of the points of those with a score, if it is below `FEW`."""
+
+
+def falling_behind(graded: Sequence[Marks]) -> list[Behind]:
+    """Who falls behind, those who missed most first. `graded` is in the course's order.
+
+    Nobody does before there are `MISSED` assignments, and nobody who handed in none of all assignments: they
+    have left, or never came.
+    """
+    latest = graded[-LATEST:]
+    if len(latest) < MISSED:
+        return []
+    active = {student for marks in graded for student, mark in marks.marks.items() if mark.state != "missing"}
+    found = [each for student in sorted(active) if (each := _behind(student, latest))]
+    return sorted(found, key=lambda each: (-len(each.missed), 1.0 if each.share is None else each.share))
+
+
+def _behind(student: str, latest: Sequence[Marks]) -> Behind | None:
+    missed: list[str] = []
+    earned = worth = 0.0
+    scored = 0
+    for marks in latest:
+        mark = marks.marks.get(student)
+        if mark is None or mark.state == "missing":
+            missed.append(marks.assignment)
+        elif mark.score is not None:
+            earned, worth, scored = earned + mark.score, worth + marks.max_score, scored + 1
+    few = scored >= MISSED and worth > 0 and earned / worth < FEW
+    if len(missed) < MISSED and not few:
+        return None
+    return Behind(student, tuple(missed) if len(missed) >= MISSED else (), earned / worth if few else None)

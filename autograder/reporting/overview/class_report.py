@@ -1,0 +1,249 @@
+"""The instructor's report of a whole course: everything that is shown, gathered once from each assignment.
+
+No number is computed otherwise than in the report of one assignment; what is new here is what only shows over
+several: totals, who falls behind, and which tasks, checks and mistakes cost most in the whole course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.marks import Marks, read_marks
+from autograder.grading.results import results
+from autograder.reporting.attention import Attention, attention
+from autograder.reporting.export import graded_assignments
+from autograder.reporting.mistakes import CommonMistake, common_mistakes
+from autograder.reporting.overview.behind import Behind, falling_behind
+from autograder.reporting.report import aside
+from autograder.reporting.statistics import (
+    CheckStatistics,
+    Spread,
+    TaskStatistics,
+    check_statistics,
+    judged,
+    spread,
+    task_statistics,
+)
+
+MOST_SHOWN = {"mistakes": 15, "checks": 12}
+"""What is kept of the long tails; the report says how many there were."""
+
+
+@dataclass(frozen=True)
+class AssignmentLine:
+    """One assignment over the class."""
+
+    assignment: str
+    max_score: float
+    handed_in: int
+    scores: Spread
+    median_share: float | None
+    """The median score as a share of all points."""
+    full_marks: int
+    need_a_person: int
+    tasks: tuple[TaskStatistics, ...]
+
+
+@dataclass(frozen=True)
+class StudentLine:
+    """One student over the assignments."""
+
+    student: str
+    name: str
+    scores: Mapping[str, float | None]
+    """By assignment; `None` where there is no score."""
+    states: Mapping[str, str]
+    """By assignment, one of the gradebook's `STATES`."""
+    total: float
+    """The sum of the scores that there are."""
+    scored: int
+    """How many of the assignments those are."""
+    share: float | None
+    """The total as a share of what those assignments are worth; `None` without any."""
+    reasons: int
+    """In how many assignments a person should look."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A reason to look at one submission."""
+
+    assignment: str
+    student: str
+    kind: str
+    """One of attention's `REASONS`."""
+    message: str
+    notebook_id: str
+    """nbgrader's name of the submission in formgrader's addresses; `""` if there is none."""
+
+
+@dataclass(frozen=True)
+class MissedCheck:
+    """One of the checks that fewest passed."""
+
+    assignment: str
+    check: CheckStatistics
+
+
+@dataclass(frozen=True)
+class FrequentMistake:
+    """One of the known mistakes that most students made."""
+
+    assignment: str
+    mistake: CommonMistake
+
+
+@dataclass(frozen=True)
+class CourseReport:
+    """All that the report of a course says."""
+
+    course: str
+    graded: datetime
+    """When the last verdict was formed."""
+    max_total: float
+    totals: Spread
+    assignments: tuple[AssignmentLine, ...]
+    students: tuple[StudentLine, ...]
+    behind: tuple[Behind, ...]
+    need_a_person: int
+    """Submissions."""
+    attention: tuple[Reason, ...]
+    everybody: Mapping[str, Mapping[str, str]]
+    """By assignment, the reasons that hold for most of the class, each with its message."""
+    checks: tuple[MissedCheck, ...]
+    mistakes: tuple[FrequentMistake, ...]
+    found: Mapping[str, int]
+    """How many checks somebody failed, and how many mistakes somebody made, there are in all."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON data; docs/reporting.md describes it."""
+        return {**asdict(self), "graded": self.graded.isoformat(timespec="seconds")}
+
+
+@dataclass(frozen=True)
+class _Graded:
+    """What is on record of one assignment."""
+
+    marks: Marks
+    verdicts: list[dict[str, Any]]
+    handed_in: int
+    attention: list[Attention]
+    everybody: dict[str, str]
+    last: float
+
+
+def gather_course(course: Course) -> CourseReport:
+    """The report of all graded assignments of a course. Raises `UserError` if nothing was graded."""
+    known = [name for name in graded_assignments(course) if any(_verdict_files(course, name))]
+    if not known:
+        raise UserError("Nothing has been graded yet: run `autograder grade ASSIGNMENT` first.")
+    found = [_read(course, name) for name in known]
+    students = _students(found)
+    checks = [
+        MissedCheck(each.marks.assignment, check)
+        for each in found
+        for check in check_statistics(each.verdicts)
+        if check.failed
+    ]
+    checks.sort(key=lambda each: (each.check.pass_rate or 0.0, -each.check.failed))
+    mistakes = [
+        FrequentMistake(each.marks.assignment, mistake)
+        for each in found
+        for mistake in common_mistakes(judged(each.verdicts), {})
+    ]
+    mistakes.sort(key=lambda each: -len(each.mistake.students))
+    max_total = sum(each.marks.max_score for each in found)
+    return CourseReport(
+        course=str(course.directory.course_id),
+        graded=datetime.fromtimestamp(max(each.last for each in found)),
+        max_total=max_total,
+        totals=spread([line.total for line in students if line.scored], max_total),
+        assignments=tuple(_assignment(each) for each in found),
+        students=tuple(students),
+        behind=tuple(falling_behind([each.marks for each in found])),
+        need_a_person=sum(len({reason.student for reason in each.attention}) for each in found),
+        attention=tuple(_reason(each.marks, reason) for each in found for reason in each.attention),
+        everybody={each.marks.assignment: each.everybody for each in found if each.everybody},
+        checks=tuple(checks[: MOST_SHOWN["checks"]]),
+        mistakes=tuple(mistakes[: MOST_SHOWN["mistakes"]]),
+        found={"checks": len(checks), "mistakes": len(mistakes)},
+    )
+
+
+def _verdict_files(course: Course, assignment: str) -> list[Any]:
+    return sorted(course.verdict_path("x", assignment).parent.glob("*.json"))
+
+
+def _read(course: Course, assignment: str) -> _Graded:
+    marks, verdicts = read_marks(course, assignment), results(course, assignment)
+    submitted = course.students(assignment)
+    missing = {verdict["student"] for verdict in verdicts if verdict["status"] == "missing"}
+    everybody, reasons = aside(attention(verdicts, marks.marks, submitted), len(judged(verdicts)))
+    return _Graded(
+        marks=marks,
+        verdicts=verdicts,
+        handed_in=len(set(submitted) - missing),
+        attention=reasons,
+        everybody=everybody,
+        last=max(path.stat().st_mtime for path in _verdict_files(course, assignment)),
+    )
+
+
+def _assignment(found: _Graded) -> AssignmentLine:
+    marks = found.marks
+    scored = [mark.score for mark in marks.marks.values() if mark.score is not None]
+    scores = spread(scored, marks.max_score)
+    known = scores.median is not None and marks.max_score
+    return AssignmentLine(
+        assignment=marks.assignment,
+        max_score=marks.max_score,
+        handed_in=found.handed_in,
+        scores=scores,
+        median_share=(scores.median or 0.0) / marks.max_score if known else None,
+        full_marks=sum(score >= marks.max_score for score in scored),
+        need_a_person=len({reason.student for reason in found.attention}),
+        tasks=tuple(task_statistics(found.verdicts)),
+    )
+
+
+def _students(found: Sequence[_Graded]) -> list[StudentLine]:
+    names: dict[str, str] = {}
+    for each in found:
+        for student, enrolled in each.marks.students.items():
+            told = " ".join(filter(None, (enrolled.first_name, enrolled.last_name)))
+            names[student] = names.get(student) or told
+    return [_student(student, names[student], found) for student in sorted(names)]
+
+
+def _student(student: str, name: str, found: Sequence[_Graded]) -> StudentLine:
+    scores: dict[str, float | None] = {}
+    states: dict[str, str] = {}
+    worth = 0.0
+    for each in found:
+        mark = each.marks.marks.get(student)
+        scores[each.marks.assignment] = mark.score if mark else None
+        states[each.marks.assignment] = mark.state if mark else "missing"
+        worth += each.marks.max_score if mark and mark.score is not None else 0.0
+    had = [score for score in scores.values() if score is not None]
+    return StudentLine(
+        student=student,
+        name=name,
+        scores=scores,
+        states=states,
+        total=sum(had),
+        scored=len(had),
+        share=sum(had) / worth if worth else None,
+        reasons=sum(any(reason.student == student for reason in each.attention) for each in found),
+    )
+
+
+def _reason(marks: Marks, found: Attention) -> Reason:
+    mark = marks.marks.get(found.student)
+    return Reason(
+        marks.assignment, found.student, found.kind, found.message, mark.notebook_id if mark else ""
+    )
