@@ -13,8 +13,11 @@ from card_helpers import card, verdict, wrong_from_step, wrong_shape
 from helpers import ASSIGNMENT, code_cell, released
 from playwright.sync_api import Page, expect
 
+from autograder.grading.course import Course
 from autograder.grading.verdict import NOT_WRITTEN
 from autograder.reporting.card import card_html
+from autograder.reporting.overview.class_report import gather_course
+from autograder.reporting.overview.page import write_course_page
 from autograder.reporting.progress import TaskSoFar, progress_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -28,6 +31,14 @@ GROUNDS = {"light": ("#ffffff", "#000000de"), "dark": ("#111111", "#ffffffde")}
 def report(request, browser, demo) -> Iterator[Page]:
     with looking(browser, color_scheme=request.param) as page:
         page.goto((demo[0] / "reports" / f"{ASSIGNMENT}.html").as_uri())
+        yield page
+
+
+@pytest.fixture(params=["light", "dark"])
+def course_report(request, browser, demo, tmp_path) -> Iterator[Page]:
+    write_course_page(gather_course(Course.at(demo[0])), tmp_path / "course.html")
+    with looking(browser, color_scheme=request.param) as page:
+        page.goto((tmp_path / "course.html").as_uri())
         yield page
 
 
@@ -103,6 +114,15 @@ def test_axe_sees_what_is_wrong(browser):
 def test_axe_finds_nothing_in_the_report(report):
     report.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert axe_findings(report) == []
+
+
+def test_axe_finds_nothing_in_the_report_of_a_course(course_report):
+    assert course_report.locator("table").count() > 4
+    course_report.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert axe_findings(course_report) == []
+    levels = course_report.locator("h1, h2, h3").evaluate_all("all => all.map(h => +h.tagName[1])")
+    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
+    assert course_report.evaluate("document.documentElement.scrollWidth") <= WIDTH
 
 
 def test_axe_finds_nothing_in_any_card(cards):

@@ -15,7 +15,7 @@ from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.marks import Marks, read_marks
 from autograder.grading.results import results
-from autograder.reporting.attention import Attention, attention
+from autograder.reporting.attention import REASONS, Attention, attention
 from autograder.reporting.export import graded_assignments
 from autograder.reporting.mistakes import CommonMistake, common_mistakes
 from autograder.reporting.overview.behind import Behind, falling_behind
@@ -59,8 +59,8 @@ class StudentLine:
     """By assignment; `None` where there is no score."""
     states: Mapping[str, str]
     """By assignment, one of the gradebook's `STATES`."""
-    total: float
-    """The sum of the scores that there are."""
+    total: float | None
+    """The sum of the scores that there are; `None` without any."""
     scored: int
     """How many of the assignments those are."""
     share: float | None
@@ -113,6 +113,7 @@ class CourseReport:
     need_a_person: int
     """Submissions."""
     attention: tuple[Reason, ...]
+    """The most urgent first."""
     everybody: Mapping[str, Mapping[str, str]]
     """By assignment, the reasons that hold for most of the class, each with its message."""
     checks: tuple[MissedCheck, ...]
@@ -157,17 +158,18 @@ def gather_course(course: Course) -> CourseReport:
         for mistake in common_mistakes(judged(each.verdicts), {})
     ]
     mistakes.sort(key=lambda each: -len(each.mistake.students))
+    reasons = [_reason(each.marks, reason) for each in found for reason in each.attention]
     max_total = sum(each.marks.max_score for each in found)
     return CourseReport(
         course=str(course.directory.course_id),
         graded=datetime.fromtimestamp(max(each.last for each in found)),
         max_total=max_total,
-        totals=spread([line.total for line in students if line.scored], max_total),
+        totals=spread([line.total for line in students if line.total is not None], max_total),
         assignments=tuple(_assignment(each) for each in found),
         students=tuple(students),
         behind=tuple(falling_behind([each.marks for each in found])),
         need_a_person=sum(len({reason.student for reason in each.attention}) for each in found),
-        attention=tuple(_reason(each.marks, reason) for each in found for reason in each.attention),
+        attention=tuple(sorted(reasons, key=lambda each: list(REASONS).index(each.kind))),
         everybody={each.marks.assignment: each.everybody for each in found if each.everybody},
         checks=tuple(checks[: MOST_SHOWN["checks"]]),
         mistakes=tuple(mistakes[: MOST_SHOWN["mistakes"]]),
@@ -235,7 +237,7 @@ def _student(student: str, name: str, found: Sequence[_Graded]) -> StudentLine:
         name=name,
         scores=scores,
         states=states,
-        total=sum(had),
+        total=sum(had) if had else None,
         scored=len(had),
         share=sum(had) / worth if worth else None,
         reasons=sum(any(reason.student == student for reason in each.attention) for each in found),

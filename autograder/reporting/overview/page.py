@@ -13,6 +13,9 @@ from autograder.reporting.overview.behind import FEW, LATEST, MISSED
 from autograder.reporting.overview.class_report import CourseReport, Reason
 from autograder.reporting.page import FORMGRADER, environment
 
+MOST_REASONS = 200
+"""Nobody reads more rows; the page says how many there are, and the assignments' own reports have all."""
+
 _SHORT = {
     "missing": "–",
     "not_graded": "not graded",
@@ -42,6 +45,7 @@ def course_page(report: CourseReport, folder: Path, formgrader: str = FORMGRADER
             worth={line.assignment: line.max_score for line in report.assignments},
             short=_SHORT,
             reasons=REASONS,
+            most_reasons=MOST_REASONS,
             states=STATES,
             submission=submission,
             formgrader=base,
