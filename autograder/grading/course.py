@@ -114,7 +114,7 @@ class Course:
         own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
         mistakes = self.mistakes(assignment, solution)
         relatives = self._relatives(assignment)
-        home = str(self._told(source.parent / "checks")) if own else ""
+        home = self.told(source.parent / "checks") if own else ""
         bundle = Bundle(assignment, notebook, released, tests, own, solution, mistakes, relatives, home)
         if not bundle.has_checks:
             raise UserError(
@@ -137,11 +137,11 @@ class Course:
         path = self.catalogue_path(assignment)
         if not path.is_file() or not solution:
             return ()
-        return read_catalogue(path.read_text(encoding="utf-8"), solution, str(self._told(path)))
+        return read_catalogue(path.read_text(encoding="utf-8"), solution, self.told(path))
 
-    def _told(self, path: Path) -> Path:
+    def told(self, path: Path) -> str:
         """A path as messages have it: from the course's root on."""
-        return path.relative_to(self.root) if path.is_relative_to(self.root) else path
+        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
 
     def students(self, assignment: str) -> list[str]:
         """Who has handed in a folder for the assignment, in order."""

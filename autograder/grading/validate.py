@@ -26,7 +26,7 @@ from autograder.grading.judge import Graded, unfit_checks
 from autograder.grading.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
-from autograder.grading.validating.right import Variants, mixed, mixtures_of, right_answers
+from autograder.grading.validating.right import Variants, kept_in, mixed, mixtures_of, right_answers
 from autograder.grading.verdict import TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
 
@@ -44,6 +44,8 @@ class Validation:
     checks: list[dict[str, Any]] = field(default_factory=list)
     variants: int = 0
     variants_failed: list[str] = field(default_factory=list)
+    variants_in: str = ""
+    """Where the course's right answers in other styles are written."""
     faults: list[MetFault] = field(default_factory=list)
     """Exceptions of checks that are no finding about an answer."""
 
@@ -62,6 +64,7 @@ class Validation:
             "mistakes": self.mistakes,
             "checks": self.checks,
             "variants_failed": self.variants_failed,
+            "variants_in": self.variants_in,
             "faults": [met.as_json() for met in self.faults],
         }
 
@@ -84,6 +87,7 @@ def _validate(
     found = Validation(assignment)
     bundle = course.bundle(assignment)
     variants = right_answers(course, bundle)
+    found.variants_in = course.told(kept_in(course, assignment))
     checks = with_checks_of(bundle, lambda all: [check for task in bundle.tasks for check in all.of(task)])
     known = try_mistakes(bundle, SEED, workers, jobs).known
     hints = course.folder("release", ".", assignment) / FILE

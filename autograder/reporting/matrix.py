@@ -26,8 +26,7 @@ def print_validation(console: Console, found: dict[str, Any]) -> None:
     counts = found["counts"]
     console.print(
         f"{counts['mistakes']} mistakes: {counts['caught']} caught by the rule they name, "
-        f"{counts['diagnosed']} named as themselves; {counts['variants']} right answers: "
-        f"{counts['variants_failed']} failed",
+        f"{counts['diagnosed']} named as themselves{_right_answers(counts)}",
         markup=False,
         soft_wrap=True,
     )
@@ -35,8 +34,25 @@ def print_validation(console: Console, found: dict[str, Any]) -> None:
         console.print(f"! {found['assignment']}: {problem}", markup=False, soft_wrap=True, style="red")
     for fault in found["faults"]:
         console.print(f"\n{fault['traceback']}", markup=False, soft_wrap=True)
+    if not counts["variants"]:
+        console.print(
+            "No right answers in other styles are kept here, so nothing says whether one of them loses "
+            f"points: put some into {found['variants_in']} (docs/mistakes.md says how).",
+            markup=False,
+            soft_wrap=True,
+            style="yellow",
+        )
     if not found["problems"]:
-        console.print("Everything holds.", style="green")
+        console.print(
+            "Everything holds." if counts["variants"] else "Everything that was tried holds.", style="green"
+        )
+
+
+def _right_answers(counts: dict[str, int]) -> str:
+    if not counts["variants"]:
+        return ""
+    many = "1 right answer" if counts["variants"] == 1 else f"{counts['variants']} right answers"
+    return f"; {many} in other styles: {counts['variants_failed']} failed"
 
 
 def _print_task(console: Console, task: str, found: dict[str, Any]) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import runpy
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
@@ -18,19 +20,29 @@ Variants = Mapping[str, Mapping[str, str]]
 
 
 def right_answers(course: Course, bundle: Bundle) -> Variants:
-    """The course's right answers to an assignment; none where it keeps none."""
-    path = course.root / "tests" / "variants" / f"{bundle.notebook}.py"
-    if not path.is_file():
+    """The course's right answers to an assignment, none where it keeps none.
+
+    Raises `UserError` for a file that cannot be read or has answers to no task.
+    """
+    path, older = kept_in(course, bundle.assignment), course.root / "tests" / "variants"
+    if path.is_file():
+        found = _read(path)
+    elif (older / f"{bundle.notebook}.py").is_file():
+        path = older / f"{bundle.notebook}.py"
+        found = _run(path, course.root)
+    else:
         return {}
-    with _importable(course.root):
-        try:
-            correct: Variants = runpy.run_path(str(path))["CORRECT"]
-        except Exception as error:  # the course's own code: anything may happen in it
-            raise UserError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
-    unknown = [task for task in correct if task not in bundle.tasks]
-    if unknown:
-        raise UserError(f"{path} has answers to `{unknown[0]}`, which is no task of {bundle.assignment}.")
-    return correct
+    for task, answers in found.items():
+        if task not in bundle.tasks:
+            raise UserError(f"{path} has answers to `{task}`, which is no task of {bundle.assignment}.")
+        if not isinstance(answers, dict) or not all(isinstance(text, str) for text in answers.values()):
+            raise UserError(f"{path}: `{task}` must be a table with the text of a cell for each style.")
+    return found
+
+
+def kept_in(course: Course, assignment: str) -> Path:
+    """Where the right answers to an assignment are written."""
+    return course.folder("solution", ".", "variants") / f"{assignment}.toml"
 
 
 def mixtures_of(variants: Variants) -> Iterator[dict[str, str]]:
@@ -43,6 +55,22 @@ def mixed(bundle: Bundle, variants: Variants, mixture: Mapping[str, str]) -> byt
     """The solved notebook with some right answers of other styles in it, by task."""
     answers = {task: variants[task][name] for task, name in mixture.items()}
     return bundle.with_answers({**bundle.solution, **answers})
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not TOML that can be read: {error}.") from error
+
+
+def _run(path: Path, root: Path) -> dict[str, Any]:
+    """The `CORRECT` of a Python file, the older form, in which answers may be computed."""
+    with _importable(root):
+        try:
+            return dict(runpy.run_path(str(path))["CORRECT"])
+        except Exception as error:  # the course's own code: anything may happen in it
+            raise UserError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
 
 
 @contextmanager
