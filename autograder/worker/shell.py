@@ -16,13 +16,13 @@ from typing import Any
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.inputtransformer2 import TransformerManager
-from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Any as AnyTrait
 from traitlets import Instance, Type
 
 from autograder.worker.layouts import WireError
 from autograder.worker.objects import Objects
 from autograder.worker.origins import describe_exception
+from autograder.worker.programs import WithoutPrograms
 from autograder.worker.wire import Stream, WireClosed
 
 MAX_TEXT = 100_000
@@ -133,7 +133,7 @@ class Transformers(TransformerManager):
         return transformed
 
 
-class Shell(InteractiveShell):
+class Shell(WithoutPrograms):
     """An `InteractiveShell` that keeps its outputs instead of printing them."""
 
     input_transformer_manager = Instance(Transformers, ())

@@ -116,7 +116,7 @@ print('attack over')
 %cd @COURSE@
 !touch @OUTSIDE@/new
 """, "the same by IPython's shell lines"),
-    "cell magics": Attack(ADDED, "%%bash\ncat @OUTSIDE@/notes.txt @PEER@; ls -la @COURSE@/* ; echo attack over", "the same by a cell of bash"),
+    "cell magics": Attack(ADDED, "%%bash\ncat @OUTSIDE@/notes.txt @PEER@; ls -la @COURSE@/*", "the same by a cell of bash"),
     "writefile": Attack(ADDED, "%%writefile @COURSE@/nbgrader_config.py\nimport os; os.system('touch @OUTSIDE@/new')", "replace the course's configuration, which is Python"),
     "startup files": Attack(ADDED, _looks("""
 import site, sysconfig

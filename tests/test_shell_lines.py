@@ -1,0 +1,58 @@
+"""Shell lines and `exit()` in a student's cell: passed over when grading, and the rest runs as in Jupyter."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import nbformat
+import pytest
+from helpers import answer, run_judge, scores, submission
+from wall_helpers import ALL
+
+from autograder.grading.judge import Graded
+from autograder.grading.warm import WarmParent
+
+SAID = "Shell lines are not run when grading; this one was left out: "
+
+
+def shown(graded: Graded, source: str) -> str:
+    """All that the cell with this source has for outputs."""
+    cells = nbformat.reads(graded.notebook, as_version=4).cells
+    (cell,) = (cell for cell in cells if cell.source == source)
+    return json.dumps(cell.outputs)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("!pip install einops", "!pip install einops"),
+        ("%pip install einops", "!python -m pip install einops"),
+        ("files = !ls /\nassert files == []", "!ls /"),
+        ("%system ls", "!ls"),
+        ("def look():\n    !ls\nlook()", "!ls"),
+    ],
+)
+def test_a_shell_line_stops_no_cell(line: str, told: str, workers: WarmParent):
+    solved = answer("lstm_gates", prepend=line)
+    graded = run_judge(submission({"lstm_gates": solved}), workers)
+    assert scores(graded) == ALL
+    assert SAID + told in shown(graded, solved)
+    assert sys.executable not in graded.notebook, "where this machine's Python is, is nobody's business"
+
+
+def test_a_cell_of_bash_is_passed_over(workers: WarmParent):
+    cell = "%%bash\npip install einops"
+    graded = run_judge(submission(before=cell), workers)
+    assert scores(graded) == ALL
+    assert f"{SAID}%%bash" in shown(graded, cell)
+    assert not graded.verdict.findings
+
+
+@pytest.mark.parametrize("line", ["exit()", "quit()", "exit"])
+def test_leaving_ends_nothing(line: str, workers: WarmParent):
+    solved = answer("lstm_gates", prepend=line)
+    graded = run_judge(submission({"lstm_gates": solved}, before=line), workers)
+    assert (graded.verdict.status, scores(graded)) == ("graded", ALL)
+    assert not graded.verdict.findings
+    assert "AttributeError" not in graded.notebook
