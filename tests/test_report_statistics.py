@@ -92,6 +92,14 @@ def test_a_discrimination_that_says_nothing_is_not_told(items, rests, why):
     assert why in found.why
 
 
+@pytest.mark.parametrize("few", [1, 2])
+def test_what_a_few_did_otherwise_is_no_word_about_the_check(few):
+    found = discrimination([0.0] * few + [1.0] * (40 - few), list(range(40)))
+    assert found.value is None
+    assert f"only {few} of 40" in found.why
+    assert discrimination([0.0] * 3 + [1.0] * 37, list(range(40))).value is not None
+
+
 def test_many_submissions_carry_no_flag():
     assert discrimination([0, 1] * 20, list(range(40))).why == ""
 

@@ -21,6 +21,8 @@ JUDGED = ("graded", "timeout", "out_of_memory", "crashed")
 
 FEWEST, FEW = 10, 30
 """A discrimination from fewer submissions than the first is not told, from fewer than the second flagged."""
+FEWEST_APART = 3
+"""Nor is it told where fewer than these did otherwise than all the rest: it would be a word about them."""
 
 Verdict = Mapping[str, Any]
 """A verdict's JSON."""
@@ -53,7 +55,8 @@ class Spread:
 class Discrimination:
     """How well success here goes with the points in the other tasks: a correlation over `count` submissions.
 
-    `value` is `None` with fewer than `FEWEST` of them, and where all did equally well. `why` says so.
+    `value` is `None` with fewer than `FEWEST` of them, and where all, or all but a few, did equally well.
+    `why` says so.
     """
 
     value: float | None
@@ -187,6 +190,9 @@ def discrimination(items: Sequence[float], rests: Sequence[float]) -> Discrimina
         return Discrimination(None, count, f"fewer than {FEWEST} submissions")
     if len(set(items)) == 1:
         return Discrimination(None, count, "all did equally well here")
+    rarest = min(Counter(items).values())
+    if len(set(items)) == 2 and rarest < FEWEST_APART:
+        return Discrimination(None, count, f"only {rarest} of {count} did otherwise than the rest here")
     if len(set(rests)) == 1:
         return Discrimination(None, count, "all did equally well in the other tasks")
     few = f"only {count} submissions: uncertain by about ±{1 / math.sqrt(count - 3):.1f}"
