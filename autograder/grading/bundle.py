@@ -48,6 +48,8 @@ class Bundle:
     the wrong one. No score depends on them."""
     checks_home: str = ""
     """Where the author has the course's own check files: for what is told of their faults, and no more."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files beside the source notebook that it may read or import, by path."""
 
     def skeleton(self) -> NotebookNode:
         """A fresh copy of the released notebook, the instructor's own tests in place."""
@@ -131,6 +133,8 @@ class Bundle:
         found = hashlib.sha256(repr((parts, own)).encode())
         for file in sorted(packaged_checks(self.notebook).glob("*.py")):
             found.update(file.read_bytes())
+        for path, raw in sorted(self.files.items()):
+            found.update(f"{path}\0{hashlib.sha256(raw).hexdigest()}".encode())
         found.update(_language())
         return found.hexdigest()
 

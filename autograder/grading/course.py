@@ -30,6 +30,7 @@ from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is
 from autograder.grading.errors import UserError
 from autograder.grading.gradebook import Opener, patient_url
 from autograder.grading.intake.folder import HandedIn, read_folder
+from autograder.grading.intake.helpers import instructors_files
 from autograder.grading.mistakes import Mistake, read_catalogue
 
 CONFIG_FILE = "nbgrader_config.py"
@@ -115,7 +116,10 @@ class Course:
         mistakes = self.mistakes(assignment, solution)
         relatives = self._relatives(assignment)
         home = self.told(source.parent / "checks") if own else ""
-        bundle = Bundle(assignment, notebook, released, tests, own, solution, mistakes, relatives, home)
+        files = instructors_files(source.parent, source.name)
+        bundle = Bundle(
+            assignment, notebook, released, tests, own, solution, mistakes, relatives, home, files
+        )
         if not bundle.has_checks:
             raise UserError(
                 f"There are no checks for the notebook {bundle.notebook} of {assignment}: "

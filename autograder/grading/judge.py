@@ -18,7 +18,10 @@ from autograder.checking.session import Checks
 from autograder.grading.bundle import Bundle, is_grade, is_solution
 from autograder.grading.faults.met import faulty
 from autograder.grading.intake.folder import HandedIn
+from autograder.grading.intake.helpers import replaced, used
+from autograder.grading.intake.helpers import sources as sources_of
 from autograder.grading.intake.resolve import resolve
+from autograder.grading.intake.technical import technical_losses
 from autograder.grading.rebuild import CorruptNotebook, rebuild
 from autograder.grading.run import Run, all_passed
 from autograder.grading.unusual import unusual_code
@@ -69,12 +72,17 @@ def judge(
         found = Finding("corrupt", f"The submitted file could not be read: {error}.")
         return _unread(replace(blank, status="corrupt", findings=(*resolved.findings, found)), bundle)
     content = resolved.content(rebuilt)
-    with Run(rebuilt, workers) as run:
-        run.findings += unusual_code(rebuilt.sources)
+    files = {**resolved.files, **bundle.files}  # of equal names the instructor's wins, as with nbgrader
+    own = {path: raw for path, raw in files.items() if path not in bundle.files}
+    with Run(rebuilt, workers, files) as run:
+        run.findings += used(own, rebuilt.sources.values())
+        run.findings += replaced(resolved.files, bundle.files)
+        run.findings += unusual_code({**rebuilt.sources, **sources_of(own)})
         run.cells()
         tasks = tuple(run.judge_task(task, points, checks, seed) for task, points in bundle.tasks.items())
         tasks = run.without_follow_on_errors(tasks, bundle, checks, seed) + run.unprotected()
         tasks = tuple(task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
+        run.findings += technical_losses(rebuilt, bundle, tasks, run.errors, files)
         faults = _check_faults(tasks)
         verdict = replace(
             blank,
@@ -100,7 +108,7 @@ def unfit_checks(
 ) -> dict[str, list[str]]:
     """By task, all or some, the checks of values that fail the solution at the smallest sizes."""
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
-    with Run(rebuilt, workers) as run:
+    with Run(rebuilt, workers, bundle.files) as run:
         run.cells()
         right = run.submission()
         chosen = bundle.tasks if tasks is None else tasks
@@ -122,7 +130,7 @@ def judge_answers(
     """
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     verdicts = {}
-    with Run(rebuilt, workers) as run:
+    with Run(rebuilt, workers, bundle.files) as run:
         run.cells()
         for name, source in sources.items():
             run.deadline = time.monotonic() + workers.limits.total_seconds

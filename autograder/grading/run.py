@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import nbformat
+import torch
 from nbformat import NotebookNode
 
 from autograder.checking.check import CheckResult
@@ -33,7 +34,11 @@ MAX_MESSAGE = 2000
 class Run:
     """A rebuilt notebook in a worker. Use as a context manager."""
 
-    def __init__(self, rebuilt: Rebuilt, workers: WarmParent) -> None:
+    def __init__(
+        self, rebuilt: Rebuilt, workers: WarmParent, files: Mapping[str, bytes] | None = None
+    ) -> None:
+        """`files` are those beside the notebook, by path."""
+        self.files = files or {}
         self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.status = "graded"
@@ -56,7 +61,7 @@ class Run:
         while True:
             if self.worker is not None:
                 self.worker.end()
-            self.worker = self.workers.spawn()
+            self.worker = self._spawn()
             lost = next((step for step in self.rebuilt.steps if not self._run_cell(step)), None)
             if lost is None:
                 return
@@ -124,7 +129,7 @@ class Run:
             return tasks
         if self.worker is not None:
             self.workers.leave(self.worker)
-        self.worker = self.workers.spawn()
+        self.worker = self._spawn()
         sources, seen = dict(self.rebuilt.sources), {task.task: task for task in tasks}
         with suppress(WorkerLost):  # then what was found before stands
             for step in self.rebuilt.steps:
@@ -187,6 +192,14 @@ class Run:
             else:
                 cell["outputs"] = self._cell_with_outputs(step)["outputs"]
         return notebook
+
+    def _spawn(self) -> Worker:
+        """A fresh worker with the files that lie beside the notebook."""
+        worker = self.workers.spawn()
+        for path, raw in self.files.items():
+            content = torch.frombuffer(bytearray(raw), dtype=torch.uint8) if raw else torch.zeros(0).byte()
+            worker.ask({"op": "file", "path": path, "content": content}, self.limits.cell_seconds)
+        return worker
 
     def _run_cell(self, step: Step) -> bool:
         """Run one cell; False when the worker did not live through it."""

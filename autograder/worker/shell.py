@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -205,13 +206,32 @@ def serve(stream: Stream, shell: Shell) -> None:
         except (WireClosed, WireError):
             return
         number = request.pop("number")
-        answer = shell.run(request["source"]) if request["op"] == "run" else objects.perform(request)
+        if request["op"] == "run":
+            answer = shell.run(request["source"])
+        elif request["op"] == "file":
+            answer = _write(request["path"], request["content"])
+        else:
+            answer = objects.perform(request)
         try:
             stream.send({**answer, "number": number})
         except WireClosed:
             return
         except Exception as error:  # an answer too large, or of a kind that does not travel
             _send_what_travels(stream, answer, number, error)
+
+
+def _write(path: str, content: Any) -> dict[str, Any]:
+    """Put a file into the working folder, which is the scratch folder; `content` is a tensor of its bytes."""
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_bytes(content.numpy().tobytes())
+        if "" not in sys.path:
+            # Where IPython puts the working folder: behind Python's own modules, before installed ones.
+            sites = [place for place, entry in enumerate(sys.path) if entry.endswith("-packages")]
+            sys.path.insert(min(sites, default=len(sys.path)), "")
+    except OSError as error:
+        return {"refused": str(error)}
+    return {}
 
 
 def _send_what_travels(stream: Stream, answer: dict[str, Any], number: int, error: Exception) -> None:

@@ -214,6 +214,46 @@ def _shadowed(path: Path) -> None:
     (path.parent / "timestamp.txt").write_text("9" * 10_000)
 
 
+def _with_helper(
+    helper: str, answers: dict[str, str], base: dict[str, Any] | None = None
+) -> Callable[[Path], object]:
+    """A notebook and the module `helpers` that it imports, in the student's folder."""
+
+    def put(path: Path) -> None:
+        path.write_bytes(submission(answers, base=base))
+        (path.parent / "helpers.py").write_text(helper)
+
+    return put
+
+
+def _odd_company(path: Path) -> None:
+    """The solved notebook, and beside it what must not be opened."""
+    path.write_bytes(submission())
+    (path.parent / "data.csv").symlink_to("/etc/passwd")
+    (path.parent / "more").symlink_to("/")
+    os.mkfifo(path.parent / "pipe.txt")
+    (path.parent / "helpers.pyc").write_bytes(b"\0" * 100)
+    (path.parent / "site.pth").write_text("import os; os.system('touch /tmp/shadowed')\n")
+    for number in range(300):
+        (path.parent / f"{number}.txt").write_text("x")
+
+
+_borrowing = _with_helper(
+    "import torch\ncell = torch.lstm_cell\n",
+    {
+        "lstm_cell": "import helpers\n\ndef lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):\n"
+        "    return helpers.cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)\n"
+    },
+)
+_reaching = _with_helper(
+    "import gc\nfor each in gc.get_objects():\n    pass\n", {"lstm_gates": "import helpers\n"}, released()
+)
+_helped = _with_helper(
+    "import torch\n\ndef joined(a, b):\n    return torch.cat([a, b], dim=-1)\n",
+    {"lstm_gates": "import helpers\n" + str(cell_named(solved(), "lstm_gates")["source"])},
+)
+
+
 def _link_to(target: str) -> Callable[[Path], object]:
     """`target` is seen from the course directory."""
     return lambda path: path.symlink_to(path.parents[3] / target)
@@ -274,7 +314,11 @@ FILES: dict[str, Spoiled] = {
         lambda d: d.update(cells=[c for c in d["cells"] if "check(" not in c["source"]])
     ),
     "no cells": _unsolved(lambda d: d.update(cells=[]), "missing_cell"),
-    "files that shadow": Spoiled(_shadowed, "graded"),
+    "files that shadow": Spoiled(_shadowed, "graded", 0.0, "helper_file"),
+    "a helper that borrows": Spoiled(_borrowing, "graded", 8.0, "helper_file"),
+    "a helper that reaches into the process": Spoiled(_reaching, "graded", 0.0, "unusual_code"),
+    "links and pipes beside": Spoiled(_odd_company, "graded", 10.0),
+    "a helper of one's own": Spoiled(_helped, "graded", 10.0, "helper_file"),
     # Something else in its place.
     "a directory": Spoiled(_in_its_place, "graded", 10.0, "other_name"),
     "a fifo": Spoiled(os.mkfifo, "missing", 0.0, "missing"),

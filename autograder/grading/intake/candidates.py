@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.grading.bundle import Bundle
 from autograder.grading.intake.archive import Archive, BadArchive, is_archive
@@ -48,6 +48,9 @@ class Candidate:
     """What else it is, if anything can be said; may be empty."""
     possible: bool = False
     """Whether a person might find that it is this notebook all the same."""
+    path: str = ""
+    among: tuple[File, ...] = ()
+    """Its path among the files that it was handed in with: the folder's, or the archive's."""
 
 
 def candidates(files: tuple[File, ...], bundle: Bundle) -> list[Candidate]:
@@ -57,7 +60,8 @@ def candidates(files: tuple[File, ...], bundle: Bundle) -> list[Candidate]:
         if is_archive(file.raw):
             found += _in_archive(file, bundle)
         else:
-            found.append(_candidate(shown(file.path), file.path, file.raw, bundle))
+            candidate = _candidate(shown(file.path), file.path, file.raw, bundle)
+            found.append(replace(candidate, path=file.path, among=files))
     return found
 
 
@@ -114,6 +118,7 @@ def _candidate(place: str, path: str, raw: bytes, bundle: Bundle) -> Candidate:
 def _in_archive(file: File, bundle: Bundle) -> Iterator[Candidate]:
     """The files in an archive; the archive itself where there are none that can be read."""
     found: list[Candidate] = []
+    among: list[File] = []
     left, why = MAX_TOTAL, ""
     try:
         with Archive(file.raw) as archive:
@@ -131,12 +136,13 @@ def _in_archive(file: File, bundle: Bundle) -> Iterator[Candidate]:
                     why = f"an archive in which {shown(entry.path)} {error}"
                     continue
                 left -= len(raw)
-                found.append(_candidate(place, entry.path, raw, bundle))
+                among.append(File(entry.path, raw))
+                found.append(replace(_candidate(place, entry.path, raw, bundle), path=entry.path))
     except BadArchive as error:
         why = f"an archive that {error}"
     if not found:
         return iter([Candidate(shown(file.path), file.raw, False, why)])
-    return iter(found)
+    return iter([replace(each, among=tuple(among)) for each in found])
 
 
 def _grade_ids(raw: bytes) -> set[str]:

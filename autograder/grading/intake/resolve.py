@@ -8,11 +8,13 @@ so; in every other case a person is told what there is, and what to do.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from autograder.grading.bundle import Bundle
 from autograder.grading.intake.candidates import Candidate, assignment_of, candidates
 from autograder.grading.intake.folder import HandedIn
+from autograder.grading.intake.helpers import students_files
 from autograder.grading.intake.names import listed, shown
 from autograder.grading.rebuild import Rebuilt
 from autograder.grading.verdict import Finding
@@ -24,12 +26,16 @@ class Resolved:
 
     raw: bytes | None
     findings: tuple[Finding, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What the notebook has beside it, by path."""
 
     def content(self, rebuilt: Rebuilt) -> str:
         """Changes when something that counts changes in what was handed in."""
-        if not self.findings:
+        if not self.findings and not self.files:
             return rebuilt.digest()
-        return hashlib.sha256(repr((rebuilt.digest(), self.findings)).encode("utf-8", "replace")).hexdigest()
+        files = {path: hashlib.sha256(raw).hexdigest() for path, raw in self.files.items()}
+        parts = repr((rebuilt.digest(), self.findings, sorted(files.items())))
+        return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()
 
 
 def resolve(handed_in: HandedIn, bundle: Bundle) -> Resolved:
@@ -37,7 +43,7 @@ def resolve(handed_in: HandedIn, bundle: Bundle) -> Resolved:
     name = shown(f"{bundle.notebook}.ipynb")
     other = assignment_of(handed_in.notebook, bundle) if handed_in.notebook is not None else ""
     if handed_in.notebook is not None and not other:
-        return Resolved(handed_in.notebook)
+        return Resolved(handed_in.notebook, files=students_files(handed_in.beside))
     found = candidates(handed_in.beside, bundle)
     this = {each.raw: each for each in reversed(found) if each.this}
     if other:
@@ -48,7 +54,7 @@ def resolve(handed_in: HandedIn, bundle: Bundle) -> Resolved:
         seen = f"There is no file {name}"
     kind = "other_notebook" if other else "missing"
     if len(this) == 1:
-        return _under_another_name(next(iter(this.values())), seen, kind, name)
+        return _under_another_name(next(iter(this.values())), seen, name)
     if this:
         return Resolved(None, (_several([each.place for each in this.values()], seen, kind, name),))
     return Resolved(None, (_nothing(found, handed_in.left_out, seen, kind, name),))
@@ -62,14 +68,14 @@ def unreadable(handed_in: HandedIn, bundle: Bundle, student: str) -> str:
     )
 
 
-def _under_another_name(one: Candidate, seen: str, kind: str, name: str) -> Resolved:
+def _under_another_name(one: Candidate, seen: str, name: str) -> Resolved:
     told = Finding(
         "other_name",
         f"{seen}, and {one.place} is this notebook: it was graded in its place.",
         f"{seen}, and {one.place} is this notebook, so it was graded in its place. "
         f"Next time, hand it in as {name}.",
     )
-    return Resolved(one.raw, (told,))
+    return Resolved(one.raw, (told,), students_files(one.among, one.path.rpartition("/")[0]))
 
 
 def _several(places: list[str], seen: str, kind: str, name: str) -> Finding:
