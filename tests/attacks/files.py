@@ -314,7 +314,7 @@ FILES: dict[str, Spoiled] = {
         lambda d: d.update(cells=[c for c in d["cells"] if "check(" not in c["source"]])
     ),
     "no cells": _unsolved(lambda d: d.update(cells=[]), "missing_cell"),
-    "files that shadow": Spoiled(_shadowed, "graded", 0.0, "helper_file"),
+    "files that shadow": Spoiled(_shadowed, "graded"),
     "a helper that borrows": Spoiled(_borrowing, "graded", 8.0, "helper_file"),
     "a helper that reaches into the process": Spoiled(_reaching, "graded", 0.0, "unusual_code"),
     "links and pipes beside": Spoiled(_odd_company, "graded", 10.0),
