@@ -52,8 +52,9 @@ format: $(READY) ## put style and format right where a tool can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-wheels: $(READY) ## both wheels into dist/: the students' and the instructors'
+wheels: $(READY) ## the wheels into dist/: the students', the graders' and the instructors'
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist .
+	$(BIN)/python -m build --no-isolation --wheel --outdir dist packaging/checks
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist packaging/course
 
 screenshots: $(READY) ## the pictures in docs/images/ and of the students' page again, from the tests in a browser
@@ -85,7 +86,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV): a minute or two, longer where torch is downloaded."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet -c constraints.txt $(TORCH) hatchling editables
-	$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[grading,dev]"
+	$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[grading-tools,dev]"
 	touch $@
 
 define need-python

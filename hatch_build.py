@@ -1,30 +1,78 @@
-"""Puts the sealed hints of the assignments, which lie in release/, beside their checks in the wheel."""
+"""Puts the exercises into wheel and sdist as students get them: no hidden check and no reference's text.
+
+Beside the checks lie the sealed hints, which `autograder build` makes in release/, and what references give on
+the inputs of the notebooks, which it notes in solutions/recorded/. Python alone is needed for this.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+HOME = "autograder/exercises"
 
-class Hints(BuildHookInterface):
-    """A notebook without a release folder around it finds its hints in the package.
 
-    An editable install gets none: they would be copied into site-packages and grow old there, and a
-    checkout's notebooks have theirs beside them.
+class Exercises(BuildHookInterface):
+    """The folder itself is left out of what is built, and comes back in this form.
+
+    An editable install gets nothing: copies in site-packages would grow old there.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
+        home = Path(self.root) / HOME
+        if not any(home.glob("*/handed_out.json")):  # those of an unpacked sdist are handed out already
+            self._made = tempfile.TemporaryDirectory(prefix="handed-out-")
+            hand_out(Path(self.root), Path(self._made.name))
+            home = Path(self._made.name)
         build_data["force_include"] |= {
-            str(hints): f"autograder/exercises/{exercise_of(hints.parent.name)}/{hints.name}"
-            for hints in sorted(Path(self.root).glob("release/*/hints.json"))
+            str(path): f"{HOME}/{path.relative_to(home).as_posix()}" for path in exercise_files(home)
         }
 
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if hasattr(self, "_made"):
+            self._made.cleanup()
 
-def exercise_of(assignment: str) -> str:
-    """`03_lstm_cell` is the third assignment; its checks are in `lstm_cell`."""
-    _, _, exercise = assignment.partition("_")
-    return exercise
+
+def hand_out(root: Path, target: Path) -> None:
+    """Write all exercises of the repository as students get them."""
+    sys.path.insert(0, str(root))
+    try:
+        from autograder.checking.handed_out_file import FILE, text_of
+        from autograder.grading.releasing.strip import strip
+    finally:
+        sys.path.remove(str(root))
+    home = root / HOME
+    sources = {
+        path.relative_to(home).as_posix(): path for path in exercise_files(home) if path.suffix == ".py"
+    }
+    stripped = strip(
+        {name: path.read_text("utf-8") for name, path in sources.items()}, HOME.replace("/", ".")
+    )
+    files = dict(stripped.files)
+    for release in sorted((root / "release").glob("*/")):
+        _, _, exercise = release.name.partition(
+            "_"
+        )  # `03_lstm_cell` is the third; its checks are in `lstm_cell`
+        if not (home / exercise).is_dir():
+            continue
+        recorded = root / "solutions" / "recorded" / f"{release.name}.json"
+        if not recorded.is_file():
+            raise FileNotFoundError(f"There is no {recorded}: run `autograder build {release.name}`.")
+        kept_back = stripped.kept_back_in(exercise)
+        files[f"{exercise}/{FILE}"] = text_of(kept_back, json.loads(recorded.read_text("utf-8")))
+        if (release / "hints.json").is_file():
+            files[f"{exercise}/hints.json"] = (release / "hints.json").read_text("utf-8")
+    for name, text in files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_text(text, "utf-8")
+
+
+def exercise_files(home: Path) -> list[Path]:
+    return sorted(path for path in home.rglob("*") if path.suffix in (".py", ".json") and path.is_file())

@@ -230,7 +230,7 @@ def test_what_cannot_be_cut_out_is_refused():
 
 
 def test_the_file_says_the_points_and_the_sentence_of_what_is_kept_back():
-    told = strip({"test_double.py": CHECKS}).kept_back
+    told = strip({"test_double.py": CHECKS}).kept_back_in()
     sentence = "It works for other numbers than the ones you saw."
     assert json.loads(json.dumps(told)) == {
         "double": [{"points": 0.5, "rule": "generality", "instead": sentence}]

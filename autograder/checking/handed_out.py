@@ -6,19 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from autograder.checking.check import Check, ChecksBroken
+from autograder.checking.handed_out_file import FILE, VERSION
+from autograder.checking.references import Recorded
 
-if TYPE_CHECKING:
-    from autograder.checking.references import Recorded
-
-FILE = "handed_out.json"
-_VERSION = 1
 KEPT_BACK = "kept_back"
 """How checks are called of which only the points are known."""
 
@@ -31,12 +26,6 @@ class HandedOut:
     """The checks that grading adds, without their names."""
     recorded: Recorded
     """What references give on the public inputs."""
-
-
-def text_of(kept_back: Mapping[str, list[dict[str, Any]]], recorded: Mapping[str, Any]) -> str:
-    """The text of the file."""
-    data = {"version": _VERSION, "kept_back": kept_back, "recorded": recorded}
-    return json.dumps(data, indent=0, sort_keys=True) + "\n"
 
 
 def handed_out(folder: Path) -> HandedOut | None:
@@ -55,10 +44,8 @@ def handed_out(folder: Path) -> HandedOut | None:
 @lru_cache(8)
 def _read(file: Path, changed: int) -> HandedOut:
     """`changed` is when the file was: one that is replaced while a notebook runs is read again."""
-    from autograder.checking.references import Recorded  # late: it imports torch
-
     data = json.loads(file.read_text(encoding="utf-8"))
-    if data["version"] != _VERSION:
+    if data["version"] != VERSION:
         raise ValueError("written by another version")
     checks = tuple(
         Check(

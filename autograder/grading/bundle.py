@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 import autograder.checking
 import autograder.exercises
 import autograder.worker
-from autograder.checking.handed_out import FILE as HANDED_OUT
+from autograder.checking.handed_out_file import FILE as HANDED_OUT
 from autograder.grading.mistakes import Mistake
 
 DEMONSTRATION = "demonstration"

@@ -17,8 +17,8 @@ from pathlib import Path
 from autograder import __version__
 from autograder.checking.check import Check
 from autograder.checking.diagnosis import Known
-from autograder.checking.handed_out import FILE as HANDED_OUT
-from autograder.checking.handed_out import text_of
+from autograder.checking.handed_out_file import FILE as HANDED_OUT
+from autograder.checking.handed_out_file import text_of
 from autograder.checking.hints import FILE as HINTS
 from autograder.checking.hints import sealed
 from autograder.checking.references import Recorder
@@ -104,7 +104,7 @@ def _made(bundle: Bundle, workers: WarmParent) -> Handout:
     stripped = own_stripped(bundle)
     _prove(bundle, checks, stripped.names)
     files |= {f"{OWN}/{name}": text for name, text in stripped.files.items()}
-    files[f"{OWN}/{HANDED_OUT}"] = text_of(stripped.kept_back, recorder.as_data())
+    files[f"{OWN}/{HANDED_OUT}"] = text_of(stripped.kept_back_in(), recorder.as_data())
     return Handout(files)
 
 

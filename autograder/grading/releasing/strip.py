@@ -30,9 +30,15 @@ class Stripped:
     files: Mapping[str, str]
     """Their texts, by path."""
     kept_back: Mapping[str, list[dict[str, Any]]]
-    """Of each task the checks that are not in them: points, rule, and what students read instead."""
+    """By path, the checks that are not in it: points, rule, and what students read instead."""
     names: frozenset[Name]
     """The checks that were cut, with their paths."""
+
+    def kept_back_in(self, folder: str = "") -> dict[str, list[dict[str, Any]]]:
+        """The same by task, for the files of one folder."""
+        inside = {path.rpartition("/")[2]: told for path, told in self.kept_back.items()
+                  if path.rpartition("/")[0] == folder}  # fmt: skip
+        return {name.removesuffix(".py").removeprefix("test_"): told for name, told in inside.items()}
 
 
 def strip(sources: Mapping[str, str], package: str = "") -> Stripped:
@@ -55,7 +61,7 @@ def strip(sources: Mapping[str, str], package: str = "") -> Stripped:
     kept_back: dict[str, list[dict[str, Any]]] = {}
     for module in modules.values():
         for name, function in module.hidden.items():
-            kept_back.setdefault(module.task, []).append(_told(module, name, function))
+            kept_back.setdefault(module.path, []).append(_told(module, name, function))
     names = frozenset((module.path, name) for module in modules.values() for name in module.hidden)
     texts = {path: module.text_with({name for where, name in kept if where == module.dotted})
              for path, module in modules.items()}  # fmt: skip
@@ -79,7 +85,6 @@ class _Module:
 
     def __init__(self, path: str, text: str, package: str) -> None:
         self.path, self.text = path, text
-        self.task = path.rpartition("/")[2].removesuffix(".py").removeprefix("test_")
         inside = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         self.dotted = ".".join(filter(None, [package, inside]))
         try:
