@@ -1,7 +1,7 @@
 """Puts the exercises into wheel and sdist as students get them: no hidden check and no reference's text.
 
-Beside the checks lie the sealed hints, which `autograder build` makes in release/, and what references give on
-the inputs of the notebooks, which it notes in solutions/recorded/. Python alone is needed for this.
+Beside the checks lie the sealed hints, which `autograder build` makes in release/, and what references give
+on the inputs of the notebooks, which it notes in solutions/recorded/. Python alone is needed for this.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ import itertools
 
 import torch
 
-from autograder.checking import case, expect, hidden, needs, points, reference, rule
+from autograder.checking import case, expect, hidden, needs, points, recorded, rule
 
 LARGEST = 1e6
 """So large that adding two is not seen."""
 
 
-@reference
+@recorded
 def twice(x):
     """The secret of doubling."""
     return x + x

@@ -200,10 +200,10 @@ def test_what_a_public_check_needs_too_stays():
 def test_a_references_text_goes_and_its_head_stays():
     found = stripped(
         given='''
-            from autograder.checking import reference
+            from autograder.checking import recorded
             def helper():
                 return 1
-            @reference
+            @recorded
             def right(x: dict[str, int] = {"a": 1},
                       *rest, **more) -> "int":  # the head
                 # the way to do it

@@ -11,7 +11,7 @@ from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
 from autograder.checking.expect import ROUNDED, agree, compare, fail, in_words, same_numbers
 from autograder.checking.once import computed_once, computed_once_of_leaves
-from autograder.checking.references import reference as recorded
+from autograder.checking.references import recorded
 from autograder.checking.target import Call, Target
 from autograder.worker.nested import map_tree, tree_leaves
 

@@ -24,7 +24,7 @@ from autograder.checking.expect import (
 from autograder.checking.gradients import as_leaves, expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule, teaching_only
 from autograder.checking.once import computed_once
-from autograder.checking.references import reference
+from autograder.checking.references import recorded
 from autograder.checking.registered import expect_module, expect_registered, make_module
 from autograder.checking.submission import Submission
 from autograder.checking.target import Target
@@ -64,7 +64,7 @@ __all__ = [
     "needs",
     "parts_of",
     "points",
-    "reference",
+    "recorded",
     "rule",
     "teaching_only",
     "tree_leaves",

@@ -42,7 +42,7 @@ _tapes: list[_Tape | None] = []
 """The one in use is the last; `None` while a reference computes, which may call others."""
 
 
-def reference(function: Callable[..., Result]) -> Callable[..., Result]:
+def recorded(function: Callable[..., Result]) -> Callable[..., Result]:
     """Mark what computes the right answer for a check, of its arguments alone.
 
     Students get none of its body. In their notebooks its results on the public inputs are looked up; they are

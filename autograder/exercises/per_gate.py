@@ -18,6 +18,7 @@ from autograder.checking import (
     computed_once,
     fail,
     make_module,
+    recorded,
 )
 from autograder.checking.errors import StudentError
 
@@ -57,6 +58,7 @@ def cell_shapes(sizes: Sizes) -> Mapping[str, tuple[str, tuple[int, ...]]]:
     return {name: (words[name[:-1]][0], sizes.shape(words[name[:-1]][1])) for name in NAMES}
 
 
+@recorded
 @computed_once
 def cell_step(parameters: Mapping[str, torch.Tensor], x, h, c):
     """One step by torch with per-gate parameters, stacked into its layout."""
@@ -66,6 +68,7 @@ def cell_step(parameters: Mapping[str, torch.Tensor], x, h, c):
     return torch.lstm_cell(x, (h, c), w_ih, w_hh, bias, torch.zeros_like(bias))
 
 
+@recorded
 def by_gate(w_ih, w_hh, b_ih, b_hh) -> dict[str, torch.Tensor]:
     """What each per-gate parameter holds when it is copied out of torch's stacked ones."""
     held: dict[str, torch.Tensor] = {}

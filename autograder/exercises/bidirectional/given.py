@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, fail
+from autograder.checking import Draw, Sizes, Submission, Target, fail, recorded
 
 WATCH = """
 class Watch:
@@ -47,6 +47,7 @@ def results(lstm: nn.LSTM, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor,
     return output.contiguous(), h_n, c_n
 
 
+@recorded
 def every_direction(lstm: nn.LSTM, x: torch.Tensor) -> list[list[tuple[torch.Tensor, torch.Tensor]]]:
     """For each layer and direction the output (B, T, H) and final state (B, H).
 

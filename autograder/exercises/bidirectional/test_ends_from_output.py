@@ -11,6 +11,7 @@ from autograder.checking import (
     expect_untouched,
     needs,
     points,
+    recorded,
     rule,
 )
 from autograder.exercises.bidirectional.given import (
@@ -25,6 +26,7 @@ from autograder.exercises.bidirectional.given import (
 RESULTS = {"names": "vector", "dims": "B 2H"}
 
 
+@recorded
 def ends(output, hidden_size):
     forward, backward = output.split(hidden_size, dim=2)
     return torch.cat([forward.select(1, output.shape[1] - 1), backward.select(1, 0)], dim=1)

@@ -11,6 +11,7 @@ from autograder.checking import (
     expect_untouched,
     needs,
     points,
+    recorded,
     rule,
 )
 from autograder.exercises.bidirectional.given import (
@@ -25,6 +26,7 @@ from autograder.exercises.bidirectional.given import (
 RESULTS = {"names": "vector", "dims": "B 2H"}
 
 
+@recorded
 def joined(h_n, num_layers):
     return h_n.unflatten(0, (num_layers, 2))[-1].permute(1, 0, 2).flatten(1)
 

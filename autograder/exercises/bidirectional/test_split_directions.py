@@ -11,6 +11,7 @@ from autograder.checking import (
     expect_untouched,
     needs,
     points,
+    recorded,
     rule,
 )
 from autograder.exercises.bidirectional.given import (
@@ -24,6 +25,7 @@ from autograder.exercises.bidirectional.given import (
 RESULTS = {"names": ("forward", "backward"), "dims": "B T H"}
 
 
+@recorded
 def halves(output, hidden_size):
     return output.split(hidden_size, dim=2)
 

@@ -11,6 +11,7 @@ from autograder.checking import (
     expect_untouched,
     needs,
     points,
+    recorded,
     rule,
 )
 from autograder.exercises.bidirectional.given import (
@@ -26,8 +27,15 @@ def dims(directions):
     return {"names": "states", "dims": f"L {directions} B H"}
 
 
+@recorded
 def unflattened(h_n, num_layers, num_directions):
     return h_n.unflatten(0, (num_layers, num_directions))
+
+
+@recorded
+def directions_first(h_n):
+    """What a well-known slip gives."""
+    return h_n.unflatten(0, (2, len(h_n) // 2))
 
 
 def of_every_layer(lstm, x):
@@ -46,9 +54,7 @@ def test_shape(submission, sizes, draw):
         answer,
         {
             "The directions have become the first dimension. `h_n` goes layer by layer, so layers come "
-            "first, and this is not a matter of swapping dimensions afterwards.": h_n.unflatten(
-                0, (2, here.sizes.L)
-            ),
+            "first, and this is not a matter of swapping dimensions afterwards.": directions_first(h_n),
         },
     )
     expect(answer, unflattened(h_n, here.sizes.L, 2), **dims(2), sizes=here.sizes, values=False)
@@ -67,8 +73,8 @@ def test_two_directions(submission, sizes, draw):
         answer,
         {
             "The states are taken as all forward ones first, then all backward ones. `h_n` goes layer by "
-            "layer: both directions of layer 0, then both of layer 1, and so on.": h_n.unflatten(
-                0, (2, here.sizes.L)
+            "layer: both directions of layer 0, then both of layer 1, and so on.": directions_first(
+                h_n
             ).transpose(0, 1),
             "The two directions have changed places: the forward state of a layer comes first.": wanted.flip(
                 1

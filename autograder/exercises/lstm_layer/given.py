@@ -7,7 +7,16 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, Draw, Submission, Target, compare, computed_once, expect
+from autograder.checking import (
+    CheckFailed,
+    Draw,
+    Submission,
+    Target,
+    compare,
+    computed_once,
+    expect,
+    recorded,
+)
 from autograder.exercises.handed import noting
 from autograder.exercises.per_gate import cell_step
 
@@ -22,6 +31,7 @@ def hand_over(submission: Submission, cell: nn.LSTMCell, dtype: torch.dtype = to
     return noting(submission, cell, "shapes", dtype)
 
 
+@recorded
 def over_time(cell: nn.LSTMCell, x, state=None):
     """What torch's own LSTM makes of the sequence with the cell's weights: (output, (h_n, c_n))."""
     h, c = state if state is not None else zeros(x, cell.hidden_size)
@@ -30,6 +40,7 @@ def over_time(cell: nn.LSTMCell, x, state=None):
     return output, (h_n[0], c_n[0])
 
 
+@recorded
 @computed_once
 def every_state(parameters: Mapping[str, torch.Tensor], x, state=None):
     """Both states at every step, by torch's own step with per-gate parameters: (hidden, cells)."""

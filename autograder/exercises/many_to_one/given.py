@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from autograder.checking import (
     expect,
     expect_registered,
     fail,
+    recorded,
 )
 
 OUTPUTS = 9
@@ -62,28 +64,19 @@ class Network:
         return numbers_of(rnn=self.rnn, fc=self.fc)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = self.fc(self.rnn(x)[0].mean(dim=1))
-        return result
+        return predicted(self.rnn, self.fc, x)
 
     def train(self, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float) -> list[float]:
         """The losses of `steps` updates by torch's Adam, and one more: that after the last update."""
-        optimizer = torch.optim.Adam([*self.rnn.parameters(), *self.fc.parameters()], lr=lr)
-        losses = []
-        for _ in range(steps):
-            optimizer.zero_grad()
-            loss = nn.functional.mse_loss(self(x), y)
-            losses.append(loss.item())
-            loss.backward()
-            optimizer.step()
-        return [*losses, nn.functional.mse_loss(self(x), y).item()]
+        losses, after = trained(self.rnn, self.fc, x, y, steps, lr)
+        with torch.no_grad():
+            for name, parameter in leaves_of(rnn=self.rnn, fc=self.fc).items():
+                parameter.copy_(after[name])
+        return losses
 
     def forecast(self, window: torch.Tensor, steps: int, *, keep: bool = False) -> torch.Tensor:
         """The last `steps` values of a series that the network continues; `keep` drops no old value."""
-        series = window
-        with torch.no_grad():
-            for _ in range(steps):
-                series = torch.cat([series, self((series if keep else series[-len(window) :])[None])])
-        return series[-steps:, 0]
+        return forecast(self.rnn, self.fc, window, steps, keep)
 
     def expect_untouched(self) -> None:
         """The network on the student's side still has its numbers."""
@@ -112,6 +105,39 @@ class Network:
     def wrong_after(self, after: Mapping[str, torch.Tensor]) -> list[str]:
         """The parameters on the student's side that are not those of the reference."""
         return [name for name, value in self.parameters().items() if compare(after[name], value)]
+
+
+def predicted(rnn: nn.RNN, fc: nn.Linear, x: torch.Tensor) -> torch.Tensor:
+    """What the given network makes of x."""
+    result: torch.Tensor = fc(rnn(x)[0].mean(dim=1))
+    return result
+
+
+@recorded
+def trained(
+    rnn: nn.RNN, fc: nn.Linear, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float
+) -> tuple[list[float], dict[str, torch.Tensor]]:
+    """The losses of `steps` updates and the one after the last, and the parameters then."""
+    rnn, fc = deepcopy(rnn), deepcopy(fc)
+    optimizer = torch.optim.Adam([*rnn.parameters(), *fc.parameters()], lr=lr)
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(predicted(rnn, fc, x), y)
+        losses.append(loss.item())
+        loss.backward()
+        optimizer.step()
+    return [*losses, nn.functional.mse_loss(predicted(rnn, fc, x), y).item()], numbers_of(rnn=rnn, fc=fc)
+
+
+@recorded
+def forecast(rnn: nn.RNN, fc: nn.Linear, window: torch.Tensor, steps: int, keep: bool) -> torch.Tensor:
+    series = window
+    with torch.no_grad():
+        for _ in range(steps):
+            inputs = series if keep else series[-len(window) :]
+            series = torch.cat([series, predicted(rnn, fc, inputs[None])])
+    return series[-steps:, 0]
 
 
 def numbers_of(**modules: nn.Module) -> dict[str, torch.Tensor]:

@@ -13,6 +13,7 @@ from autograder.checking import (
     make_module,
     needs,
     points,
+    recorded,
     rule,
     teaching_only,
 )
@@ -41,22 +42,32 @@ class Reference:
         self.parts = {"embedding": self.embedding, "lstm": self.lstm, "fc": self.fc}
 
     def __call__(self, ids):
-        return self.fc(self.lstm(self.embedding(ids))[1][0][-1])
+        return scored(self.embedding, self.lstm, self.fc, ids)
 
     def slips(self, ids):
         """What the well-known slips give."""
-        output, (h_n, c_n) = self.lstm(self.embedding(ids))
-        right = self.fc(h_n[-1])
-        return {
-            "It is what the bottom layer's state gives; expected the top layer's.": self.fc(h_n[0]),
-            "It is what the cell state gives; expected the hidden state.": self.fc(c_n[-1]),
-            "It is what the first time step gives; expected the state after the last.": self.fc(output[:, 0]),
-            "It is what the mean over all steps gives; expected the last state.": self.fc(output.mean(1)),
-            "They are probabilities. Return the scores themselves, without a softmax: `cross_entropy` "
-            "takes the softmax itself.": right.softmax(1),
-            "They are logarithms of probabilities. Return the scores themselves: `cross_entropy` does the "
-            "rest.": right.log_softmax(1),
-        }
+        return slips(self.embedding, self.lstm, self.fc, ids)
+
+
+@recorded
+def scored(embedding, lstm, fc, ids):
+    return fc(lstm(embedding(ids))[1][0][-1])
+
+
+@recorded
+def slips(embedding, lstm, fc, ids):
+    output, (h_n, c_n) = lstm(embedding(ids))
+    right = fc(h_n[-1])
+    return {
+        "It is what the bottom layer's state gives; expected the top layer's.": fc(h_n[0]),
+        "It is what the cell state gives; expected the hidden state.": fc(c_n[-1]),
+        "It is what the first time step gives; expected the state after the last.": fc(output[:, 0]),
+        "It is what the mean over all steps gives; expected the last state.": fc(output.mean(1)),
+        "They are probabilities. Return the scores themselves, without a softmax: `cross_entropy` takes the "
+        "softmax itself.": right.softmax(1),
+        "They are logarithms of probabilities. Return the scores themselves: `cross_entropy` does the "
+        "rest.": right.log_softmax(1),
+    }
 
 
 def new_model(submission, sizes, classes=OUTPUTS, dtype=torch.float64):

@@ -13,6 +13,7 @@ from autograder.checking import (
     make_module,
     needs,
     points,
+    recorded,
     rule,
     teaching_only,
 )
@@ -40,18 +41,26 @@ class Reference:
         self.parts = {"rnn": self.rnn, "fc": self.fc}
 
     def __call__(self, x):
-        return self.fc(self.rnn(x)[0][:, -1])
+        return predicted(self.rnn, self.fc, x)
 
     def slips(self, x):
         """What the well-known slips give."""
-        output, h_n = self.rnn(x)
-        return {
-            "It is what the first time step gives; expected the last.": self.fc(output[:, 0]),
-            "It is what the bottom layer's state gives; expected the top layer's.": self.fc(h_n[0]),
-            "It is what the mean over all steps gives; expected the last step alone.": self.fc(
-                output.mean(1)
-            ),
-        }
+        return slips(self.rnn, self.fc, x)
+
+
+@recorded
+def predicted(rnn, fc, x):
+    return fc(rnn(x)[0][:, -1])
+
+
+@recorded
+def slips(rnn, fc, x):
+    output, h_n = rnn(x)
+    return {
+        "It is what the first time step gives; expected the last.": fc(output[:, 0]),
+        "It is what the bottom layer's state gives; expected the top layer's.": fc(h_n[0]),
+        "It is what the mean over all steps gives; expected the last step alone.": fc(output.mean(1)),
+    }
 
 
 def new_model(submission, sizes, *outputs, dtype=torch.float64):

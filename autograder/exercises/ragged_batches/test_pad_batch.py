@@ -13,6 +13,7 @@ from autograder.checking import (
     needs,
     parts_of,
     points,
+    recorded,
     rule,
 )
 from autograder.exercises.ragged_batches.given import ragged_lengths, roomy
@@ -26,6 +27,7 @@ def given(draw, lengths=None, dtype=torch.float64):
     return [draw.like((length, draw.sizes.D), dtype=dtype) for length in lengths.tolist()]
 
 
+@recorded
 def reference(sequences):
     padded = torch.nn.utils.rnn.pad_sequence(list(sequences), batch_first=True)
     return padded, torch.tensor([len(sequence) for sequence in sequences])

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, fail
+from autograder.checking import Draw, Sizes, Submission, Target, fail, recorded
 
 LABELLED = """
 def labelled(kind, label, state, *args):
@@ -115,6 +115,7 @@ def encoder_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch
     return draw.like(shape, dtype=dtype), draw.like(shape, dtype=dtype)
 
 
+@recorded
 def bridged(state: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """What the decoder should get."""
     h, c = (torch.stack([torch.cat((p[k], p[k + 1]), 1) for k in range(0, len(p), 2)]) for p in state)
@@ -140,6 +141,7 @@ def padding(encoder_output: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor
     return torch.arange(encoder_output.shape[1]) >= lengths[:, None]
 
 
+@recorded
 def attended(query, encoder_output, lengths):
     """Context and weights by torch's own attention; the weights are what it makes of unit vectors."""
     mask = ~padding(encoder_output, lengths)[:, None]

@@ -11,6 +11,7 @@ from autograder.checking import (
     expect_untouched,
     needs,
     points,
+    recorded,
     rule,
     teaching_only,
 )
@@ -30,6 +31,7 @@ def given(draw, dtype=torch.float64):
     return draw.ints("B T", draw.sizes.V), (draw("L B H", dtype=dtype), draw("L B H", dtype=dtype))
 
 
+@recorded
 def reference(decoder, embedding, fc, target_ids, state):
     return fc(decoder(embedding(target_ids), state)[0])
 

@@ -12,6 +12,7 @@ from autograder.checking import (
     needs,
     parts_of,
     points,
+    recorded,
     rule,
 )
 from autograder.exercises.handed import expect_weights_untouched
@@ -39,6 +40,7 @@ def going_on_after_0(draw, steps):
     return prompt_ids
 
 
+@recorded
 def reference(sizes, prompt_ids, steps):
     return continued(made_here(HISTORY, "History", sizes.V), prompt_ids, steps)
 

@@ -8,6 +8,7 @@ from autograder.checking import (
     expect_untouched,
     needs,
     points,
+    recorded,
     rule,
 )
 from autograder.exercises.shapes.given import expect_no_other_part
@@ -15,6 +16,7 @@ from autograder.exercises.shapes.given import expect_no_other_part
 RESULT = {"names": "state", "dims": "B H"}
 
 
+@recorded
 def reference(h_n, layer):
     return h_n.unbind(0)[layer]
 

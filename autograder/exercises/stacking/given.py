@@ -17,6 +17,7 @@ from autograder.checking import (
     expect_shapes,
     fail,
     make_module,
+    recorded,
 )
 from autograder.exercises.per_gate import GATES, NAMES
 
@@ -63,6 +64,7 @@ def zero_state(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
     return zeros, zeros
 
 
+@recorded
 @computed_once
 def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
     """What torch's own LSTM makes of the parameters: (output, (h_n, c_n))."""
@@ -77,12 +79,14 @@ def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
     return output, (h_n, c_n)
 
 
+@recorded
 @computed_once
 def run_bottom(parameters: Mapping[str, torch.Tensor], x, state) -> torch.Tensor:
     """What the first layer alone hands up."""
     return run_stack(parameters, x, tuple(part[:1] for part in state))[0]
 
 
+@recorded
 @computed_once
 def run_headed(parameters: Mapping[str, torch.Tensor], x, state):
     """The same with the projection on top: (logits, (h_n, c_n))."""

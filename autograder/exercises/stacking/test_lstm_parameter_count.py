@@ -4,16 +4,18 @@ from functools import cache
 
 from torch import nn
 
-from autograder.checking import case, expect_no_mention, fail, hidden, needs, points, rule
+from autograder.checking import case, expect_no_mention, fail, hidden, needs, points, recorded, rule
 from autograder.exercises.from_scratch import NAMES
 
 
+@recorded
 @cache
 def torch_count(input_size, hidden_size, num_layers):
     lstm = nn.LSTM(input_size, hidden_size, num_layers, device="meta")
     return sum(parameter.numel() for parameter in lstm.parameters())
 
 
+@recorded
 def own_count(input_size, hidden_size, num_layers):
     """The same with one bias vector a gate: torch's second one, (4H,) a layer, is left out."""
     return torch_count(input_size, hidden_size, num_layers) - num_layers * 4 * hidden_size

@@ -1,19 +1,12 @@
 """What the tasks on state are given: a noting LSTM, a network to train, looks at a state from inside."""
 
+from copy import deepcopy
 from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.checking import (
-    Draw,
-    Submission,
-    Target,
-    compare,
-    expect,
-    fail,
-    in_words,
-)
+from autograder.checking import Draw, Submission, Target, compare, expect, fail, in_words, recorded
 from autograder.checking.errors import StudentError
 from autograder.checking.target import Call
 from autograder.exercises.handed import noting
@@ -167,10 +160,9 @@ class Bench:
         self.submission, self._sizes, self._kind, self._dtype = submission, sizes, kind, dtype
         self.lstm = reference_lstm(draw, dtype)
         self.fc = draw.module(nn.Linear, sizes.H, sizes.V, dtype=dtype)
-        self._options = options = options or {"lr": 0.1}
-        self.optimizer: torch.optim.Optimizer = getattr(torch.optim, kind)(
-            [*self.lstm.parameters(), *self.fc.parameters()], **options
-        )
+        self._options = options or {"lr": 0.1}
+        self._start = deepcopy(self.lstm), deepcopy(self.fc)
+        self._chunks: tuple[Any, ...] = ()
         self.model, self.given_optimizer, self.loss_fn = self._hand_over()
 
     def _hand_over(self) -> tuple[Any, Any, Any]:
@@ -203,12 +195,13 @@ class Bench:
 
     def step(self, x: Any, y: Any, state: Any) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
         """The reference's step, by torch's modules: loss and state, before the update."""
-        self.optimizer.zero_grad()
-        output, state = self.lstm(x, state)
-        loss = (((self.fc(output) - y) ** 2 * (1 + y**2)).mean(dim=0) ** 2).mean()
-        loss.backward()
-        self.optimizer.step()
-        return loss.detach(), tuple(part.detach() for part in state)
+        self._chunks = (*self._chunks, (x, y, state))
+        loss, state, after = trained(*self._start, self._kind, self._options, self._chunks)
+        with torch.no_grad():
+            for part, module in {"lstm": self.lstm, "fc": self.fc}.items():
+                for name, parameter in module.named_parameters():
+                    parameter.copy_(after[f"{part}.{name}"])
+        return loss, state
 
     def expect_same_parameters(self, before: dict[str, torch.Tensor]) -> None:
         """The student's network holds the reference's parameters; `before` are those of before the step."""
@@ -240,6 +233,24 @@ def loss_and_state(answer: Any) -> tuple[Any, Any]:
         fail(f"Expected `(loss, (h, c))`; you returned {in_words(answer)}.")
     loss, state = answer
     return loss, state
+
+
+@recorded
+def trained(
+    lstm: nn.LSTM, fc: nn.Linear, kind: str, options: dict[str, float], chunks: tuple[Any, ...]
+) -> tuple[torch.Tensor, tuple[torch.Tensor, ...], dict[str, torch.Tensor]]:
+    """Loss and state of the last of these chunks, and the parameters after it."""
+    lstm, fc = deepcopy(lstm), deepcopy(fc)
+    optimizer = getattr(torch.optim, kind)([*lstm.parameters(), *fc.parameters()], **options)
+    for x, y, state in chunks:
+        optimizer.zero_grad()
+        output, state = lstm(x, state)
+        loss = (((fc(output) - y) ** 2 * (1 + y**2)).mean(dim=0) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+    parts = {"lstm": lstm, "fc": fc}
+    after = {f"{part}.{n}": p.detach() for part, m in parts.items() for n, p in m.named_parameters()}
+    return loss.detach(), tuple(part.detach() for part in state), after
 
 
 def with_loss_as_tensor(answer: Any) -> Any:

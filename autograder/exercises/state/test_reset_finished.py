@@ -11,6 +11,7 @@ from autograder.checking import (
     expect_untouched,
     needs,
     points,
+    recorded,
     rule,
 )
 from autograder.exercises.state.given import STATE, random_state, strided_state
@@ -23,6 +24,7 @@ def some_finished(draw):
     return finished
 
 
+@recorded
 def reference(state, finished):
     """Sequence by sequence: zeros where it is finished, else what was there."""
     return tuple(

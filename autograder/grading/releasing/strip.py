@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 CUT = "return NotImplemented"
-"""What stands in place of a reference's body; `autograder.checking.reference` knows it."""
+"""What stands in place of a reference's body; `autograder.checking.recorded` knows it."""
 _LINE = 110
 Name = tuple[str, str]
 """A name and the module that binds it."""
@@ -111,7 +111,7 @@ class _Module:
                         raise CannotStrip(f"{self.path}: `{name}` is marked as hidden, but is no check.")
                     self.hidden[name] = node
                 unit = _Unit(name, node, _mentioned(node))
-                if self._marked(node, "reference"):
+                if self._marked(node, "recorded"):
                     self.references[name] = node
                     head = [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
                     unit.uses, unit.cut_uses = _mentioned(*head), _mentioned(*node.body)
@@ -132,7 +132,7 @@ class _Module:
                 self.loose |= _mentioned(node)
         for inner in ast.walk(node):
             if inner is not node and isinstance(inner, ast.FunctionDef):
-                for mark in ("hidden", "reference"):
+                for mark in ("hidden", "recorded"):
                     if self._marked(inner, mark):
                         raise CannotStrip(
                             f"{self.path}: `{inner.name}` is marked `@{mark}` inside something else; only a "
@@ -269,7 +269,7 @@ class _Graph:
 
 def _marks(tree: ast.Module) -> dict[str, set[str]]:
     """By what names a file knows the marks of checks and of references."""
-    found = {mark: {mark} for mark in ("hidden", "reference", "points", "rule")}
+    found = {mark: {mark} for mark in ("hidden", "recorded", "points", "rule")}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:

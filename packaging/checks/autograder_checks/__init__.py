@@ -1,1 +1,1 @@
-"""The whole checks, put in when the package is built; `autograder.exercises` is read from here where it is."""
+"""The whole checks, put in when the package is built; `autograder.exercises` reads them here."""

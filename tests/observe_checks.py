@@ -1,0 +1,57 @@
+"""What the checks of a notebook say of some answers, run where students run them; a program for two packages.
+
+Reads from standard input a JSON object: the notebook, and by task the answers by name, each a list of the
+sources of its notebook's cells. Writes what was found, in which two packages of checks must agree.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import torch
+
+import autograder.exercises
+from autograder.checking.hints import opened
+from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
+from autograder.checking.submission import Submission
+from autograder.worker.objects import Objects
+
+
+def observe(checks: Checks, task: str, answers: dict[str, list[str]], hints) -> dict[str, list[object]]:
+    found = {}
+    for name, cells in answers.items():
+        namespace: dict[str, object] = {"__name__": "__main__"}
+        for number, cell in enumerate(cells):
+            torch.manual_seed(0)
+            try:
+                exec(compile(cell, f"<cell {number}>", "exec"), namespace)
+            except Exception as error:
+                print(f"{task} {name}: {type(error).__name__}: {error}", file=sys.stderr)
+        submission = Submission(Objects(namespace).perform, {task: cells[-1]})
+        results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
+        told = {each.check.name: each.answers for each in results if each.answers is not None}
+        found[name] = [
+            [[each.check.name, each.outcome, each.points, each.message, each.answers] for each in results],
+            sorted(known.mistake for known in opened(hints, task, told)),
+        ]
+    return found
+
+
+def main() -> None:
+    asked = json.load(sys.stdin)
+    folder = autograder.exercises.HOME / asked["notebook"]
+    hints = folder / "hints.json"
+
+    def body(checks: Checks) -> dict[str, object]:
+        told = {task: observe(checks, task, answers, hints) for task, answers in asked["answers"].items()}
+        kept = {
+            task: sum(c.points for c in checks.of(task) if c.instead is not None) for task in asked["answers"]
+        }
+        return {"home": str(autograder.exercises.HOME), "answers": told, "kept_back": kept}
+
+    print(json.dumps(with_checks(folder, body)))
+
+
+if __name__ == "__main__":
+    main()
