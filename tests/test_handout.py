@@ -132,6 +132,10 @@ REFUSED = {
         CHECKS.replace('@points(0.5)\n@rule("generality")', '@points(LARGEST / 2e6)\n@rule("generality")'),
         "points of the hidden check `test_unforeseen` must be written out",
     ),
+    "a reference is needed where the file is read": (
+        CHECKS.replace("# Numbers", "TWO = twice(torch.ones(1))\n\n\n# Numbers"),
+        "its checks cannot be imported without the hidden ones and the bodies of references (E   autograder.",
+    ),
     "it is hidden by another name": (
         CHECKS.replace("LARGEST =", "secretly = hidden\nLARGEST =").replace("@hidden(", "@secretly("),
         "whether `test_unforeseen` in checks/test_double.py is hidden cannot be read from its text",

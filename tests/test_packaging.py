@@ -1,4 +1,4 @@
-"""What the two wheels hold, and how a fresh course comes out of them."""
+"""What the three wheels hold, and how a fresh course comes out of them."""
 
 from __future__ import annotations
 
@@ -55,6 +55,11 @@ def student_sdist(tmp_path_factory) -> Contents:
 @pytest.fixture(scope="module")
 def course_wheel(tmp_path_factory) -> Contents:
     return wheel_contents(build(ROOT / "packaging/course", "wheel", tmp_path_factory.mktemp("course")))
+
+
+@pytest.fixture(scope="module")
+def checks_wheel(tmp_path_factory) -> Contents:
+    return wheel_contents(build(ROOT / "packaging/checks", "wheel", tmp_path_factory.mktemp("checks")))
 
 
 def unindented(text: str) -> str:
@@ -176,13 +181,38 @@ def test_the_course_wheel_holds_the_course(course_wheel):
     assert not [name for name in held if "/." in name or "__pycache__" in name]
 
 
-def test_both_distributions_have_one_version():
-    course = tomllib.loads((ROOT / "packaging/course/pyproject.toml").read_text())
+@pytest.mark.parametrize(("name", "extra"), [("course", "course"), ("checks", "grading")])
+def test_all_distributions_have_one_version(name, extra):
+    other = tomllib.loads((ROOT / f"packaging/{name}/pyproject.toml").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert course["project"]["version"] == autograder.__version__
-    [extra] = project["project"]["optional-dependencies"]["course"]
+    assert other["project"]["version"] == autograder.__version__
     major_minor = ".".join(autograder.__version__.split(".")[:2])
-    assert extra == f"lstm-autograder-course=={major_minor}.*"
+    needed = f"lstm-autograder-{name}=={major_minor}.*"
+    assert needed in project["project"]["optional-dependencies"][extra]
+    others = project["project"]["optional-dependencies"].keys() - {extra}
+    assert not [each for each in others if needed in project["project"]["optional-dependencies"][each]]
+
+
+def test_the_graders_wheel_holds_the_whole_checks(checks_wheel):
+    home = ROOT / "autograder" / "exercises"
+    whole = {path.relative_to(home).as_posix(): path.read_bytes() for path in home.rglob("*.py")}
+    del whole["__init__.py"]
+    assert len(whole) > 50
+    assert {name: checks_wheel[f"autograder_checks/{name}"] for name in whole} == whole
+    assert {name.split("/")[0] for name in checks_wheel} == {
+        "autograder_checks",
+        f"lstm_autograder_checks-{autograder.__version__}.dist-info",
+    }
+    assert not [name for name in checks_wheel if name.endswith((".ipynb", ".toml", "handed_out.json"))]
+
+
+def test_the_wheels_description_is_for_those_who_install_it(student_wheel):
+    """Its page in a registry has no repository around it: no `make`, no relative link."""
+    metadata = student_wheel[f"lstm_autograder-{autograder.__version__}.dist-info/METADATA"].decode()
+    description = metadata.partition("\n\n")[2]
+    assert "pip install" in description
+    assert "make " not in description
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", description) if "://" not in link] == []
 
 
 def test_torch_is_pinned_without_a_local_version():

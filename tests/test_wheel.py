@@ -1,4 +1,4 @@
-"""What an instructor installs works without the repository: `new`, `build`, `grade` from two wheels."""
+"""What an instructor installs works without the repository: `new`, `build`, `grade` from three wheels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ SPY = """
 import glob, os, sys
 found = []
 for folder in sys.path + ["/srv", "/home", "/root", "/tmp"]:
-    for name in ("autograder_course", "autograder/exercises", "autograder/grading", "autograder/checking"):
+    parts = ("exercises", "grading", "checking")
+    for name in ("autograder_course", "autograder_checks", *(f"autograder/{part}" for part in parts)):
         found += [path for path in glob.glob(f"{folder}/{name}/**", recursive=True) if os.path.isfile(path)]
 print("found:", found)
 """
@@ -37,14 +38,14 @@ def run(command: list[object], cwd: Path) -> str:
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory) -> list[Path]:
     out = tmp_path_factory.mktemp("wheels")
-    for project in (ROOT, ROOT / "packaging" / "course"):
+    for project in (ROOT, ROOT / "packaging" / "checks", ROOT / "packaging" / "course"):
         run([sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", out, project], ROOT)
     return sorted(out.glob("*.whl"))
 
 
 @pytest.fixture(params=["borrowed", "installed"])
 def python(request, wheels, tmp_path) -> Path:
-    """The python of a fresh environment with both wheels.
+    """The python of a fresh environment with all three wheels.
 
     "borrowed" takes the dependencies from the environment the tests run in, which costs a second;
     "installed" installs everything from the registry as an instructor does, which costs a minute.
@@ -110,3 +111,33 @@ def test_new_build_and_grade_from_wheels(python, tmp_path):
     printed = [o.text for cell in graded.cells for o in cell.get("outputs", []) if o.output_type == "stream"]
     assert "found: []\n" in printed
     shutil.rmtree(course)
+
+
+@pytest.mark.slow
+def test_a_machine_that_grades_needs_the_checks_and_no_solution(wheels, tmp_path):
+    """With the students' wheel alone nothing is graded: hidden checks would be missing from every score."""
+    home = tmp_path / "environment"
+    venv.create(home)
+    python = home / "bin" / "python"
+    (site,) = home.glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    checks, _, students = (
+        sorted(wheels, key=lambda wheel: ("course" in wheel.name, "checks" not in wheel.name))[:1]
+        + [None]
+        + [wheel for wheel in wheels if wheel.name.startswith("lstm_autograder-")]
+    )
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index"]
+    run([*pip, "--ignore-installed", students], tmp_path)
+    course = tmp_path / "course"
+    for part in ("release", "source"):
+        shutil.copytree(ROOT / part / ASSIGNMENT, course / part / ASSIGNMENT)
+    shutil.copyfile(ROOT / "nbgrader_config.py", course / "nbgrader_config.py")
+    folder = course / "submitted" / "ada" / ASSIGNMENT
+    folder.mkdir(parents=True)
+    shutil.copyfile(ROOT / "solutions" / ASSIGNMENT / "lstm_cell.ipynb", folder / "lstm_cell.ipynb")
+    command = [python, "-m", "autograder", "check", folder / "lstm_cell.ipynb", "--course", course]
+    told = subprocess.run([str(part) for part in command], cwd=tmp_path, capture_output=True, text=True)
+    assert told.returncode == 1
+    assert "install `lstm-autograder[grading]`, which brings the whole ones." in told.stderr
+    run([*pip, checks], tmp_path)
+    assert "4 of 4" in run(command, tmp_path)

@@ -10,19 +10,20 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder import __version__
-from autograder.checking.check import Check
+from autograder.checking.check import Check, ChecksBroken
 from autograder.checking.diagnosis import Known
 from autograder.checking.handed_out_file import FILE as HANDED_OUT
 from autograder.checking.handed_out_file import text_of
 from autograder.checking.hints import FILE as HINTS
 from autograder.checking.hints import sealed
 from autograder.checking.references import Recorder
-from autograder.checking.session import PUBLIC_SEED, Checks
+from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
@@ -105,7 +106,31 @@ def _made(bundle: Bundle, workers: WarmParent) -> Handout:
     _prove(bundle, checks, stripped.names)
     files |= {f"{OWN}/{name}": text for name, text in stripped.files.items()}
     files[f"{OWN}/{HANDED_OUT}"] = text_of(stripped.kept_back_in(), recorder.as_data())
+    _prove_public({check for check in checks if check.instead is None}, bundle, files)
     return Handout(files)
+
+
+def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str]) -> None:
+    """What goes out can be imported, and has every check that is not hidden."""
+    with tempfile.TemporaryDirectory(prefix="autograder-handout-") as made:
+        folder = Path(made) / OWN
+        folder.mkdir()
+        for name, text in files.items():
+            if Path(name).parent == OWN:
+                (folder / Path(name).name).write_text(text, encoding="utf-8")
+        try:
+            found = with_checks(folder, lambda checks: set(checks.all))
+        except ChecksBroken as error:
+            told = str(error).strip().splitlines()[-1]
+            raise UserError(
+                f"{bundle.assignment} cannot be released: its checks cannot be imported without the hidden "
+                f"ones and the bodies of references ({told})."
+            ) from error
+    for check in sorted(public - found, key=lambda check: (check.task, check.name)):
+        raise UserError(
+            f"{bundle.assignment} cannot be released: without the hidden checks, `{check.name}` of "
+            f"`{check.task}` is gone, too."
+        )
 
 
 def own_stripped(bundle: Bundle) -> Stripped:
