@@ -29,7 +29,7 @@ def main() -> None:
         sys.exit(f"This needs Python {minor}, the oldest one named: make constraints PYTHON=python{minor}")
     extras = project["optional-dependencies"]
     print(HEAD.format(oldest))
-    print(*pins([*project["dependencies"], *extras["grading"], *extras["dev"]], oldest), sep="\n")
+    print(*pins([*project["dependencies"], *extras["grading-tools"], *extras["dev"]], oldest), sep="\n")
 
 
 def oldest_python(requires: str) -> str:
