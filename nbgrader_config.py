@@ -33,6 +33,9 @@ c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.ClearHiddenTests",
 ]
 
+# `nbgrader export` writes 0 for whoever has no score: here the field is empty, and a column says why.
+c.ExportApp.plugin_class = "autograder.reporting.nbgrader_csv.ScoresAndStates"
+
 # Solved notebooks are committed: nothing in them may depend on when they were run.
 c.Execute.record_timing = False
 c.Execute.timeout = 300

@@ -36,7 +36,7 @@ EXPECTED = {
 
 def scores_in(gradebook: Path) -> dict[str, float]:
     query = """
-        SELECT submitted_assignment.student_id, SUM(COALESCE(grade.manual_score, grade.auto_score))
+        SELECT submitted_assignment.student_id, SUM(COALESCE(grade.manual_score, grade.auto_score, 0))
         FROM grade JOIN submitted_notebook ON grade.notebook_id = submitted_notebook.id
         JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id
         GROUP BY submitted_assignment.student_id"""

@@ -157,6 +157,9 @@ def test_feedback_shows_the_card_and_keeps_what_is_hidden(both):
     assert "lstm_cell: 0 of 2 points" in pages["partly"]
     assert "Fed its own state, step after step, the cell stays right." in pages["forgetful"]
     assert "could not be read" in pages["corrupt"]
+    for student, page in pages.items():
+        unread = student in ("corrupt", "empty")
+        assert ("10 of 10 points wait for your grader" in page) == unread, student
     assert f"Next time, hand it in as <code>{NOTEBOOK}</code>" in pages["misnamed"]
     assert f"There is no file <code>{NOTEBOOK}</code>" in pages["empty"]
 
@@ -165,12 +168,14 @@ def test_export_has_every_score(both):
     course, _, deserved = both
     done(run(course, "nbgrader", "export"))
     with (course / "grades.csv").open() as file:
-        rows = {
-            row["student_id"]: float(row["score"])
-            for row in csv.DictReader(file)
-            if row["assignment"] == LSTM
-        }
-    assert rows == deserved
+        rows = {row["student_id"]: row for row in csv.DictReader(file) if row["assignment"] == LSTM}
+    unread = {student for student, row in rows.items() if row["state"] == "needs_manual_grade"}
+    assert unread == {"corrupt", "empty"}
+    assert all(rows[student][name] == "" for student in unread for name in ("raw_score", "score"))
+    scores = {student: float(row["score"]) for student, row in rows.items() if student not in unread}
+    assert scores == {student: score for student, score in deserved.items() if student not in unread}
+    assert {rows[student]["state"] for student in scores} == {"graded"}
+    assert {row["max_score"] for row in rows.values()} == {"10"}
 
 
 def regrade(course: Path, command: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -192,9 +197,9 @@ def test_a_resubmission_replaces_the_score_and_nothing_a_person_gave(course, com
     hand_in(course, "ada", CORRUPT)
     done(regrade(course, command, "--student", "ada", "--force"))
     mine = marks(course)["ada"]
-    assert mine["check_lstm_cell"] == (0, 1.25, True)
+    assert mine["check_lstm_cell"] == (None, 1.25, True)
     assert mine["comment on lstm_cell"][1] == "Nice."
-    assert all(mine[f"check_{task}"] == (0, None, False) for task in TASKS if task != "lstm_cell")
+    assert all(mine[f"check_{task}"] == (None, None, True) for task in TASKS if task != "lstm_cell")
     hand_in(course, "ada", source(), when="2026-03-02 12:00:00 UTC")
     done(regrade(course, command))
     assert marks(course)["ada"]["check_lstm_cell"] == (2, 1.25, True)

@@ -36,6 +36,7 @@ from nbgrader_helpers import (
 @pytest.mark.slow
 def test_formgrader_grades_and_shows_submissions(course):
     hand_in(course, "mis", source(), name="other.ipynb")
+    hand_in(course, "zip", b"PK\x03\x04", name="lstm_cell.zip")
     set_db_url(course, f"sqlite:///{course}/gradebook.db?timeout=1")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -65,10 +66,12 @@ def test_formgrader_grades_and_shows_submissions(course):
             except requests.RequestException:
                 assert server.poll() is None
                 time.sleep(0.1)
-        for student, score in (("ada", 10), ("mis", 0)):
+        for student, score in (("ada", 10), ("mis", 0), ("zip", 0)):
             told = session.post(f"{home}/api/submission/{LSTM}/{student}/autograde", timeout=120).json()
             assert told["success"], told
-            assert session.get(f"{home}/api/submission/{LSTM}/{student}", timeout=30).json()["score"] == score
+            shown = session.get(f"{home}/api/submission/{LSTM}/{student}", timeout=30).json()
+            assert (shown["score"], shown["autograded"]) == (score, True)
+            assert shown["needs_manual_grade"] == (student != "ada")
         assert session.get(f"{home}/", timeout=30).ok
         assert session.get(f"{home}/gradebook/{LSTM}/lstm_cell", timeout=30).ok
         (mine,) = (

@@ -103,13 +103,15 @@ def test_it_names_whom_a_person_should_look_at_and_why(told):
     assert told["need_a_person"] == 5
 
 
-def test_points_of_a_person_for_an_unreadable_file_are_a_score(course, tmp_path):
+def test_points_of_a_person_for_an_unreadable_file_are_a_score_when_no_cell_waits_for_more(course, tmp_path):
     shutil.copytree(course.root, tmp_path / "course")
     at = Course.at(tmp_path / "course")
-    with at.gradebook() as gradebook:
-        give_points(gradebook, "gus", "check_lstm_gates", 0.0)
-    marks = {line.student: (line.state, line.score) for line in gather(at, ASSIGNMENT).submissions}
-    assert marks["gus"] == ("graded", 0.0)
+    expected = [("needs_manual_grade", None)] * 3 + [("graded", 1.5)]
+    for task, seen in zip(("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch"), expected, strict=True):
+        with at.gradebook() as gradebook:
+            give_points(gradebook, "gus", f"check_{task}", 1.5 if task == "LSTMCell" else 0.0)
+        marks = {line.student: (line.state, line.score) for line in gather(at, ASSIGNMENT).submissions}
+        assert marks["gus"] == seen
 
 
 def test_a_cell_without_points_is_no_zero(course, tmp_path):

@@ -184,9 +184,11 @@ def grade(
     """Grade all submissions of an assignment. Exit status 3 if some could not be graded by our fault."""
     with told(STOPPED_FORCED if force else STOPPED):
         verdicts = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory)
-        from autograder.reporting.tables import results_table, summary  # it imports torch, too
+        from autograder.reporting.tables import legend, results_table, summary  # it imports torch, too
 
         out.print(results_table(verdicts))
+        if signs := legend(verdicts):
+            tell(signs)
         tell(summary(verdicts))
         if any(verdict["status"] == "infra_error" for verdict in verdicts):
             raise typer.Exit(3)
@@ -287,9 +289,11 @@ def _grade_with_progress(
             from autograder.grading.batch import grade as grade_class
             from autograder.grading.course import Course
             from autograder.grading.pool import cores
+            from autograder.grading.results import with_marks
 
+        at = Course.at(course)
         batch = grade_class(
-            Course.at(course),
+            at,
             assignment,
             students=students,
             jobs=jobs or cores(),
@@ -305,4 +309,4 @@ def _grade_with_progress(
         if progress.live.is_started:
             progress.stop()
         workers.close()
-    return sorted(verdicts, key=lambda verdict: str(verdict["student"]))
+    return with_marks(at, assignment, sorted(verdicts, key=lambda verdict: str(verdict["student"])))

@@ -55,7 +55,7 @@ def results(
             from autograder.grading.clusters import clusters as find_clusters
             from autograder.grading.course import Course
             from autograder.grading.results import results as read_results
-            from autograder.reporting.tables import print_clusters, results_table, summary
+            from autograder.reporting.tables import legend, print_clusters, results_table, summary
 
         if clusters:
             found = find_clusters(Course.at(course), assignment)
@@ -66,6 +66,8 @@ def results(
             print_json(verdicts)
         else:
             out.print(results_table(verdicts))
+            if signs := legend(verdicts):
+                tell(signs)
             tell(summary(verdicts))
 
 

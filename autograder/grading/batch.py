@@ -19,16 +19,22 @@ from autograder.grading.intake.resolve import unreadable
 from autograder.grading.judge import Graded, content_of, judge
 from autograder.grading.known import KnownMistakes, kept_mistakes, known_mistakes
 from autograder.grading.pool import Failure, Setting, work_off
-from autograder.grading.record import check_gradebook, on_record, record, refile
+from autograder.grading.record import (
+    check_gradebook,
+    on_record,
+    record,
+    record_failure,
+    refile,
+    zeros_for_nothing,
+)
 from autograder.grading.store import (
     Kept,
     Key,
     assignment_seed,
     clear_leftovers,
     load_verdict,
-    save_verdict,
 )
-from autograder.grading.verdict import Finding, Verdict
+from autograder.grading.verdict import UNREAD, Finding, Verdict
 from autograder.grading.warm import WarmParent
 
 
@@ -94,7 +100,7 @@ def grade(
     check_gradebook(course, bundle)
     clear_leftovers(course, bundle)
     seed = assignment_seed(course, assignment)
-    recorded = on_record(course, bundle)
+    recorded, zeros = on_record(course, bundle), zeros_for_nothing(course, bundle)
     digest = bundle.digest()
     if workers and workers.limits.gpu_bytes:
         workers.warm(bundle.preload)
@@ -129,7 +135,8 @@ def grade(
                 todo.append(Submitted(student, files, kept.content))
             else:
                 timely = recorded[student] == course.submitted_at(student, assignment)
-                if not timely or not is_beside(course, student, assignment):
+                silent = kept.verdict["status"] in UNREAD and student in zeros
+                if silent or not timely or not is_beside(course, student, assignment):
                     refile(course, bundle, kept, key)
                 known.append(Done(kept.verdict, fresh=False))
         started(len(chosen))
@@ -149,8 +156,8 @@ def grade(
             verdict = (
                 _infra_error(job.student, bundle, seed, told) if isinstance(told, Failure) else told.verdict
             )
-            if verdict.status == "infra_error":  # the gradebook need not know of it
-                save_verdict(course, verdict, keys[job.student])
+            if verdict.status == "infra_error":
+                record_failure(course, bundle, verdict, keys[job.student])
             yield Done(verdict.as_json(), fresh=True)
 
 
@@ -198,6 +205,6 @@ def _choose(course: Course, bundle: Bundle, students: list[str] | None) -> list[
 def _infra_error(student: str, bundle: Bundle, seed: int, told: Failure) -> Verdict:
     found = Finding(
         "infra_error",
-        f"The grading machine failed, not the student: {told.reason} The gradebook was left as it was.",
+        f"The grading machine failed, not the student: {told.reason} No score was changed.",
     )
     return Verdict(student, bundle.assignment, bundle.notebook, "infra_error", 0.0, seed, (found,), ())

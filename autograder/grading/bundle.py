@@ -81,6 +81,15 @@ class Bundle:
         }
 
     @cached_property
+    def by_hand(self) -> dict[str, float]:
+        """Points of each cell that a person grades, by `grade_id`: nbgrader's free answers and tasks."""
+        return {
+            grade_id(cell): float(cell["metadata"]["nbgrader"]["points"])
+            for cell in self._skeleton.cells
+            if is_task(cell) or (is_grade(cell) and (is_solution(cell) or cell["cell_type"] != "code"))
+        }
+
+    @cached_property
     def stubs(self) -> dict[str, str]:
         """The released sources of the solution cells, by `grade_id`."""
         return {grade_id(cell): cell["source"] for cell in self._skeleton.cells if is_solution(cell)}
@@ -176,6 +185,11 @@ def is_grade(cell: NotebookNode) -> bool:
 
 def is_solution(cell: NotebookNode) -> bool:
     return _marked(cell, "solution")
+
+
+def is_task(cell: NotebookNode) -> bool:
+    """Whether it is one of nbgrader's manually graded tasks."""
+    return _marked(cell, "task")
 
 
 def tags(cell: NotebookNode) -> list[str]:

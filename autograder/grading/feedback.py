@@ -1,4 +1,4 @@
-"""What a feedback page adds to the card: that a person's points count in place of the checks'.
+"""What a feedback page adds to the cards: points that a person gave, and points that wait for one.
 
 The card was made when the submission was judged, a person's points come later, so the gradebook is asked
 when the page is made.
@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
+from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.api import Grade, Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.grading.bundle import grade_id, is_grade
+from autograder.grading.bundle import grade_id, is_grade, is_solution, is_task
 from autograder.reporting.card import framed, points
 from autograder.reporting.colours import WAITING
 
 
 class PointsOfAPerson(NbGraderPreprocessor):
-    """Puts a sentence above each card where a person gave other points than the checks."""
+    """Puts a sentence above each card that a person has changed the points of, or that waits for one."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         about = resources["nbgrader"]
@@ -28,16 +28,39 @@ class PointsOfAPerson(NbGraderPreprocessor):
                 about["notebook"], about["assignment"], about["student"]
             )
             told = {grade.name: sentence(grade) for grade in notebook.grades}
+            waiting = sum(grade.max_score for grade in notebook.grades if waits(grade))
+        cells = []
+        if waiting:
+            most = points(about["max_score"])
+            said = f"{points(waiting)} of {most} points wait for your grader; the score above lacks them."
+            cells.append(new_markdown_cell(_framed("Points to come", said)))
         for cell in nb.cells:
-            if cell.cell_type == "code" and is_grade(cell) and (said := told.get(grade_id(cell))):
-                shown = framed(f"Points of {grade_id(cell)}", WAITING, f'<p style="margin:0">{said}</p>')
-                data = {"text/html": shown, "text/plain": said}
-                cell.outputs.insert(0, new_output("display_data", data=data))
+            said = told.get(grade_id(cell), "") if is_grade(cell) or is_task(cell) else ""
+            if said:
+                shown = _framed(f"Points of {grade_id(cell)}", said)
+                if cell.cell_type == "code" and not is_solution(cell):
+                    data = {"text/html": shown, "text/plain": said}
+                    cell.outputs.insert(0, new_output("display_data", data=data))
+                else:  # an answer: nothing is put among what the student wrote
+                    cells.append(new_markdown_cell(shown))
+            cells.append(cell)
+        nb.cells = cells
         return nb, resources
 
 
+def _framed(title: str, said: str) -> str:
+    return framed(title, WAITING, f'<p style="margin:0">{said}</p>')
+
+
+def waits(grade: Grade) -> bool:
+    """Whether nobody has given points."""
+    return grade.auto_score is None and grade.manual_score is None
+
+
 def sentence(grade: Grade) -> str:
-    """Who gave what, where a person gave other points than the checks, or more; else `""`."""
+    """Who gave what, where it is not the checks alone; that it waits, where nobody did; else `""`."""
+    if waits(grade):
+        return f"{points(grade.max_score)} points that your grader gives; there are none yet."
     judged, given, extra = grade.auto_score, grade.manual_score, grade.extra_credit or 0.0
     if judged is None or (given in (None, judged) and not extra):
         return ""

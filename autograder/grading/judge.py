@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 
 from autograder.checking.diagnosis import Known
 from autograder.checking.session import Checks
+from autograder.grading.blank import blank_verdict
 from autograder.grading.bundle import Bundle, is_grade, is_solution
 from autograder.grading.faults.met import faulty
 from autograder.grading.intake.folder import HandedIn
@@ -60,7 +61,7 @@ def judge(
     `infra_error` when the grading machine failed, not the student.
     """
     started = time.monotonic()
-    blank = Verdict(student, bundle.assignment, bundle.notebook, "graded", 0.0, seed, (), _no_points(bundle))
+    blank = blank_verdict(student, bundle, seed)
     resolved = resolve(HandedIn.of(submitted), bundle)
     if resolved.raw is None:
         return _unread(replace(blank, status="missing", findings=resolved.findings), bundle)
@@ -149,10 +150,6 @@ def _check_faults(tasks: Sequence[TaskVerdict]) -> list[Finding]:
         for task in tasks
         for check in faulty(task)
     ]
-
-
-def _no_points(bundle: Bundle) -> tuple[TaskVerdict, ...]:
-    return tuple(TaskVerdict(task, points, ()) for task, points in bundle.tasks.items())
 
 
 def _unread(verdict: Verdict, bundle: Bundle) -> Graded:

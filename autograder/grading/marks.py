@@ -33,13 +33,18 @@ UNGRADABLE = ("missing", "corrupt", "infra_error")
 
 STATES = {
     "graded": "scored, late penalty taken off",
-    "look_again": "scored, but judged again after a person had given points: somebody should look",
+    "look_again": "scored, but judged again after a person had given points, or nothing of it ran: "
+    "somebody should look",
     "needs_manual_grade": "a cell waits for a person's points",
     "missing": "nothing was handed in, or nothing that is this notebook",
     "corrupt": "the file handed in cannot be read",
     "infra_error": "the grading machine failed, or a check has a fault: grade it again",
     "not_graded": "handed in and not graded yet",
 }
+
+
+class NobodyGraded(UserError):
+    """Nobody has a mark in the assignment."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Mark:
     """What the late policy takes off."""
     score: float | None
     """The sum less the penalty, never below 0; `None` in every state but `graded` and `look_again`."""
+    by_hand: frozenset[str] = frozenset()
+    """The tasks of which a person gave the points, or some of them."""
     notebook_id: str = ""
     """nbgrader's name of the submission in formgrader's addresses; `""` if the gradebook has none."""
 
@@ -84,11 +91,32 @@ class Marks:
     def max_score(self) -> float:
         return sum(self.max_scores.values())
 
+    def as_json(self, student: str) -> dict[str, Any] | None:
+        """One student's mark as JSON data, as docs/verdict.md describes it; `None` if there is none."""
+        mark = self.marks.get(student)
+        if mark is None:
+            return None
+        return {
+            "state": mark.state,
+            "score": mark.score,
+            "max_score": self.max_score,
+            "penalty": mark.penalty,
+            "tasks": [
+                {
+                    "task": task,
+                    "points": mark.tasks.get(task),
+                    "max_points": worth,
+                    "by_hand": task in mark.by_hand,
+                }
+                for task, worth in self.max_scores.items()
+            ],
+        }
+
 
 def read_marks(course: Course, assignment: str) -> Marks:
     """The marks of everybody enrolled and everybody who handed in.
 
-    Raises `UserError` if the assignment is unknown or nobody has a mark in the gradebook.
+    Raises `UserError` if the assignment is unknown, and `NobodyGraded` if nobody has a mark in the gradebook.
     """
     bundle = course.bundle(assignment)
     submitted = course.students(assignment)
@@ -102,7 +130,7 @@ def read_marks(course: Course, assignment: str) -> Marks:
         }
         rows = gradebook.db.execute(_grades_of(assignment)).all()
     if not rows:
-        raise UserError(f"Nothing has been graded yet: run `autograder grade {assignment}` first.")
+        raise NobodyGraded(f"Nothing has been graded yet: run `autograder grade {assignment}` first.")
     names = dict(_task_names(bundle))
     grades: dict[str, list[Row[Any]]] = {}
     for row in rows:
@@ -168,7 +196,9 @@ def _mark(
 ) -> Mark:
     kept = load_verdict(course, student, bundle.assignment)
     status = kept.verdict["status"] if kept is not None else None
-    by_hand = any(row.manual_score is not None for row in rows)
+    by_hand = frozenset(
+        names.get(row.cell, row.cell) for row in rows if row.manual_score is not None or row.extra_credit
+    )
     if not rows:
         if status in UNGRADABLE:
             return Mark(student, str(status), {}, 0.0, None)
@@ -176,14 +206,14 @@ def _mark(
     tasks = {names.get(row.cell, row.cell): _points(row) for row in rows}
     penalty, notebook_id = float(rows[0].penalty or 0.0), str(rows[0].notebook_id)
     if status in UNGRADABLE and not by_hand:
-        return Mark(student, str(status), dict.fromkeys(tasks), penalty, None, notebook_id)
+        return Mark(student, str(status), dict.fromkeys(tasks), penalty, None, by_hand, notebook_id)
     if None in tasks.values():
         unseen = all(row.auto_score is None and row.manual_score is None for row in rows)
         state = "not_graded" if unseen and status is None else "needs_manual_grade"
-        return Mark(student, state, tasks, penalty, None, notebook_id)
+        return Mark(student, state, tasks, penalty, None, by_hand, notebook_id)
     score = max(0.0, sum(points for points in tasks.values() if points is not None) - penalty)
     state = "look_again" if any(row.needs_manual_grade for row in rows) else "graded"
-    return Mark(student, state, tasks, penalty, score, notebook_id)
+    return Mark(student, state, tasks, penalty, score, by_hand, notebook_id)
 
 
 def _points(row: Row[Any]) -> float | None:

@@ -31,11 +31,31 @@ from autograder.grading.gradebook import patient_url
 from autograder.grading.intake.resolve import unreadable
 from autograder.grading.judge import Graded, judge
 from autograder.grading.known import kept_mistakes, tried_when_needed
-from autograder.grading.record import check_gradebook, record_scores
-from autograder.grading.store import Key, assignment_seed, save_verdict
+from autograder.grading.record import check_gradebook, record_failure, record_scores
+from autograder.grading.store import Key, assignment_seed
 from autograder.grading.warm import WarmParent
 
 _parents: list[WarmParent] = []
+_find_notebooks = Autograde.init_notebooks
+
+
+def _find_folders(converter: Autograde) -> None:
+    """Find what is to be graded, as nbgrader does; folders without a notebook are no error.
+
+    nbgrader ends here, before the course has a say, where no folder holds any notebook: one student who
+    handed in an archive, for example. `SubmissionExporter` sees to these folders.
+    """
+    where = converter.coursedir
+    folders = glob(converter._format_source(where.assignment_id, where.student_id))
+    ours = issubclass(converter.exporter_class, SubmissionExporter)
+    if ours and folders and not any(glob(f"{each}/{where.notebook_id}.ipynb") for each in folders):
+        converter.assignments, converter.notebooks = {}, []
+    else:
+        _find_notebooks(converter)
+
+
+# No setting of nbgrader's comes before its search.
+Autograde.init_notebooks = _find_folders
 
 
 class SubmissionExporter(NotebookExporter):
@@ -125,7 +145,7 @@ class GradeOutside(NbGraderPreprocessor):
             raise
         key = Key.of(files, bundle.digest(), seed)
         if graded.verdict.status == "infra_error":
-            save_verdict(course, graded.verdict, key)
+            record_failure(course, bundle, graded.verdict, key)
             raise NbGraderException(graded.verdict.findings[0].message)
         record_scores(course, bundle, graded, key)
         return nbformat.reads(graded.notebook, as_version=4), resources

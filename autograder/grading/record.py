@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from autograder.grading.files.beside import (
 from autograder.grading.gradebook import Conflict, take_lock
 from autograder.grading.judge import Graded
 from autograder.grading.store import Kept, Key, one_writer, staged, staged_verdict, withdraw_verdict
+from autograder.grading.verdict import UNREAD, Verdict
 
 
 def check_gradebook(course: Course, bundle: Bundle) -> None:
@@ -125,7 +126,48 @@ def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
         withdraw_feedback_of_another_time(course, student, assignment)
         with _transaction(course) as gradebook:
             notebook = gradebook.find_submission_notebook(bundle.notebook, assignment, student)
+            if kept.verdict["status"] in UNREAD:
+                _take_zeros_back(notebook)
             _file_time(course, notebook.assignment, notebook, assignment)
+
+
+def record_failure(course: Course, bundle: Bundle, verdict: Verdict, key: Key) -> None:
+    """Record that the machine failed: no score changes, and those of an earlier grading want a person."""
+    where = (bundle.notebook, bundle.assignment, verdict.student)
+    with (
+        one_writer(course),
+        staged_verdict(course, verdict, key, ""),
+        _transaction(course) as gradebook,
+        suppress(MissingEntry),  # never graded: formgrader says so
+    ):
+        for grade in gradebook.find_submission_notebook(*where).grades:
+            grade.needs_manual_grade = True
+
+
+def zeros_for_nothing(course: Course, bundle: Bundle) -> set[str]:
+    """The students who have points from a grading, and none from a person.
+
+    If nothing of their submission could be read, an earlier version gave them 0 without a word.
+    """
+    query = (
+        select(SubmittedAssignment.student_id)
+        .select_from(Grade)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .where(Assignment.name == bundle.assignment)
+        .group_by(SubmittedAssignment.student_id)
+        .having(func.count(Grade.auto_score) > 0, func.count(Grade.manual_score) == 0)
+    )
+    with course.gradebook() as gradebook:
+        return set(gradebook.db.scalars(query))
+
+
+def _take_zeros_back(notebook: SubmittedNotebook) -> None:
+    """Have the cells of a submission of which nothing could be read wait for a person."""
+    if all(grade.manual_score is None for grade in notebook.grades):
+        for grade in notebook.grades:
+            grade.auto_score, grade.needs_manual_grade = None, True
 
 
 def _save(course: Course, bundle: Bundle, graded: Graded) -> None:
@@ -163,14 +205,16 @@ def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: G
         submission = gradebook.update_or_create_submission(bundle.assignment, student)
         notebook = gradebook.find_submission_notebook(bundle.notebook, bundle.assignment, student)
         cells = _marked_cells(graded.notebook)
-        read = graded.verdict.status not in ("missing", "corrupt")
+        read = graded.verdict.status not in UNREAD
         # Read again and kept from others: a score that a person gives now must be seen and flagged.
         # The cells' names come along: a query more for each is a third of what recording takes.
         grades = gradebook.db.query(Grade, BaseCell.name).join(BaseCell, Grade.cell_id == BaseCell.id)
         grades = grades.filter(Grade.notebook_id == notebook.id).with_for_update(of=Grade)
         for grade, name in grades.populate_existing():
-            grade.auto_score = _score(cells, name) if read else 0.0
-            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            grade.auto_score = _score(cells, name) if read else None
+            grade.needs_manual_grade = (
+                grade.manual_score is not None or grade.auto_score is None or graded.verdict.nothing_ran
+            )
         comments = gradebook.db.query(Comment, BaseCell.name).join(BaseCell, Comment.cell_id == BaseCell.id)
         for comment, name in comments.filter(Comment.notebook_id == notebook.id):
             comment.auto_comment = "No response." if _untouched(cells.get(name)) else None
@@ -206,7 +250,9 @@ def _is_whole(path: Path) -> bool:
 
 
 def _score(cells: Mapping[str, NotebookNode], name: str) -> float | None:
-    return determine_grade(cells[name])[0] if name in cells else 0.0
+    if name not in cells:
+        return 0.0
+    return None if is_task(cells[name]) else determine_grade(cells[name])[0]
 
 
 def _untouched(cell: NotebookNode | None) -> bool:

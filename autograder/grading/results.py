@@ -1,19 +1,24 @@
-"""What was found in a class: the verdicts on record, and who is missing."""
+"""What was found in a class: the verdicts on record, who is missing, and the points that count."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from autograder.grading.blank import blank_verdict
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
-from autograder.grading.store import assignment_seed, load_verdict
-from autograder.grading.verdict import Finding, TaskVerdict, Verdict
+from autograder.grading.marks import NobodyGraded, read_marks
+from autograder.grading.store import load_verdict
+from autograder.grading.verdict import Finding
 
 
 def results(course: Course, assignment: str) -> list[dict[str, Any]]:
     """The JSON of every graded submission, and of every student of the gradebook who handed in nothing.
 
-    Raises `UserError` if nothing has been graded. Submissions that wait to be graded are left out.
+    Each has its `mark`. Raises `UserError` if nothing has been graded. Submissions that wait to be graded
+    are left out. Nothing is written.
     """
     bundle = course.bundle(assignment)
     found: dict[str, dict[str, Any]] = {}
@@ -26,11 +31,21 @@ def results(course: Course, assignment: str) -> list[dict[str, Any]]:
     submitted = set(course.students(assignment))
     with course.gradebook() as gradebook:
         enrolled = [student.id for student in gradebook.students]
-    seed = assignment_seed(course, assignment)
-    tasks = tuple(TaskVerdict(task, points, ()) for task, points in bundle.tasks.items())
+    seed = next(iter(found.values()))["seed"]  # the same for all
     for student in enrolled:
         if student not in found and student not in submitted:
             nothing = (Finding("missing", "Nothing was submitted."),)
-            verdict = Verdict(student, assignment, bundle.notebook, "missing", 0.0, seed, nothing, tasks)
+            verdict = replace(blank_verdict(student, bundle, seed), status="missing", findings=nothing)
             found[student] = verdict.as_json()
-    return [found[student] for student in sorted(found)]
+    return with_marks(course, assignment, [found[student] for student in sorted(found)])
+
+
+def with_marks(
+    course: Course, assignment: str, verdicts: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The verdicts' JSON, each with its `mark`: the points that count; `null` if the gradebook has none."""
+    try:
+        marks = read_marks(course, assignment)
+    except NobodyGraded:  # the machine failed at every one
+        return [{**verdict, "mark": None} for verdict in verdicts]
+    return [{**verdict, "mark": marks.as_json(verdict["student"])} for verdict in verdicts]

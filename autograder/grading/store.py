@@ -184,12 +184,6 @@ def withdraw_verdict(course: Course, student: str, assignment: str) -> None:
     course.verdict_path(student, assignment).unlink(missing_ok=True)
 
 
-def save_verdict(course: Course, verdict: Verdict, key: Key) -> None:
-    """Keep a verdict of which the gradebook need not know."""
-    with one_writer(course), staged_verdict(course, verdict, key, ""):
-        pass
-
-
 def load_verdict(course: Course, student: str, assignment: str) -> Kept | None:
     """A verdict on record, or `None` if there is none that can be read."""
     try:

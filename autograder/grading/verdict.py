@@ -16,6 +16,10 @@ from autograder.checking.fault import Fault
 from autograder.checking.prints import Prints
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
+UNREAD = ("missing", "corrupt")
+"""The statuses of submissions of which nothing could be read: they have no score until a person gives one."""
+ENDED = ("timeout", "out_of_memory", "crashed")
+"""The statuses of notebooks that did not run as they should."""
 OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped", "fault")
 KEPT_BACK = 0.5
 """What a task lacks of its full points while only checks that are worth none of their own do not pass."""
@@ -139,6 +143,14 @@ class TaskVerdict:
 
 
 @dataclass(frozen=True)
+class ByHand:
+    """A cell that no check judges: a person gives its points."""
+
+    task: str
+    max_score: float
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Everything found out about one notebook of one student."""
 
@@ -150,6 +162,13 @@ class Verdict:
     seed: int
     findings: tuple[Finding, ...]
     tasks: tuple[TaskVerdict, ...]
+    by_hand: tuple[ByHand, ...] = ()
+    """What is worth points and waits for a person; neither `score` nor `max_score` holds any of it."""
+
+    @property
+    def nothing_ran(self) -> bool:
+        """Whether it earned nothing because it did not run as it should: a person should look."""
+        return self.status in ENDED and self.score == 0
 
     @property
     def score(self) -> float:
@@ -171,6 +190,7 @@ class Verdict:
             "seed": self.seed,
             "findings": [{"kind": finding.kind, "message": finding.message} for finding in self.findings],
             "tasks": [task.as_json() for task in self.tasks],
+            "by_hand": [{"task": each.task, "max_score": each.max_score} for each in self.by_hand],
         }
 
 

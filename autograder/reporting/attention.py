@@ -60,7 +60,8 @@ def attention(
     found = [
         Attention(student, mark.state, _MARKED[mark.state])
         for student, mark in marks.items()
-        if mark.state in _MARKED
+        # Without points of a person it is the verdict that says why somebody should look.
+        if mark.state in _MARKED and (mark.state != "look_again" or mark.by_hand)
     ]
     for verdict in verdicts:
         student = verdict["student"]

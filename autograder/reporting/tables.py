@@ -15,46 +15,103 @@ from autograder.reporting.card import points
 from autograder.reporting.mistakes import first_failure
 
 _SIGNS = {"passed": "✓", "skipped": "–", "fault": "!"}
+_GIVEN, _WAITING = "*", "?"
 _STYLES = {"graded": "", "infra_error": "bold red"}
 
 
 def results_table(verdicts: list[dict[str, Any]]) -> Table:
-    """A line for each student: status, score, the tasks' scores in order, and what to look at first."""
-    tasks = list(dict.fromkeys(task["task"] for verdict in verdicts for task in verdict["tasks"]))
+    """A line for each student: status, score, the tasks' points in order, and what to look at first.
+
+    Points are those that count, as `legend` says; of a verdict without a mark, those of its checks.
+    """
+    tasks = list(dict.fromkeys(task for verdict in verdicts for task in _points_by_task(verdict)))
     table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
     for title in ("student", "status", "score", "tasks", "seconds"):
         table.add_column(title, justify="right" if title in ("score", "seconds") else "left", no_wrap=True)
     table.add_column("first thing to see", overflow="ellipsis", no_wrap=True, ratio=1)
     for verdict in verdicts:
-        scores = {task["task"]: points(task["score"]) for task in verdict["tasks"]}
+        shown = _points_by_task(verdict)
         table.add_row(
             Text(verdict["student"]),
-            Text(verdict["status"], style=_STYLES.get(verdict["status"], "yellow")),
+            Text(status(verdict), style=_STYLES.get(status(verdict), "yellow")),
             _score(verdict),
-            " ".join(scores.get(task, "–").ljust(3) for task in tasks),
+            " ".join(shown.get(task, "–").ljust(4) for task in tasks),
             f"{verdict['seconds']:.1f}",
             Text(_first_thing(verdict)),
         )
     return table
 
 
+def legend(verdicts: list[dict[str, Any]]) -> str:
+    """What the signs beside points mean, if there are any."""
+    marks = [verdict["mark"] for verdict in verdicts if verdict.get("mark") and not _unread(verdict)]
+    tasks = [task for mark in marks for task in mark["tasks"]]
+    given = any(task["by_hand"] and task["points"] is not None for task in tasks)
+    waiting = any(task["points"] is None for task in tasks)
+    signs = [f"{_GIVEN} points that a person gave"] if given else []
+    return "   ".join([*signs, f"{_WAITING} waits for a person's points"] if waiting else signs)
+
+
+def status(verdict: dict[str, Any]) -> str:
+    """The verdict's status, or that a graded submission has no score before a person gives points."""
+    mark = verdict.get("mark")
+    waits = mark is not None and mark["state"] == "needs_manual_grade" and verdict["status"] == "graded"
+    return "waits for points" if waits else str(verdict["status"])
+
+
 def summary(verdicts: list[dict[str, Any]]) -> str:
-    """How many there are of each status, and the mean score of those that were graded."""
-    counts = Counter(verdict["status"] for verdict in verdicts)
+    """How many there are of each status, and the mean of those that have a score."""
+    counts = Counter(status(verdict) for verdict in verdicts)
     said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-    graded = [verdict["score"] for verdict in verdicts if verdict["status"] == "graded"]
-    mean = f"; mean score of the graded {sum(graded) / len(graded):.2f}" if graded else ""
+    scored = [mark["score"] for verdict in verdicts if (mark := verdict.get("mark"))]
+    scored = [score for score in scored if score is not None]
+    mean = f"; mean of {len(scored)} scores {sum(scored) / len(scored):.2f}" if scored else ""
     return f"{len(verdicts)} submissions: {said}{mean}"
+
+
+def _score(verdict: dict[str, Any]) -> str:
+    """The score that counts of what there is to earn; the points so far where some are missing."""
+    mark = verdict.get("mark")
+    if verdict["status"] == "infra_error" and (mark is None or mark["score"] is None):
+        return "–"
+    if mark is None:
+        return f"{points(verdict['score'])}/{points(verdict['max_score'])}"
+    given = [task["points"] for task in mark["tasks"] if task["points"] is not None]
+    so_far = max(0.0, sum(given) - mark["penalty"]) if given else None
+    score = mark["score"] if mark["score"] is not None else so_far
+    return f"{'–' if score is None else points(score)}/{points(mark['max_score'])}"
+
+
+def _points_by_task(verdict: dict[str, Any]) -> dict[str, str]:
+    mark = verdict.get("mark")
+    if mark is None:
+        return {task["task"]: points(task["score"]) for task in verdict["tasks"]}
+    return {task["task"]: "–" if _unread(verdict) else _task_points(task) for task in mark["tasks"]}
+
+
+def _unread(verdict: dict[str, Any]) -> bool:
+    """Whether its status says already that nobody has given any points."""
+    return verdict["status"] != "graded" and all(task["points"] is None for task in verdict["mark"]["tasks"])
+
+
+def _task_points(task: dict[str, Any]) -> str:
+    if task["points"] is None:
+        return _WAITING
+    return points(task["points"]) + (_GIVEN if task["by_hand"] else "")
 
 
 def print_verdict(console: Console, verdict: dict[str, Any]) -> None:
     """One verdict for a person: findings first, then task by task, the failing checks with their messages."""
     say = console.print
     earned = f"{points(verdict['score'])} of {points(verdict['max_score'])} points"
+    by_hand = sum(each["max_score"] for each in verdict.get("by_hand", ()))
+    earned += f", and {points(by_hand)} that a person gives" if by_hand else ""
     said = f"{verdict['assignment']}: {verdict['status']}, {earned}"
     say(said, style="bold", markup=False)
     for finding in verdict["findings"]:
         say(f"  ! {finding['message']}", markup=False)
+    for each in verdict.get("by_hand", ()):
+        say(f"{each['task']}  {points(each['max_score'])} by hand", style="bold", markup=False)
     for task in verdict["tasks"]:
         say(
             f"{task['task']}  {points(task['score'])} of {points(task['max_score'])}",
@@ -120,13 +177,6 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
         style="bold",
         markup=False,
     )
-
-
-def _score(verdict: dict[str, Any]) -> str:
-    """The points of what was graded."""
-    if verdict["status"] == "infra_error":
-        return "–"
-    return f"{points(verdict['score'])}/{points(verdict['max_score'])}"
 
 
 def _first_thing(verdict: dict[str, Any]) -> str:
