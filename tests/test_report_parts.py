@@ -37,7 +37,8 @@ def test_feedback_says_whose_points_count(given, extra, said):
     grade = SimpleNamespace(auto_score=0.0, manual_score=given, extra_credit=extra, max_score=2.0)
     assert sentence_of(grade) == said
     grade.auto_score = None
-    assert sentence_of(grade) == "", "nothing that a person's points stand in place of"
+    waits = "2 points that your grader gives; there are none yet." if given is None else ""
+    assert sentence_of(grade) == waits, "nothing that a person's points stand in place of"
 
 
 def test_a_long_name_may_be_broken_and_stays_the_same_name():

@@ -57,7 +57,8 @@ def demo(
         tell(f"The gradebook:           {directory}/gradebook.db; in formgrader: run `jupyter lab` in")
         tell(f"                         {directory} and choose the menu Nbgrader, then Formgrader")
         page = directory / "reports" / f"{assignment}.html"
-        write_page(gather(Course.at(directory), assignment), page)
+        made = Course.at(directory)
+        write_page(gather(made, assignment), page, access=made.access)
         tell(f"The class at a glance:   {page} (open it in a browser)")
 
 

@@ -101,6 +101,7 @@ def report(
     with told():
         with importing():
             from autograder.grading.course import Course
+            from autograder.grading.files.access import UMASK
             from autograder.reporting.overview.class_report import CourseReport, gather_course
             from autograder.reporting.overview.page import write_course_page
             from autograder.reporting.overview.tables import course_tables
@@ -119,10 +120,11 @@ def report(
         if as_json or csv is not None:
             return
         path = output or at.root / "reports" / f"{assignment or 'course'}.html"
+        access = at.access if output is None else UMASK
         if isinstance(found, CourseReport):
-            write_course_page(found, path, formgrader)
+            write_course_page(found, path, formgrader, access)
         else:
-            write_page(found, path, formgrader)
+            write_page(found, path, formgrader, access)
         tell(f"The report: {path}")
 
 
@@ -146,6 +148,7 @@ def export(
     with told():
         with importing():
             from autograder.grading.course import Course
+            from autograder.grading.files.access import UMASK
             from autograder.grading.marks import STATES
             from autograder.grading.store import write_whole
             from autograder.reporting.export import export as export_marks
@@ -156,7 +159,7 @@ def export(
         if output == "-":
             sys.stdout.write(found.text)
         else:
-            write_whole(path, found.mark + found.text)
+            write_whole(path, found.mark + found.text, at.access if output is None else UMASK)
             tell(f"{found.students} students: {path}")
         for state, count in found.empty.items():
             err.print(f"{count} without a score: {STATES[state]}", markup=False, soft_wrap=True)

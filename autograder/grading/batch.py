@@ -13,6 +13,7 @@ from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.files.beside import is_beside
+from autograder.grading.files.ready import make_ready
 from autograder.grading.gpu import require_gpu
 from autograder.grading.intake.folder import HandedIn
 from autograder.grading.intake.resolve import unreadable
@@ -97,6 +98,7 @@ def grade(
     """
     bundle = course.bundle(assignment)
     chosen = _choose(course, bundle, students)
+    make_ready(course, assignment)
     check_gradebook(course, bundle)
     clear_leftovers(course, bundle)
     seed = assignment_seed(course, assignment)

@@ -243,7 +243,7 @@ def _install(course: Course, stage: Course, assignment: str, made: Handout) -> N
     if made.recorded and course.root == checkout():
         write_whole(course.root / RECORDED / f"{assignment}.json", made.recorded)
     solved, target = stage.folder("solution", ".", assignment), course.folder("solution", ".", assignment)
-    target.mkdir(parents=True, exist_ok=True)
+    course.access.make_folder(target)
     for file in solved.glob("*.ipynb"):
         beside = target / f".{file.name}.new"
         shutil.copyfile(file, beside)

@@ -28,6 +28,7 @@ from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.errors import UserError
+from autograder.grading.files.access import Access
 from autograder.grading.gradebook import Opener, patient_url
 from autograder.grading.intake.folder import HandedIn, read_folder
 from autograder.grading.intake.helpers import instructors_files
@@ -194,11 +195,16 @@ class Course:
         url = patient_url(str(self.directory.db_url))
         return url.get_backend_name() != "sqlite" or bool(url.database and Path(url.database).exists())
 
+    @cached_property
+    def access(self) -> Access:
+        """Who may read and write what grading makes: its owner, or the course's group."""
+        return Access.of(self.root, bool(self.directory.groupshared))
+
     @contextmanager
     def gradebook(self) -> Iterator[Gradebook]:
         """The gradebook, opened; `UserError` if it is locked, read-only or broken."""
         address = str(self.directory.db_url)
-        opener = self._openers.setdefault(address, Opener(address, self.directory.course_id))
+        opener = self._openers.setdefault(address, Opener(address, self.directory.course_id, self.access))
         with opener.open() as gradebook:
             yield gradebook
 

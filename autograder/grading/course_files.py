@@ -129,6 +129,9 @@ def _write(origin: Path, stage: Path, name: str, empty: bool) -> None:
     for file, text in written.items():
         if not (stage / file).exists():
             (stage / file).write_text(text, encoding="utf-8")
+    for part in ("source", "solutions"):
+        if (stage / part).is_dir():
+            (stage / part).chmod(0o700)  # a machine may have students on it
 
 
 def checkout() -> Path | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from autograder import __version__
-from autograder.grading.course import CONFIG_FILE, find_alembic
+from autograder.grading.course import CONFIG_FILE, Course, find_alembic
+from autograder.grading.files.open_paths import open_paths
 from autograder.worker import gpus
 from autograder.worker.confine import Level, best_level, probe
 
@@ -32,13 +34,20 @@ PINNED = {"torch": "2.13.0", "nbgrader": "0.9.6"}
 
 
 def examine(course: Path) -> dict[str, Any]:
-    """Versions, confinement layers, GPU and course, as plain data; `problems` says what to do."""
+    """Versions, confinement layers, GPU and course, as plain data; `problems` says what to do.
+
+    `open` is what every account of the machine can get at: that matters where students have accounts, and
+    has nothing to do with whether the machine can grade.
+    """
     layers = probe()
     level = best_level(layers)
     versions = {name: _version(name) for name in PACKAGES}
     problems = [
-        f"{layer.name} does not hold ({layer.detail}): {layer.remedy}" for layer in layers if not layer.holds
+        f"{layer.name} does not hold ({layer.detail}): {layer.remedy}"
+        for layer in layers
+        if not layer.holds and layer.remedy
     ]
+    here = Course.at(course) if (course / CONFIG_FILE).is_file() else None
     for name, wanted in PINNED.items():
         if not (versions[name] or "").startswith(wanted):
             problems.append(
@@ -64,7 +73,8 @@ def examine(course: Path) -> dict[str, Any]:
         ],
         "gpu": gpus.describe(),
         "gpu_use": GPU_USE,
-        "course": str(course.resolve()) if (course / CONFIG_FILE).is_file() else None,
+        "course": str(here.root) if here is not None else None,
+        "open": [asdict(each) for each in open_paths(here)],
         "problems": problems,
         "can_grade": level is not Level.NONE
         and all(versions[name] for name in PINNED)

@@ -7,8 +7,10 @@ Graders here wait `LOCK_SECONDS` for both, and then say so.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import sqlalchemy
 import sqlalchemy.exc
@@ -17,6 +19,7 @@ from nbgrader.api import Gradebook, InvalidEntry
 from sqlalchemy.engine import URL, make_url
 
 from autograder.grading.errors import UserError
+from autograder.grading.files.access import UMASK, Access
 
 LOCK_SECONDS = 60
 """How long to wait for another writer. SQLite: `?timeout=SECONDS` in `db_url` overrides it."""
@@ -50,8 +53,8 @@ class Opener:
     compiling them would be most of what it costs to record a submission.
     """
 
-    def __init__(self, db_url: str, course_id: str) -> None:
-        self._db_url, self._course_id = db_url, course_id
+    def __init__(self, db_url: str, course_id: str, access: Access = UMASK) -> None:
+        self._db_url, self._course_id, self._access = db_url, course_id, access
         self._gradebook: Gradebook | None = None
 
     @contextmanager
@@ -63,11 +66,27 @@ class Opener:
         url = patient_url(self._db_url)
         with _told(url):
             if self._gradebook is None:
+                self._make_file(url)
                 self._gradebook = Gradebook(url, self._course_id)
             try:
                 yield self._gradebook
             finally:
                 self._gradebook.close()  # rolls back; another session and connection are made when needed
+
+    def _make_file(self, url: URL) -> None:
+        """Make an SQLite file before SQLite does: an empty one is a new database, and its mode is ours."""
+        path = sqlite_file(url)
+        if path is not None:
+            with suppress(OSError):  # there already, or it cannot be made: SQLite says why
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+                self._access.give(path)
+
+
+def sqlite_file(url: URL) -> Path | None:
+    """The file that an SQLite gradebook lies in; `None` for other databases."""
+    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
+        return None
+    return Path(url.database)
 
 
 @contextmanager

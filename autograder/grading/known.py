@@ -59,7 +59,9 @@ def known_mistakes(
     tasks = {task: [asdict(known) for known in mistakes] for task, mistakes in table.items()}
     with one_writer(course):
         write_whole(
-            _path(course, bundle), json.dumps({"key": _key(bundle, seed), "tasks": tasks}, indent=1) + "\n"
+            _path(course, bundle),
+            json.dumps({"key": _key(bundle, seed), "tasks": tasks}, indent=1) + "\n",
+            course.access,
         )
     return table
 

@@ -98,7 +98,10 @@ def record(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
     student, assignment = graded.verdict.student, graded.verdict.assignment
     notebook = course.folder("autograded", student, assignment) / f"{bundle.notebook}.ipynb"
     with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
-        with staged(notebook, graded.notebook + "\n"), staged_beside(course, student, assignment):
+        with (
+            staged(notebook, graded.notebook + "\n", course.access),
+            staged_beside(course, student, assignment),
+        ):
             _save(course, bundle, graded)
         _set_permissions(course, student, assignment)
         withdraw_feedback(course, student, assignment)
@@ -108,6 +111,7 @@ def record_scores(course: Course, bundle: Bundle, graded: Graded, key: Key) -> N
     """Record the scores, the late penalty and the verdict: what `nbgrader autograde` leaves to us."""
     with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
         _save(course, bundle, graded)
+        course.access.open_to_the_group(course.folder("autograded", graded.verdict.student, "."))
         withdraw_feedback(course, graded.verdict.student, graded.verdict.assignment)
 
 
@@ -239,7 +243,9 @@ def _file_time(
 
 
 def _set_permissions(course: Course, student: str, assignment: str) -> None:
+    """As nbgrader sets them, and for the student's folder, too, which it forgets to share."""
     Autograde(coursedir=course.directory, config=course.config).set_permissions(assignment, student)
+    course.access.open_to_the_group(course.folder("autograded", student, "."))
 
 
 def _is_whole(path: Path) -> bool:

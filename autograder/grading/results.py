@@ -9,6 +9,7 @@ from typing import Any
 from autograder.grading.blank import blank_verdict
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.files.ready import require_readable
 from autograder.grading.marks import NobodyGraded, read_marks
 from autograder.grading.store import load_verdict
 from autograder.grading.verdict import Finding
@@ -22,7 +23,10 @@ def results(course: Course, assignment: str) -> list[dict[str, Any]]:
     """
     bundle = course.bundle(assignment)
     found: dict[str, dict[str, Any]] = {}
-    for path in sorted(course.verdict_path("x", assignment).parent.glob("*.json")):
+    folder = course.verdict_path("x", assignment).parent
+    require_readable(course, assignment, folder.parent, folder)
+    for path in sorted(folder.glob("*.json")):
+        require_readable(course, assignment, path)
         kept = load_verdict(course, path.stem, assignment)
         if kept is not None:
             found[path.stem] = kept.verdict

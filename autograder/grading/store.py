@@ -22,6 +22,7 @@ from autograder import __version__
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
+from autograder.grading.files.access import UMASK, Access
 from autograder.grading.gradebook import LOCK_SECONDS
 from autograder.grading.intake.folder import HandedIn
 from autograder.grading.verdict import Verdict
@@ -67,7 +68,7 @@ def _versions() -> tuple[str, ...]:
 
 
 @contextmanager
-def staged(path: Path, text: str, mode: int = 0o666) -> Iterator[None]:
+def staged(path: Path, text: str, access: Access = UMASK) -> Iterator[None]:
     """Write a file beside its place, and put it there when the block ends well.
 
     A reader sees the old file or the new one. If the block fails, neither the file nor a folder made
@@ -76,8 +77,9 @@ def staged(path: Path, text: str, mode: int = 0o666) -> Iterator[None]:
     made = [folder for folder in path.parents if not folder.exists()]
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        access.make_folder(path.parent)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666 & (access.file or 0o666))
+        access.give(beside)
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         yield
@@ -91,9 +93,9 @@ def staged(path: Path, text: str, mode: int = 0o666) -> Iterator[None]:
         raise
 
 
-def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
+def write_whole(path: Path, text: str, access: Access = UMASK) -> None:
     """Write a file whole or not at all."""
-    with staged(path, text, mode):
+    with staged(path, text, access):
         pass
 
 
@@ -105,8 +107,8 @@ def one_writer(course: Course) -> Iterator[None]:
     database the gradebook is in. Raises `UserError` after `LOCK_SECONDS` of waiting.
     """
     path = course.root / ".autograder" / "lock"
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    course.access.make_folder(path.parent)
+    descriptor = _lock_file(path, course.access)
     try:
         deadline = time.monotonic() + LOCK_SECONDS
         while not _locked(descriptor):
@@ -119,6 +121,15 @@ def one_writer(course: Course) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _lock_file(path: Path, access: Access) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        access.give(path)
+        return descriptor
 
 
 def _locked(descriptor: int) -> bool:
@@ -160,7 +171,7 @@ def assignment_seed(course: Course, assignment: str) -> int:
         if not path.exists():
             with one_writer(course):
                 if not path.exists():
-                    write_whole(path, f"{secrets.randbits(62)}\n", 0o600)
+                    write_whole(path, f"{secrets.randbits(62)}\n", course.access)
         secret = int(path.read_text())
     except (OSError, ValueError) as error:
         raise UserError(f"The course's seed in {path} cannot be read or made: {error}.") from error
@@ -175,7 +186,7 @@ def staged_verdict(
     told = verdict.as_json() if isinstance(verdict, Verdict) else verdict
     kept = {**asdict(key), "content": content, "verdict": told}
     path = course.verdict_path(told["student"], told["assignment"])
-    with staged(path, json.dumps(kept) + "\n"):
+    with staged(path, json.dumps(kept) + "\n", course.access):
         yield
 
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from autograder.grading.files.access import UMASK, Access
 from autograder.grading.marks import STATES
 from autograder.grading.store import write_whole
 from autograder.reporting.attention import REASONS
@@ -97,6 +98,6 @@ def breakable(name: str) -> Markup:
     return Markup("<wbr>").join(re.findall(r"[^_]{1,10}_*|_+", name))
 
 
-def write_page(report: Report, path: Path, formgrader: str = FORMGRADER) -> None:
+def write_page(report: Report, path: Path, formgrader: str = FORMGRADER, access: Access = UMASK) -> None:
     """Write the page whole or not at all."""
-    write_whole(path, page(report, path.absolute().parent, formgrader))
+    write_whole(path, page(report, path.absolute().parent, formgrader), access)

@@ -169,9 +169,14 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
         say(found["gpu_use"], markup=False)
     say(f"Confinement: {found['level']}", style="bold", markup=False)
     for layer in found["layers"]:
-        say(f"  {'✓' if layer['holds'] else '✗'} {layer['name']}: {layer['detail']}", markup=False)
+        sign = "✓" if layer["holds"] else "✗" if layer["remedy"] else "–"
+        say(f"  {sign} {layer['name']}: {layer['detail']}", markup=False)
     for problem in found["problems"]:
         say(f"! {problem}", markup=False)
+    if found["open"]:
+        say("Open to every account of this machine, which matters where students have one:", markup=False)
+    for each in found["open"]:
+        say(f"  {each['mode']} {each['path']}: {each['remedy']}", markup=False, soft_wrap=True)
     say(
         "This machine can grade." if found["can_grade"] else "This machine cannot grade.",
         style="bold",

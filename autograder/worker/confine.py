@@ -224,5 +224,5 @@ _PROBES: tuple[tuple[str, Callable[[], str], str], ...] = (
     ("seccomp", _probe_seccomp, "Install pyseccomp and the system's libseccomp (apt install libseccomp2)."),
     ("rlimits", _probe_limits, "Raise the hard limits that ulimit -H -a shows."),
     ("no-new-privileges", _probe_no_new_privileges, "Use Linux 4.10 or later."),
-    ("memory-cgroup", _probe_cgroup, "Nothing needs doing."),
+    ("memory-cgroup", _probe_cgroup, ""),
 )

@@ -33,7 +33,7 @@ def staged_beside(course: Course, student: str, assignment: str) -> Iterator[Non
             if text is None:
                 gone.append(path)
             else:
-                stack.enter_context(staged(path, text))
+                stack.enter_context(staged(path, text, course.access))
         yield
     for path in gone:
         path.unlink(missing_ok=True)

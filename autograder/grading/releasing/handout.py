@@ -78,7 +78,8 @@ def handout(course: Course, bundle: Bundle, workers: WarmParent | None = None) -
         if workers is None:
             parent.close()
     with one_writer(course):
-        write_whole(path, json.dumps({"key": key, "files": made.files, "recorded": made.recorded}) + "\n")
+        text = json.dumps({"key": key, "files": made.files, "recorded": made.recorded}) + "\n"
+        write_whole(path, text, course.access)
     return made
 
 

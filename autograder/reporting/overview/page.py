@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
+from autograder.grading.files.access import UMASK, Access
 from autograder.grading.marks import STATES
 from autograder.grading.store import write_whole
 from autograder.reporting.attention import REASONS
@@ -56,6 +57,8 @@ def course_page(report: CourseReport, folder: Path, formgrader: str = FORMGRADER
     )
 
 
-def write_course_page(report: CourseReport, path: Path, formgrader: str = FORMGRADER) -> None:
+def write_course_page(
+    report: CourseReport, path: Path, formgrader: str = FORMGRADER, access: Access = UMASK
+) -> None:
     """Write the page whole or not at all."""
-    write_whole(path, course_page(report, Path(os.path.abspath(path)).parent, formgrader))
+    write_whole(path, course_page(report, Path(os.path.abspath(path)).parent, formgrader), access)
