@@ -135,8 +135,9 @@ class TestEmpty:
         return made(tmp_path / "course", "--empty")
 
     def test_it_has_no_assignment_and_build_says_what_to_do(self, course):
-        assert list((course / "source").iterdir()) == []
+        assert [path for path in (course / "source").iterdir() if path.is_dir()] == []
         assert list((course / "solutions" / "mistakes").iterdir()) == []
+        assert (course / "source" / "students.md").is_file()
         said = refused("build", "--course", course)
         assert "`autograder new-assignment 01_first` writes one" in said
 
@@ -153,7 +154,7 @@ class TestEmpty:
     @pytest.mark.parametrize("name", ["../out", "a/b", "", "a+b", ".hidden", "ü"])
     def test_a_name_that_nbgrader_could_not_use_is_refused(self, course, name):
         assert "cannot be an assignment's name" in refused("new-assignment", name, "--course", course)
-        assert list((course / "source").iterdir()) == []
+        assert [path for path in (course / "source").iterdir() if path.is_dir()] == []
 
     @pytest.mark.slow
     def test_the_first_assignment_builds_holds_and_grades_as_it_is(self, course):
@@ -162,6 +163,7 @@ class TestEmpty:
             told = autograder(command, "01_first", "--course", course)
             assert told.returncode == 0, told.stdout + told.stderr
         assert "Everything holds" in told.stdout
+        assert (course / "release" / "01_first" / "students.md").is_file()
         assert "these two marks" not in (course / "release" / "01_first" / "first.ipynb").read_text()
         for student, step in (("ada", "solutions"), ("ben", "release")):
             folder = course / "submitted" / student / "01_first"

@@ -20,6 +20,8 @@ CONFIG = "nbgrader_config.py"
 COURSE_PARTS = ("source", CONFIG)
 MISTAKES, VARIANTS = "solutions/mistakes", "solutions/variants"
 """What else a course may have: its catalogue of known mistakes, and right answers in other styles."""
+PAGE = "students.*"
+"""The page that goes out to students with every assignment, and its picture; they lie in `source/`."""
 SKELETON = "skeleton"
 """The assignment that one's own begin with."""
 COURSE_PACKAGE = "autograder_course"
@@ -109,6 +111,8 @@ def _write(origin: Path, stage: Path, name: str, empty: bool) -> None:
     if empty:
         for part in ("source", MISTAKES):
             (stage / part).mkdir(parents=True)
+        for page in sorted(origin.glob(f"source/{PAGE}")):
+            shutil.copyfile(page, stage / "source" / page.name)
         for page in (origin / "source").glob("students.*"):
             shutil.copyfile(page, stage / "source" / page.name)
     else:
@@ -119,12 +123,13 @@ def _write(origin: Path, stage: Path, name: str, empty: bool) -> None:
                 )
     config = (origin / CONFIG).read_text(encoding="utf-8")
     (stage / CONFIG).write_text(with_course_id(config, name), encoding="utf-8")
-    sources = sorted(path for path in (stage / "source").iterdir() if any(path.glob("*.ipynb")))
+    sources = sorted({path.parent for path in stage.glob("source/*/*.ipynb")})
     written = texts(
         name,
         [path.name for path in sources],
         has_mistakes=(stage / MISTAKES).is_dir(),
         has_variants=(stage / VARIANTS).is_dir(),
+        has_page=any(stage.glob(f"source/{PAGE}")),
     )
     for file, text in written.items():
         if not (stage / file).exists():

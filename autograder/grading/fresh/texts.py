@@ -22,7 +22,7 @@ _LOOP = (
 
 
 def texts(
-    course_id: str, assignments: list[str], *, has_mistakes: bool, has_variants: bool
+    course_id: str, assignments: list[str], *, has_mistakes: bool, has_variants: bool, has_page: bool
 ) -> dict[str, str]:
     """The files to write, by name."""
     environment = Environment(  # the texts are no HTML: nothing is escaped
@@ -41,5 +41,6 @@ def texts(
         "width": max(len(command) for command, _ in daily) + 2,
         "has_mistakes": has_mistakes,
         "has_variants": has_variants,
+        "has_page": has_page,
     }
     return {name: environment.get_template(file).render(given) for name, file in _TEMPLATES.items()}
