@@ -61,12 +61,11 @@ def built(tmp_path_factory) -> Path:
 def test_building_twice_gives_the_same_bytes(built):
     before = files(built, "release", "solutions")
     assert len(before) == 2
-    build(Course.at(built), [LSTM], say=lambda line: None)
+    build(Course.at(built), [LSTM], say=lambda line: None, force=True)
     assert files(built, "release", "solutions") == before
 
 
 REFUSED = {
-    "solution": ({"lstm_cell": ("f * c", "c")}, "gives its solution 0.0 of 2.0 points"),
     "stub": (
         {
             "lstm_gates": (
@@ -77,6 +76,14 @@ REFUSED = {
             )
         },
         "the unsolved notebook gets points (2 for `lstm_gates`)",
+    ),
+    "a cell that stops": (
+        {"demonstration": ("print(2)", "1 / 0")},
+        "in a notebook, line 2 of cell 33 (print(1)) stops with ZeroDivisionError: division by zero",
+    ),
+    "a demonstration too early": (
+        {"demonstration": ("print(1)", "LSTMCell(3, 5)")},
+        "in the unsolved notebook, cell 33 (LSTMCell(3, 5)) stops with NotImplementedError",
     ),
     "demonstration": (
         {"demonstration": ("print(2)", "lstm_cell = None")},
@@ -112,3 +119,60 @@ def test_build_refuses_points_that_differ_from_the_checks(built, tmp_path):
         "1 problem; nothing was run and nothing was changed.",
     ]
     assert (everything(course), files(course, "solutions")) == before
+
+
+KNOWN = """
+[memory_kept_whole]
+task = "lstm_cell"
+find = "= c + i * g"
+replace = "= 1 * c + i * g"
+caught_by = "values"
+hint = "What does the forget gate do here?"
+"""
+
+
+@pytest.mark.slow
+def test_a_build_says_why_the_solution_loses_points(built, tmp_path):
+    course = copy_course(built, tmp_path / "course")
+    short_source(course, lstm_cell=("f * c", "c"))
+    (course / "solutions" / "mistakes").mkdir()
+    (course / "solutions" / "mistakes" / f"{LSTM}.toml").write_text(KNOWN)
+    before = everything(course), files(course, "solutions")
+    result = autograder_here("build", LSTM, "--course", course)
+    assert result.returncode == 1
+    told = [line.strip() for line in result.stderr.splitlines()]
+    assert "lstm_cell  0 of 2" in told
+    assert "✗ One step gives the same h and c as nn.LSTMCell." in told
+    assert "Known mistake memory_kept_whole: What does the forget gate do here?" in told
+    assert any("has the right shape but not the right values" in line for line in told)
+    assert told[-1].startswith(f"{LSTM} cannot be released: its own solution gets ")
+    assert (everything(course), files(course, "solutions")) == before
+
+
+@pytest.mark.slow
+def test_a_source_notebook_is_checked_before_it_is_built(tmp_path):
+    (tmp_path / "source" / LSTM).mkdir(parents=True)
+    shutil.copyfile(ROOT / "nbgrader_config.py", tmp_path / "nbgrader_config.py")
+    short_source(tmp_path)
+    before = files(tmp_path, ".")
+    notebook = tmp_path / "source" / LSTM / NOTEBOOK
+    result = autograder_here("check", notebook, "--course", tmp_path)
+    assert result.stdout.splitlines()[0] == f"{LSTM}: graded, 10 of 10 points", result.stderr
+    assert files(tmp_path, ".") == before
+    short_source(tmp_path, lstm_gates=("### END SOLUTION", ""))
+    result = autograder_here("check", notebook, "--course", tmp_path)
+    assert result.returncode == 1
+    assert "cell `lstm_gates`, line 14: `BEGIN SOLUTION` without a `END SOLUTION`" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_build_counts_what_a_person_grades(built, tmp_path):
+    course = copy_course(built, tmp_path / "course")
+    notebook = nbformat.read(course / "source" / LSTM / NOTEBOOK, as_version=4)
+    marks = {"grade": True, "grade_id": "free", "locked": False, "points": 2, "schema_version": 3}
+    marks |= {"solution": True, "task": False}
+    notebook.cells.append(nbformat.v4.new_markdown_cell("Because.", metadata={"nbgrader": marks}))
+    nbformat.write(notebook, course / "source" / LSTM / NOTEBOOK)
+    result = autograder_here("build", LSTM, "--course", course)
+    last = result.stdout.splitlines()[-1]
+    assert last == f"{LSTM}: built, 5 tasks, 12 points, 2 of them graded by hand", result.stderr

@@ -88,7 +88,7 @@ def test_everything_is_told_at_once(course):
     )
     problems = told(course)
     assert [problem.partition(": ")[0] for problem in problems] == [
-        f"{SOURCE}, cell `setup`, line 7",
+        f"{SOURCE}, cell `setup`, line {line_of('setup', 'manual_seed')}",
         f"{SOURCE}, cell `lstm_gates`, line {line_of('lstm_gates', 'BEGIN SOLUTION')}",
         f"{SOURCE}, cell `copy_from_torch`, line {line_of('copy_from_torch', 'END SOLUTION')}",
         f"{SOURCE}, cell `copy_from_torch`, line {line_of('copy_from_torch', 'BEGIN SOLUTION')}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,11 @@ from autograder.cli.console import (
     tell,
     told,
 )
+from autograder.cli.progress import steps
+
+if TYPE_CHECKING:
+    from autograder.grading.build import Built
+    from autograder.grading.course import Course
 
 STOPPED = "Stopped. What was graded is on record; the same command goes on from there."
 STOPPED_FORCED = (
@@ -108,25 +113,68 @@ def new_assignment(
 @app.command()
 def build(
     assignments: AssignmentsArgument = None,
+    force: Annotated[bool, typer.Option("--force", help="Build again what has not changed, too.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on: look at every file that is saved, and build what changed.")
+    ] = False,
     course: CourseOption = Path("."),
 ) -> None:
     """Generate release/ and solutions/ from source/; refuse what would be unfair."""
-    from autograder.grading.build import build as build_course
-    from autograder.grading.building.examine import passed_over
-    from autograder.grading.course import Course
+    with told("Stopped. What was built is in place; the same command goes on from there."):
+        with importing():
+            from autograder.grading.building.examine import chosen_assignments, passed_over
+            from autograder.grading.course import Course
 
-    with told():
+        chosen_assignments(Course.at(course), assignments or [])
         for line in [] if assignments else passed_over(Course.at(course)):
             err.print(line, markup=False, soft_wrap=True)
-        for built in build_course(
-            Course.at(course), assignments or [], say=lambda line: out.print(line, markup=False)
-        ):
-            tell(f"{built.assignment}: built, {built.tasks} tasks, {built.max_score:g} points")
+        if watch:
+            from autograder.grading.building.watch import watch_course
+
+            watch_course(Course.at(course), assignments or [], _build_watched, tell)
+            return
+        _build(Course.at(course), assignments or [], force)
+
+
+def _build_watched(course: Course, assignments: list[str]) -> None:
+    """Build in a fork of a watching process: its status is what the watcher sees."""
+    try:
+        with told():
+            try:
+                _build(course, assignments)
+            except KeyboardInterrupt:
+                raise SystemExit(130) from None
+    except typer.Exit as ended:
+        raise SystemExit(ended.exit_code) from None
+
+
+def _build(course: Course, assignments: list[str], force: bool = False) -> None:
+    """Build, and tell what came of it: of a solution that loses points, all that was found out about it."""
+    from autograder.grading.build import SolutionFails
+    from autograder.grading.build import build as build_course
+    from autograder.reporting.tables import print_verdict
+
+    built: list[Built] = []
+    try:
+        with steps(lambda line: out.print(line, markup=False)) as way:
+            build_course(course, assignments, way.say, force=force, advance=way.advance, done=built.append)
+    except SolutionFails as failed:
+        print_verdict(err, failed.verdict.as_json())
+        raise
+    finally:
+        for one in built:
+            _tell_built(one)
+
+
+def _tell_built(one: Built) -> None:
+    by_hand = f", {one.by_hand:g} of them graded by hand" if one.by_hand else ""
+    what = "unchanged since it was built (--force builds it all the same)" if one.unchanged else "built"
+    tell(f"{one.assignment}: {what}, {one.tasks} tasks, {one.max_score:g} points{by_hand}")
 
 
 @app.command()
 def check(
-    notebook: Annotated[Path, typer.Argument(help="A submitted or solved notebook.")],
+    notebook: Annotated[Path, typer.Argument(help="A submitted notebook, or one of source/, built or not.")],
     as_json: JsonOption = False,
     assignment: Annotated[
         str | None,
@@ -200,6 +248,7 @@ def validate(
     assignments: AssignmentsArgument = None,
     as_json: JsonOption = False,
     jobs: JobsOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Validate again what has not changed, too.")] = False,
     course: CourseOption = Path("."),
 ) -> None:
     """Grade the checks themselves with known mistakes and right answers. Exit status 1 if they fail."""
@@ -209,21 +258,26 @@ def validate(
     from autograder.reporting.matrix import print_validation
 
     with told():
-        found = [
-            each.as_json()
-            for each in validate_course(
+        with steps(lambda line: err.print(line, markup=False)) as way:
+            validations = validate_course(
                 Course.at(course),
                 assignments or [],
                 jobs or cores(),
-                say=lambda line: err.print(line, markup=False),
+                way.say,
+                force=force,
+                advance=way.advance,
             )
-        ]
-        ok = all(each["ok"] for each in found)
+        for each in validations:
+            if each.unchanged:
+                line = "unchanged since it was validated (--force validates it all the same)"
+                err.print(f"{each.assignment}: {line}", markup=False, soft_wrap=True)
+        found = [each.as_json() for each in validations]
+        ok = all(shown["ok"] for shown in found)
         if as_json:
             print_json({"ok": ok, "assignments": found})
         else:
-            for each in found:
-                print_validation(out, each)
+            for shown in found:
+                print_validation(out, shown)
         if not ok:
             raise typer.Exit(1)
 

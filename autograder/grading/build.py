@@ -11,8 +11,9 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import nbformat
@@ -25,16 +26,19 @@ from nbgrader.utils import determine_grade
 from sqlalchemy import text
 
 from autograder.checking.session import Checks
+from autograder.grading.building.changes import built_before, keep_built, source_digest
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
-from autograder.grading.bundle import OPTIMIZERS, Bundle, grade_id, is_grade, is_solution
+from autograder.grading.building.source import MAY_FAIL, SourceCell
+from autograder.grading.building.stopped import shown_by, stopped_at, stops_unsolved
+from autograder.grading.bundle import DEMONSTRATION, OPTIMIZERS, Bundle, is_grade, is_solution, tags
 from autograder.grading.course import Course
 from autograder.grading.course_files import checkout
 from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.faults.met import met_faults, refuse_faults
-from autograder.grading.judge import judge
-from autograder.grading.known import known_mistakes
+from autograder.grading.judge import Graded, judge
+from autograder.grading.known import known_mistakes, tried_when_needed
 from autograder.grading.pool import cores
 from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
 from autograder.grading.releasing.page import write_page
@@ -42,6 +46,8 @@ from autograder.grading.store import assignment_seed, write_whole
 from autograder.grading.verdict import Verdict
 from autograder.grading.warm import RunLimits, WarmParent
 
+STEPS = 5
+"""How many steps the building of an assignment tells of."""
 PROOF_SEED = 20_260_101
 """Any seed will do to prove a build; a fixed one makes a refusal repeatable."""
 
@@ -53,39 +59,113 @@ class Built:
     assignment: str
     tasks: int
     max_score: float
+    """The points of all tasks, those included that a person gives."""
+    by_hand: float = 0.0
+    """The points of cells that a person grades."""
+    unchanged: bool = False
+    """Nothing was done: it had been built, and nothing has changed since."""
 
 
-def build(course: Course, assignments: list[str], say: Callable[[str], None] = print) -> list[Built]:
+class SolutionFails(UserError):
+    """An assignment whose own solution loses points; `verdict` has all that was found out about it."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        super().__init__(
+            f"{verdict.assignment} cannot be released: its own solution gets {verdict.score:g} of "
+            f"{verdict.max_score:g} points, or fails a check. Nothing was changed."
+        )
+
+
+def source_bundle(course: Course, assignment: str) -> Bundle:
+    """All that grading the assignment needs, from its source as it is, built or not.
+
+    A catalogue that does not fit the solution as it is now is left out: a build says what is wrong with it.
+    """
+    with tempfile.TemporaryDirectory(prefix="autograder-source-") as made:
+        stage = _stage(course, assignment, Path(made))
+        # Of what no one submits to, no gradebook need know; making one takes seconds.
+        stage.config.GenerateAssignment.no_database = True
+        stage.config.SaveCells.enabled = False
+        _generate_release(stage, assignment)
+        bundle = stage.bundle(assignment)
+    with suppress(UserError):
+        return replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
+    return bundle
+
+
+def build(
+    course: Course,
+    assignments: list[str],
+    say: Callable[[str], None] = print,
+    *,
+    force: bool = False,
+    advance: Callable[[int, int], None] = lambda done, total: None,
+    done: Callable[[Built], None] = lambda built: None,
+) -> list[Built]:
     """Build the assignments, in order; `UserError` for the first that must not be released.
 
     What can be seen without running anything is looked at first, in all of them: `Unfit` names all of it.
+    What has not changed since it was built is left as it is, unless it is forced. `advance` is told how many
+    of all steps are done, `done` of each assignment when it is.
     """
     chosen = chosen_assignments(course, assignments)
     problems = examine(course, chosen)
     if problems:
         raise Unfit(problems)
-    # The proof runs the demonstrations, too, and those may train something.
-    with WarmParent(RunLimits(cell_seconds=120, total_seconds=600), preload=OPTIMIZERS) as workers:
-        return [_build_one(course, name, workers, say) for name in chosen]
+    built = {} if force else {name: one for name in chosen if (one := _built_before(course, name))}
+    todo = [name for name in chosen if name not in built]
+    for one in built.values():
+        done(one)
+    steps = 0
+
+    def step(line: str) -> None:
+        nonlocal steps
+        advance(steps, STEPS * len(todo))
+        say(line)
+        steps += 1
+
+    if todo:
+        # The proof runs the demonstrations, too, and those may train something.
+        limits = RunLimits(cell_seconds=120, total_seconds=600)
+        with WarmParent(limits, preload=OPTIMIZERS) as workers:
+            for name in todo:
+                source = source_digest(course, name)
+                built[name] = one = _build_one(course, name, workers, step)
+                keep_built(course, name, source, asdict(one))
+                done(one)
+    return [built[name] for name in chosen]
+
+
+def _built_before(course: Course, assignment: str) -> Built | None:
+    """What was built, if nothing has changed since."""
+    told = built_before(course, assignment)
+    return replace(Built(**told), unchanged=True) if told else None
 
 
 def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callable[[str], None]) -> Built:
-    say(f"{assignment}: generating")
-    with tempfile.TemporaryDirectory(prefix="autograder-build-") as made:
-        stage = _stage(course, assignment, Path(made))
+    say(f"{assignment}: judging the solution")
+    bundle = source_bundle(course, assignment)
+    own_stripped(bundle)
+    full = with_checks_of(bundle, lambda checks: _judge_solution(bundle, checks, workers))
+    say(f"{assignment}: running the solution in a notebook")
+    with tempfile.TemporaryDirectory(prefix="autograder-build-") as folder:
+        stage = _stage(course, assignment, Path(folder))
         _generate_release(stage, assignment)
-        bundle = stage.bundle(assignment)
-        own_stripped(bundle)
-        with_checks_of(bundle, lambda checks: _prove_checks(bundle, checks, workers))
         solution = _generate_solution(stage, assignment)
-        say(f"{assignment}: proving the solution and the release")
-        verdict = with_checks_of(bundle, lambda checks: _prove(bundle, solution, checks, workers))
+        say(f"{assignment}: proving the release")
+        bundle = stage.bundle(assignment)
+        with_checks_of(bundle, lambda checks: _prove(bundle, solution, full, checks, workers))
+        say(f"{assignment}: trying the known mistakes")
         bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
-        _install(course, stage, assignment, handout(course, bundle, workers))
+        made = handout(course, bundle, workers)
+        say(f"{assignment}: putting it in place")
+        _install(course, stage, assignment, made)
     # Now rather than when the first class waits for its grades.
     bundle = course.bundle(assignment)
     known_mistakes(course, bundle, assignment_seed(course, assignment), workers, cores())
-    return Built(assignment, len(bundle.tasks), verdict.max_score)
+    by_hand = _graded_by_hand(bundle)
+    return Built(assignment, len(full.tasks) + len(by_hand), full.max_score + sum(by_hand), sum(by_hand))
 
 
 def _stage(course: Course, assignment: str, root: Path) -> Course:
@@ -136,21 +216,20 @@ def _generate_solution(course: Course, assignment: str) -> bytes:
         raise UserError(f"nbgrader could not generate the solution of {assignment}: {error}") from error
     (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
+    for number, cell in enumerate(notebook.cells, 1):
         if cell["cell_type"] != "code":
             continue
-        for output in cell["outputs"]:
-            if output["output_type"] == "error":
-                raise UserError(
-                    f"{assignment} cannot be released: in a notebook, a cell of its solution stops with "
-                    f"{output['ename']}: {output['evalue']}"
-                )
+        where = SourceCell(number, cell, assignment)
+        stopped = next((each for each in cell["outputs"] if each["output_type"] == "error"), None)
+        if stopped is not None and MAY_FAIL not in where.tags:
+            raise UserError(f"{assignment} cannot be released: in a notebook, {stopped_at(where, stopped)}")
         if is_grade(cell) and not is_solution(cell):
             score, maximum = determine_grade(cell)
             if score != maximum:
                 raise UserError(
-                    f"{assignment} cannot be released: in a notebook, `{grade_id(cell)}` gives its solution "
-                    f"{score} of {maximum} points."
+                    f"{assignment} cannot be released: in a notebook, {where.name} gives its solution "
+                    f"{score} of {maximum} points, though grading gives all of them. It shows:\n"
+                    f"{shown_by(cell)}"
                 )
         cell["outputs"] = _with_streams_joined(cell["outputs"])
     made = (str(nbformat.writes(notebook)) + "\n").encode()
@@ -174,25 +253,28 @@ def _with_streams_joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
     return joined
 
 
-def _prove(bundle: Bundle, solution: bytes, checks: Checks, workers: WarmParent) -> Verdict:
-    def run(raw: bytes, which: Bundle) -> Verdict:
-        return judge(raw, which, student="build", seed=PROOF_SEED, checks=checks, workers=workers).verdict
+def _judge_solution(bundle: Bundle, checks: Checks, workers: WarmParent) -> Verdict:
+    """The verdict on the source's own solution; `SolutionFails` if there is anything to say against it."""
+    known = tried_when_needed(bundle, PROOF_SEED, checks, workers)
+    raw = bundle.with_answers(bundle.solution)
+    full = judge(
+        raw, bundle, student="build", seed=PROOF_SEED, checks=checks, workers=workers, known=known
+    ).verdict
+    refuse_faults(bundle.assignment, met_faults(("its own solution", task) for task in full.tasks))
+    failed = any(check.outcome != "passed" for task in full.tasks for check in task.checks)
+    if failed or full.status != "graded" or full.score != full.max_score:
+        raise SolutionFails(full)
+    return full
 
-    full = run(solution, bundle)
-    for task in full.tasks:
-        for check in task.checks:
-            if check.outcome != "passed":
-                raise UserError(
-                    f"{bundle.assignment} cannot be released: its own solution does not pass "
-                    f"`{check.check}` of `{task.task}` "
-                    f"({check.outcome}): {check.message}"
-                )
-    if full.status != "graded" or full.score != full.max_score:
-        raise UserError(
-            f"{bundle.assignment} cannot be released: its own solution gets "
-            f"{full.score:g} of {full.max_score:g}."
-        )
-    empty = run(bundle.released.encode(), bundle)
+
+def _prove(bundle: Bundle, solution: bytes, full: Verdict, checks: Checks, workers: WarmParent) -> None:
+    """The release earns nothing and runs from top to bottom; the demonstrations change no score."""
+
+    def run(raw: bytes, which: Bundle) -> Graded:
+        return judge(raw, which, student="build", seed=PROOF_SEED, checks=checks, workers=workers)
+
+    released = bundle.released.encode()
+    empty = run(released, bundle).verdict
     refuse_faults(bundle.assignment, met_faults(("the unsolved notebook", task) for task in empty.tasks))
     if empty.score != 0:
         gets = ", ".join(f"{task.score:g} for `{task.task}`" for task in empty.tasks if task.score)
@@ -200,27 +282,31 @@ def _prove(bundle: Bundle, solution: bytes, checks: Checks, workers: WarmParent)
             f"{bundle.assignment} cannot be released: the unsolved notebook gets points ({gets})."
         )
     everything = replace(bundle, released=_without_demonstration_tags(bundle.released))
-    for raw, expected in ((solution, full), (bundle.released.encode(), empty)):
-        seen = run(raw, everything)
+    solved, unsolved = run(solution, everything), run(released, everything)
+    for seen, expected in ((solved.verdict, full), (unsolved.verdict, empty)):
         if [task.score for task in seen.tasks] != [task.score for task in expected.tasks]:
             raise UserError(
                 f"{bundle.assignment} cannot be released: its demonstrations, which grading leaves out, "
                 "change a score."
             )
-    return full
+    for told in stops_unsolved(solved.notebook, unsolved.notebook):
+        raise UserError(f"{bundle.assignment} cannot be released: in the unsolved notebook, {told}")
 
 
-def _prove_checks(bundle: Bundle, checks: Checks, workers: WarmParent) -> None:
-    """The checks have no fault that the solution meets: a kernel could only say that points are missing."""
-    raw = bundle.with_answers(bundle.solution)
-    verdict = judge(raw, bundle, student="build", seed=PROOF_SEED, checks=checks, workers=workers).verdict
-    refuse_faults(bundle.assignment, met_faults(("its own solution", task) for task in verdict.tasks))
+def _graded_by_hand(bundle: Bundle) -> list[float]:
+    """The points of the cells that a person grades: nbgrader's manually graded answers and its tasks."""
+    found = []
+    for cell in bundle.skeleton().cells:
+        marks = cell["metadata"].get("nbgrader", {})
+        if (is_grade(cell) and is_solution(cell)) or marks.get("task"):
+            found.append(float(marks.get("points", 0)))
+    return found
 
 
 def _without_demonstration_tags(released: str) -> str:
     notebook = nbformat.reads(released, as_version=4)
     for cell in notebook.cells:
-        cell["metadata"].pop("tags", None)
+        cell["metadata"]["tags"] = [tag for tag in tags(cell) if tag != DEMONSTRATION]
     return str(nbformat.writes(notebook))
 
 
@@ -234,7 +320,9 @@ def _install(course: Course, stage: Course, assignment: str, made: Handout) -> N
         shutil.copytree(release, kept)
     try:
         _generate_release(course, assignment)
-    except UserError:  # nbgrader takes the old release away before it finds that it cannot make the new one
+    except (
+        BaseException
+    ):  # nbgrader takes the old release away before it finds that it cannot make the new one
         if kept.is_dir():
             shutil.copytree(kept, release, dirs_exist_ok=True)
         raise

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from autograder.checking.errors import WorkerLost
 from autograder.checking.session import Checks
+from autograder.grading.building.examine import examine, notebook_of
+from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
@@ -21,6 +23,7 @@ from autograder.grading.warm import WarmParent
 def check_notebook(course: Course, notebook: Path, assignment: str | None, workers: WarmParent) -> Verdict:
     """Judge one notebook file as the batch would, with inputs drawn for this one run.
 
+    Of a source notebook of the course, built or not, the solution in it is judged.
     The assignment is the one whose notebook has the file's name, unless it is named. The verdict's
     student is the file's name.
     """
@@ -30,8 +33,19 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None, worke
         raise UserError(
             f"{notebook} is larger than {MAX_BYTES >> 20} MB, which no notebook of this course is."
         )
-    bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
-    raw, seed = notebook.read_bytes(), secrets.randbits(48)
+    source = _source_assignment(course, notebook)
+    if source is not None:
+        from autograder.grading.build import source_bundle  # it imports all of nbgrader's applications
+
+        problems = examine(course, [source], catalogue=False)
+        if problems:
+            raise Unfit(problems)
+        bundle = source_bundle(course, source)
+        raw = bundle.with_answers(bundle.solution)
+    else:
+        bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
+        raw = notebook.read_bytes()
+    seed = secrets.randbits(48)
     workers.warm(bundle.preload)
 
     def run(checks: Checks) -> Verdict:
@@ -45,6 +59,16 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None, worke
         return with_checks_of(bundle, run)
     except WorkerLost as lost:
         raise UserError(f"The grading machine failed, not the notebook: {lost}") from lost
+
+
+def _source_assignment(course: Course, notebook: Path) -> str | None:
+    """The assignment whose source notebook this is, if it is one."""
+    here = notebook.resolve()
+    for assignment in course.assignments():
+        path = notebook_of(course, assignment)
+        if path is not None and path.resolve() == here:
+            return assignment
+    return None
 
 
 def _bundle_by_name(course: Course, notebook: Path) -> Bundle:

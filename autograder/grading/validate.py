@@ -7,7 +7,7 @@ each known mistake in it, and the course's right answers in other styles.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from autograder.checking.check import Check
 from autograder.checking.hints import FILE, opened
 from autograder.checking.session import PUBLIC_SEED, Checks
 from autograder.grading.batch import Submitted
+from autograder.grading.building.changes import examined_digest, keep_validated, validated_before
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import OPTIMIZERS
@@ -48,6 +49,17 @@ class Validation:
     """Where the course's right answers in other styles are written."""
     faults: list[MetFault] = field(default_factory=list)
     """Exceptions of checks that are no finding about an answer."""
+    unchanged: bool = False
+    """Nothing was judged: it all held before, and nothing has changed since."""
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Validation:
+        """One that was kept as JSON."""
+        counts = told["counts"]
+        found = cls(
+            told["assignment"], told["problems"], told["mistakes"], told["checks"], counts["variants"]
+        )
+        return replace(found, variants_failed=told["variants_failed"], unchanged=True)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -70,19 +82,43 @@ class Validation:
 
 
 def validate(
-    course: Course, assignments: list[str], jobs: int, say: Callable[[str], None] = print
+    course: Course,
+    assignments: list[str],
+    jobs: int,
+    say: Callable[[str], None] = print,
+    *,
+    force: bool = False,
+    advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Validation]:
-    """Validate the assignments, in order: all of the course if none is named."""
+    """Validate the assignments, in order: all of the course if none is named.
+
+    One in which everything held is not validated again before something changes, unless it is forced.
+    `advance` is told how many of an assignment's notebooks are judged.
+    """
     chosen = chosen_assignments(course, assignments)
     problems = examine(course, chosen)
     if problems:
         raise Unfit(problems)
-    with WarmParent(preload=OPTIMIZERS) as workers:
-        return [_validate(course, name, workers, jobs, say) for name in chosen]
+    kept = {} if force else {name: told for name in chosen if (told := validated_before(course, name))}
+    found = {name: Validation.of(told) for name, told in kept.items()}
+    todo = [name for name in chosen if name not in found]
+    if todo:
+        with WarmParent(preload=OPTIMIZERS) as workers:
+            for name in todo:
+                source = examined_digest(course, name)
+                found[name] = one = _validate(course, name, workers, jobs, say, advance)
+                if not one.problems:  # what does not hold may be the machine's doing: it is tried again
+                    keep_validated(course, name, source, one.as_json())
+    return [found[name] for name in chosen]
 
 
 def _validate(
-    course: Course, assignment: str, workers: WarmParent, jobs: int, say: Callable[[str], None]
+    course: Course,
+    assignment: str,
+    workers: WarmParent,
+    jobs: int,
+    say: Callable[[str], None],
+    advance: Callable[[int, int], None],
 ) -> Validation:
     found = Validation(assignment)
     bundle = course.bundle(assignment)
@@ -110,7 +146,7 @@ def _validate(
             for check in names
         ]
     say(f"{assignment}: judging {len(todo)} notebooks")
-    verdicts = _judged(todo, jobs, Setting(bundle, SEED, workers, known))
+    verdicts = _judged(todo, jobs, Setting(bundle, SEED, workers, known), advance)
     # A right answer may build on another task's in a way that only some answers to that one allow.
     suspects = {
         f"alone {task.task} {name}": {task.task: name}
@@ -137,8 +173,14 @@ def _validate(
     return found
 
 
-def _judged(todo: Sequence[Submitted], jobs: int, setting: Setting) -> dict[str, Verdict]:
+def _judged(
+    todo: Sequence[Submitted],
+    jobs: int,
+    setting: Setting,
+    advance: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, Verdict]:
     verdicts: dict[str, Verdict] = {}
+    advance(0, len(todo))
     for job, told in work_off(todo, jobs, setting):
         assert isinstance(job, Submitted)
         if isinstance(told, Failure):
@@ -146,6 +188,7 @@ def _judged(todo: Sequence[Submitted], jobs: int, setting: Setting) -> dict[str,
             raise UserError(f"{where} could not be judged: {told.reason}")
         assert isinstance(told, Graded)
         verdicts[job.student] = told.verdict
+        advance(len(verdicts), len(todo))
     return verdicts
 
 

@@ -26,13 +26,16 @@ if TYPE_CHECKING:
     from autograder.checking.session import Checks
 
 
-def examine(course: Course, assignments: Sequence[str]) -> list[Problem]:
-    """All problems of some assignments: of their texts and, if those have none, of their collected checks."""
+def examine(course: Course, assignments: Sequence[str], *, catalogue: bool = True) -> list[Problem]:
+    """All problems of some assignments: of their texts and, if those have none, of their collected checks.
+
+    `catalogue=False` leaves the known mistakes out.
+    """
     sources = course.folder("source", ".", ".")
     problems = list(clashes(assignments, _shown(course, sources)))
     for assignment in assignments:
-        found = list(_look_at_texts(course, assignment))
-        problems += found or _look_at_collected(course, assignment)
+        found = list(_look_at_texts(course, assignment, catalogue))
+        problems += found or _look_at_collected(course, assignment, catalogue)
     return problems
 
 
@@ -72,7 +75,7 @@ def notebook_of(course: Course, assignment: str) -> Path | None:
     return found[0] if len(found) == 1 else None
 
 
-def _look_at_texts(course: Course, assignment: str) -> Iterator[Problem]:
+def _look_at_texts(course: Course, assignment: str, catalogue: bool) -> Iterator[Problem]:
     folder = course.folder("source", ".", assignment)
     yield from look_at_folder(folder, _shown(course, folder))
     if "+" in assignment:
@@ -94,7 +97,8 @@ def _look_at_texts(course: Course, assignment: str) -> Iterator[Problem]:
         yield from _look_at_cells(course, cells, checked, folder)
     yield from clashes(checked, str(checks))
     yield from look_at_check_files(files, checks)
-    yield from _look_at_catalogue(course, assignment, cells)
+    if catalogue:
+        yield from _look_at_catalogue(course, assignment, cells)
 
 
 def _look_at_cells(
@@ -129,7 +133,7 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
         yield Problem(f"{shown}, line {fault.line}" if fault.line else shown, fault.message)
 
 
-def _look_at_collected(course: Course, assignment: str) -> list[Problem]:
+def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list[Problem]:
     """What only shows when the check files are imported, and torch with them."""
     from autograder.checking.check import ChecksBroken
     from autograder.checking.session import with_checks
@@ -143,7 +147,8 @@ def _look_at_collected(course: Course, assignment: str) -> list[Problem]:
     points = {cell.task: cell for cell in cells if cell.task}
 
     def look(checks: Checks) -> list[Problem]:
-        return [*_points_differ(points, checks), *_rules_without_check(course, assignment, checks)]
+        rules = _rules_without_check(course, assignment, checks) if catalogue else ()
+        return [*_points_differ(points, checks), *rules]
 
     with bundle.checks_folder() as folder:
         try:

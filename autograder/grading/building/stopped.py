@@ -1,0 +1,56 @@
+"""Cells that stopped when a notebook was run: which one, at which line, with what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.grading.building.source import MAY_FAIL, SourceCell
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_FRAME = re.compile(r"^Cell In\[\d+\], line (\d+)", re.MULTILINE)
+"""How IPython heads the part of a traceback that is about a cell; the first is of the cell that was run."""
+
+
+def stopped_at(cell: SourceCell, error: NotebookNode) -> str:
+    """The cell, its line where a traceback tells it, and what was raised."""
+    told = _COLOURS.sub("", "\n".join(error.get("traceback", [])))
+    found = _FRAME.search(told)
+    lines, line = cell.source.split("\n"), int(found[1]) if found else 0
+    where = f"line {line} of {cell.name}" if line else cell.name
+    code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    raised = ": ".join(filter(None, [error["ename"], error["evalue"]]))
+    return f"{where} stops with {raised}" + (f"\n    {code}" if code else "")
+
+
+def shown_by(cell: NotebookNode) -> str:
+    """What a cell showed, as text: of a card, the part for those who see no page."""
+    texts = []
+    for output in cell["outputs"]:
+        data: Any = output.get("data", {})
+        texts.append(str(data.get("text/plain") or output.get("text") or ""))
+    return "\n".join(filter(None, texts))
+
+
+def stops_unsolved(solved: str, unsolved: str) -> Iterator[str]:
+    """The cells that stop in the unsolved notebook and not in the solved one, both run in the same way.
+
+    Answers and tests are meant to stop there; what stops in both may be the doing of the wall behind which
+    it was run, since the solved notebook ran in a kernel of its own.
+    """
+    pairs = zip(*(nbformat.reads(each, as_version=4).cells for each in (unsolved, solved)), strict=False)
+    for number, (cell, right) in enumerate(pairs, 1):
+        here = SourceCell(number, cell, "")
+        if not here.is_code or here.is_solution or here.is_grade or MAY_FAIL in here.tags:
+            continue
+        error = _error(cell)
+        if error is not None and right["cell_type"] == "code" and _error(right) is None:
+            yield f'{stopped_at(here, error)}\n    What needs a task belongs into `with after("<task>"):`.'
+
+
+def _error(cell: NotebookNode) -> NotebookNode | None:
+    return next((output for output in cell["outputs"] if output["output_type"] == "error"), None)
