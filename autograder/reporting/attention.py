@@ -77,7 +77,7 @@ def _reasons(verdict: Mapping[str, Any]) -> dict[str, list[str]]:
     for each in verdict["findings"]:
         if each["kind"] in REASONS:
             told.setdefault(each["kind"], []).append(each["message"])
-    if verdict["status"] in REASONS and "check_fault" not in told:
+    if verdict["status"] in REASONS and not told.keys() & {"check_fault", "other_notebook"}:
         told.setdefault(verdict["status"], [f"The notebook as a whole: {REASONS[verdict['status']]}."])
     for task in verdict["tasks"]:
         for check in task["checks"]:
