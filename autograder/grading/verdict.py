@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.checking.check import CheckResult
 from autograder.checking.diagnosis import Answered, Known, explain
 from autograder.checking.evidence import Evidence
 from autograder.checking.fault import Fault
-from autograder.checking.prints import Prints
+
+if TYPE_CHECKING:  # it imports torch
+    from autograder.checking.prints import Prints
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
 UNREAD = ("missing", "corrupt")

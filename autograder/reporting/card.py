@@ -11,13 +11,15 @@ import html
 from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import TextWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.checking.evidence import Shape, shapes_told
-from autograder.checking.prints import Prints
 from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
 from autograder.reporting.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
 from autograder.reporting.picture import picture_html, picture_text, picture_words
+
+if TYPE_CHECKING:  # it imports torch
+    from autograder.checking.prints import Prints
 
 _SIGNS = {
     "passed": "✓",
