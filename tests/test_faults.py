@@ -166,7 +166,7 @@ def test_a_student_is_never_told_that_it_is_his(course: Path):
         "a syntax error": (CHECKS.replace("if compare(y, 2 * x):", "if compare(y, 2 * x)"), "line 21"),
         "a fixture": (
             CHECKS.replace("test_shape(submission, sizes", "test_shape(submission, size"),
-            "`test_shape` asks for `size`",
+            "asks for `size`",
         ),
         "what expect needs": (
             CHECKS.replace(', dims="B D", sizes=sizes', ""),

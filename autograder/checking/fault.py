@@ -45,7 +45,7 @@ def fault_of(error: BaseException, folder: Path, shown_as: str = "") -> Fault:
     frames = traceback.extract_tb(error.__traceback__)
     begins = next((at for at, frame in enumerate(frames) if _is_authors(frame.filename, folder)), None)
     if begins is None:  # a file that Python could not read has no line that ran
-        place, shown = _unread(error, frames), []
+        place, shown = _unread(error, frames), list(frames[-_MOST_FRAMES:])
     else:
         shown = list(frames[begins:])
         own = [frame for frame in shown if _is_authors(frame.filename, folder)]
@@ -75,9 +75,9 @@ def _unread(error: BaseException, frames: traceback.StackSummary) -> tuple[str, 
 
 
 def _is_authors(file: str, folder: Path) -> bool:
-    """Whether a line belongs to who writes checks: in their folder, or shared by the packaged ones."""
-    path = Path(file)
-    return path.is_relative_to(folder) or path.is_relative_to(_PACKAGE / "exercises")
+    """Whether a line belongs to who writes checks: in their folder, or beside it in the same package."""
+    shared = folder.parent if (folder / "__init__.py").is_file() else folder  # a package of several folders
+    return Path(file).is_relative_to(shared)
 
 
 def _named(file: str, folder: Path, home: str) -> str:
@@ -85,8 +85,9 @@ def _named(file: str, folder: Path, home: str) -> str:
     path = Path(file)
     if path.is_relative_to(folder):
         return str(Path(home) / path.relative_to(folder))
-    if path.is_relative_to(_PACKAGE):
-        return str(path.relative_to(_PACKAGE.parent))
+    for package in (_PACKAGE, folder.parent):
+        if path.is_relative_to(package):
+            return str(path.relative_to(package.parent))
     return file
 
 
