@@ -258,6 +258,18 @@ def test_doctor_says_what_holds():
     assert all(layer["holds"] or layer["remedy"] for layer in found["layers"])
 
 
+def test_doctor_says_which_torch_grading_takes(tmp_path, monkeypatch):
+    """Students may have others, so another one may be where a class is to be graded."""
+    other = tmp_path / "torch-2.6.0.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.6.0\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    problems = json.loads(autograder("doctor", "--json").stdout)["problems"]
+    (told,) = (problem for problem in problems if problem.startswith("torch "))
+    assert told.startswith("torch is 2.6.0, and grading takes 2.13.0: install torch==2.13.0.")
+    assert "lstm-autograder[grading]" in told
+
+
 def test_only_the_named_student_is_graded(course):
     for student in ("ada", "ben"):
         submit(course, student)

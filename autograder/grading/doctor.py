@@ -51,8 +51,8 @@ def examine(course: Path) -> dict[str, Any]:
     for name, wanted in PINNED.items():
         if not (versions[name] or "").startswith(wanted):
             problems.append(
-                f"{name} is {versions[name] or 'not installed'}; this course is made for {wanted}: "
-                f"install {name}=={wanted}."
+                f"{name} is {versions[name] or 'not installed'}, and grading takes {wanted}: install "
+                f"{name}=={wanted}. The extra has all that grading needs: lstm-autograder[grading]."
             )
     find_alembic()
     if shutil.which("alembic") is None:
