@@ -67,7 +67,8 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
     and others when the notebook is graded; checks that run at grading only are left out, and their
     points are taken for granted when everything else holds.
     `assignment` (the notebook's name) is needed only outside a course notebook, where several have a
-    task of this name. Raises `ValueError` for a task that no notebook has; a notebook shows only its message.
+    task of this name. Below the card the value is not displayed, where a person runs the cell.
+    Raises `ValueError` for a task that no notebook has; a notebook shows only its message.
     """
     from autograder.checking.session import with_checks
     from autograder.tasks import home_here, home_of
@@ -92,7 +93,8 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     from autograder.checking.session import PUBLIC_SEED
     from autograder.checking.submission import Submission
     from autograder.grading.verdict import CheckVerdict, TaskVerdict
-    from autograder.reporting.card import card_brief, card_html, card_text, points
+    from autograder.jupyter.score import Score
+    from autograder.reporting.card import card_brief, card_html, card_text
     from autograder.reporting.progress import progress_line
     from autograder.tasks import hints_of
     from autograder.worker.calls.limit import Limit
@@ -104,21 +106,21 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     unseen = sum(check.points for check in checks.of(task) if check.instead is not None)
     # What a fault of the checks keeps from being judged costs nothing.
     seen = sum(result.check.points for result in results if result.fault is None)
-    verdict = TaskVerdict(task, seen, tuple(CheckVerdict.from_result(result) for result in results))
+    told = tuple(CheckVerdict.from_result(result) for result in results)
+    verdict = TaskVerdict(task, seen, told, only_graded=unseen)
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
     verdict = verdict.diagnosed(opened(hints_of(folder), task, answers) if answers else [])
     _remembered(namespace)[folder, task] = Checked(verdict.score, source)
     quiet = submission.printed and not any(check.prints for check in verdict.checks)
     notes = [_PRINTED_ELSEWHERE] if quiet else []
-    notes += [f"Grading adds checks worth {points(unseen)} points that are not shown here."] if unseen else []
     if len({check.task for check in checks.all}) > 1:
-        notes.append(progress_line(_so_far(folder, checks, namespace)))
+        notes.append(progress_line(_so_far(folder, checks, namespace), told=unseen))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))
     everything = all(check.outcome == "passed" or check.fault is not None for check in verdict.checks)
     if not everything and "NBGRADER_VALIDATING" in os.environ:
         # Of a cell with partial credit `nbgrader validate` and its button show only this.
         print(card_brief(verdict, _VALIDATING_WIDTH), file=sys.stderr)
-    return verdict.score + (unseen if everything else 0.0)
+    return Score.of(verdict.score + (unseen if everything else 0.0))
 
 
 def _list(folder: Path, checks: Checks, namespace: dict[str, Any]) -> None:

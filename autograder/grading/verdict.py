@@ -110,6 +110,8 @@ class TaskVerdict:
     checks: tuple[CheckVerdict, ...]
     note: str = ""
     """How the task was judged, where that needs saying."""
+    only_graded: float = 0.0
+    """In a notebook: how many points more the task has, for checks that run at grading only."""
 
     @property
     def kept_back(self) -> float:

@@ -99,18 +99,23 @@ def framed(label: str, edge: str, inside: str) -> str:
 
 
 def task_outputs(task: TaskVerdict) -> list[dict[str, Any]]:
-    """A graded check cell's outputs: the card, then the score in the form nbgrader reads."""
-    card = {"text/html": card_html(task, task.note), "text/plain": card_text(task, task.note)}
-    score = {"text/plain": repr(float(task.score))}
-    return [
-        {"output_type": "display_data", "data": card, "metadata": {}},
-        {"output_type": "execute_result", "data": score, "metadata": {}, "execution_count": None},
-    ]
+    """A graded check cell's output: the card, and as its plain text the score, which nbgrader reads there.
+
+    In an output of its own the score would be seen, too: below the card, and beside a person's points.
+    """
+    data = {"text/html": card_html(task, task.note), "text/plain": repr(float(task.score))}
+    return [{"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": None}]
 
 
 def points(value: float) -> str:
     """`2.5` as "2.5", `2.0` as "2"."""
     return f"{value:g}"
+
+
+def only_at_grading(unseen: float, most: float) -> str:
+    """How many of the points a notebook does not show."""
+    verb = "is" if unseen == 1 else "are"
+    return f"{points(unseen)} of the {points(most)} points {verb} for checks that run at grading only"
 
 
 def unwritten(task: TaskVerdict) -> bool:
@@ -175,7 +180,7 @@ def _broken(line: str, width: int) -> list[str]:
 
 
 def _headline(task: TaskVerdict) -> str:
-    of = f"{task.task}: {points(task.score)} of {points(task.max_score)} points"
+    of = f"{task.task}: {points(task.score)} of {points(task.max_score + task.only_graded)} points"
     if not task.checks:
         return of
     if _faulty(task) and _nothing_to_do(task):
@@ -188,7 +193,10 @@ def _headline(task: TaskVerdict) -> str:
 def _said(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
     """The notes, and before them why points are missing though every check that is worth some passed."""
     why = "Half a point is kept back until every check passes, those without points of their own included."
-    return [why] * bool(task.kept_back) + [note for note in notes if note]
+    said = [why] if task.kept_back else []
+    if task.only_graded:
+        said.append(f"{only_at_grading(task.only_graded, task.max_score + task.only_graded)}.")
+    return said + [note for note in notes if note]
 
 
 def _nothing_to_do(task: TaskVerdict) -> bool:

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.reporting.card import framed, points
+from autograder.reporting.card import framed, only_at_grading, points
 from autograder.reporting.colours import PASSED, TO_DO, WAITING, chip, marked
 
 
@@ -26,13 +26,16 @@ class TaskSoFar:
     """Whether the task's cell is another one since."""
 
 
-def progress_line(tasks: Sequence[TaskSoFar]) -> str:
-    """One sentence on all tasks of a notebook, as "`a` 2/2, `b` not checked yet. 2 of 4 points so far."."""
-    told = [f"`{task.task}` {_short(task)}" for task in tasks if task.earned is not None]
+def progress_line(tasks: Sequence[TaskSoFar], told: float = 0.0) -> str:
+    """One sentence on all tasks of a notebook, as "`a` 2/2, `b` not checked yet. 2 of 4 points so far.".
+
+    `told` are points for checks at grading only that the reader has been told of.
+    """
+    said = [f"`{task.task}` {_short(task)}" for task in tasks if task.earned is not None]
     new = [f"`{task.task}`" for task in tasks if task.earned is None]
     if new:
-        told.append(f"{' and '.join(filter(None, [', '.join(new[:-1]), new[-1]]))} not checked yet")
-    return f"This notebook so far: {', '.join(told)}. {_sum(tasks)}"
+        said.append(f"{' and '.join(filter(None, [', '.join(new[:-1]), new[-1]]))} not checked yet")
+    return f"This notebook so far: {', '.join(said)}. {_sum(tasks, told)}"
 
 
 def progress_text(notebook: str, tasks: Sequence[TaskSoFar]) -> str:
@@ -62,15 +65,12 @@ def progress_html(notebook: str, tasks: Sequence[TaskSoFar]) -> str:
     return framed(f"Tasks of {notebook}", PASSED if finished else TO_DO, inside)
 
 
-def _sum(tasks: Sequence[TaskSoFar]) -> str:
+def _sum(tasks: Sequence[TaskSoFar], told: float = 0.0) -> str:
     earned = sum(task.earned or 0.0 for task in tasks)
     most = sum(task.max_score for task in tasks)
     unseen = sum(task.only_graded for task in tasks)
     said = f"{points(earned)} of {points(most)} points so far"
-    if not unseen:
-        return f"{said}."
-    verb = "is" if unseen == 1 else "are"
-    return f"{said}; {points(unseen)} of the {points(most)} {verb} for checks that run at grading only."
+    return f"{said}; {only_at_grading(unseen, most)}." if unseen > told else f"{said}."
 
 
 def _short(task: TaskSoFar) -> str:
