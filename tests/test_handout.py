@@ -59,8 +59,11 @@ def test_generate_hands_out_no_hidden_check_and_what_only_it_needs(generated):
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (SOLUTION, ["Grading adds checks worth 0.5 points", "everything holds"]),
-        (SOLUTION.replace("2 * x", "x + 2"), [HINT, "Grading adds checks worth 0.5 points"]),
+        (SOLUTION, ["0.5 of the 1 point is for checks that run at grading only", "everything holds"]),
+        (
+            SOLUTION.replace("2 * x", "x + 2"),
+            [HINT, "0.5 of the 1 point is for checks that run at grading only"],
+        ),
         (SOLUTION.replace("2 * x", "3 * x"), ["The smallest input that shows it: one sequence."]),
     ],
 )

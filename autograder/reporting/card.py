@@ -114,8 +114,9 @@ def points(value: float) -> str:
 
 def only_at_grading(unseen: float, most: float) -> str:
     """How many of the points a notebook does not show."""
-    verb = "is" if unseen == 1 else "are"
-    return f"{points(unseen)} of the {points(most)} points {verb} for checks that run at grading only"
+    noun = "point" if most == 1 else "points"
+    verb = "is" if 1 in (unseen, most) else "are"
+    return f"{points(unseen)} of the {points(most)} {noun} {verb} for checks that run at grading only"
 
 
 def unwritten(task: TaskVerdict) -> bool:
