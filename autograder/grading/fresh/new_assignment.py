@@ -16,9 +16,10 @@ _NUMBER = re.compile(r"^[0-9]+[_.-]+(?=.)")
 
 
 def new_assignment(course: Course, name: str) -> list[Path]:
-    """Copy the skeleton into the course's `source/` and its mistakes into `solutions/`; returns the files.
+    """Copy the skeleton into the course's `source/` and its mistakes and right answers into `solutions/`.
 
-    All of it or nothing. Raises `UserError` for a name that is taken or that nbgrader could not use.
+    All of it or nothing; returns the files. Raises `UserError` for a name that is taken or that nbgrader
+    could not use.
     """
     if not _LEGAL.fullmatch(name):
         raise UserError(
@@ -27,7 +28,8 @@ def new_assignment(course: Course, name: str) -> list[Path]:
         )
     origin = course_files() / SKELETON
     folder, catalogue = course.folder("source", ".", name), course.catalogue_path(name)
-    for taken in (folder, catalogue):
+    variants = course.folder("solution", ".", "variants") / f"{name}.toml"
+    for taken in (folder, catalogue, variants):
         if os.path.lexists(taken):
             raise UserError(f"{taken} is there already, and nothing was written: name another assignment.")
     notebook = f"{_NUMBER.sub('', name)}.ipynb"
@@ -38,13 +40,15 @@ def new_assignment(course: Course, name: str) -> list[Path]:
         checks = sorted(path.name for path in (origin / "checks").glob("*.py"))
         for check in checks:
             shutil.copyfile(origin / "checks" / check, stage / "checks" / check)
-        catalogue.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(origin / "mistakes.toml", catalogue)
         try:
+            for path, text in ((catalogue, "mistakes.toml"), (variants, "variants.toml")):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(origin / text, path)
             stage.rename(folder)
         except BaseException:
-            catalogue.unlink()
+            for path in (catalogue, variants):
+                path.unlink(missing_ok=True)
             raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
-    return [folder / notebook, *(folder / "checks" / check for check in checks), catalogue]
+    return [folder / notebook, *(folder / "checks" / check for check in checks), catalogue, variants]
