@@ -20,6 +20,7 @@ def write_page(course: Course, assignment: str) -> None:
 
 
 def _copy(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)  # nbgrader makes it when it writes the notebook
     beside = target.with_name(f".{target.name}.new")
     shutil.copyfile(file, beside)
     beside.replace(target)
