@@ -106,5 +106,5 @@ def _entering(login: str, group: str, folder: Path) -> str:
     for number, path in enumerate(sorted(needed)):
         if closed & set(path.parents):
             quoted = shlex.quote(str(path))
-            lines += [f"mkdir -p {quoted}", f"mount --bind {folder / f'held-{number}'} {quoted}"]
+            lines += [f"(umask 022; mkdir -p {quoted})", f"mount --bind {folder / f'held-{number}'} {quoted}"]
     return "\n".join([*lines, become])
