@@ -64,8 +64,11 @@ def write_class(course: Course, told: dict[str, Any]) -> None:
         folder = course.folder("submitted", one["student"], bundle.assignment)
         folder.mkdir(parents=True)
         spoil = one.get("spoil")
-        name = f"{bundle.notebook} (1)" if spoil == "misnamed" else bundle.notebook
-        (folder / f"{name}.ipynb").write_text(
+        if spoil == "misnamed":  # as JupyterLab exports it: Python code, which is no notebook any more
+            code = (cell["source"] for cell in notebook.cells if cell["cell_type"] == "code")
+            (folder / f"{bundle.notebook}.py").write_text("\n\n".join(code), encoding="utf-8")
+            continue
+        (folder / f"{bundle.notebook}.ipynb").write_text(
             text[: len(text) // 2] if spoil == "truncated" else text, encoding="utf-8"
         )
 
