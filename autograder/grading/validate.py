@@ -59,7 +59,8 @@ class Validation:
         found = cls(
             told["assignment"], told["problems"], told["mistakes"], told["checks"], counts["variants"]
         )
-        return replace(found, variants_failed=told["variants_failed"], unchanged=True)
+        kept = told.get("variants_in", "")
+        return replace(found, variants_failed=told["variants_failed"], variants_in=kept, unchanged=True)
 
     def as_json(self) -> dict[str, Any]:
         return {

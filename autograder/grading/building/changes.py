@@ -19,6 +19,7 @@ from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.releasing.handout import RECORDED
 from autograder.grading.store import assignment_seed, one_writer, write_whole
+from autograder.grading.validating.right import kept_in
 
 _COUNTS = (
     "torch",
@@ -68,7 +69,8 @@ def source_digest(course: Course, assignment: str) -> str:
 
 def examined_digest(course: Course, assignment: str) -> str:
     """The digest of all that a validation looks at besides what was built."""
-    variants = _digest(_below(course.root / "tests" / "variants"))
+    kept = (kept_in(course, assignment).parent, course.root / "tests" / "variants")
+    variants = "".join(_digest(_below(folder)) for folder in kept)
     return hashlib.sha256((source_digest(course, assignment) + variants).encode()).hexdigest()
 
 
