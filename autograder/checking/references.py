@@ -130,9 +130,9 @@ class RecordingTape:
 
     def result(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         call = _told(name, args, kwargs)
-        result = _computed(function, args, kwargs)
-        self.note(call, _plain(result))
-        return result
+        result = _plain(_computed(function, args, kwargs))
+        self.note(call, result)
+        return _plain(result)  # off its graph, as students' notebooks get it
 
     def note(self, call: _Call, result: Any) -> None:
         """Note a result. Raises `AmbiguousReference` where another one is noted for such a call."""

@@ -41,6 +41,13 @@ def reference(prediction, target, lengths):
     return F.mse_loss(prediction[real], target[real])
 
 
+@recorded
+def gradient_of(prediction, target, lengths, weight):
+    """The gradient of the weighted loss for the prediction."""
+    leaf = prediction.clone().requires_grad_()
+    return torch.autograd.grad(reference(leaf, target, lengths) * weight, leaf)[0]
+
+
 @points(0)
 @rule("shape")
 def test_shape(submission, sizes, draw):
@@ -107,8 +114,8 @@ def test_any_size(submission, sizes, draw):
 def test_gradients(submission, sizes, draw):
     """Gradients reach the prediction at every real step and at no padded one."""
     prediction, target, lengths = given(draw.at(roomy(sizes)))
-    weight, leaf = draw.like(()), prediction.clone().requires_grad_()
-    (right,) = torch.autograd.grad(reference(leaf, target, lengths) * weight, leaf)
+    weight = draw.like(())
+    right = gradient_of(prediction, target, lengths, weight)
     call = submission.masked_mse.run((prediction, target, lengths), grad=True)
     told = call.backward([weight])
     seen = told.inputs[0]

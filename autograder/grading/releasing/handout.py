@@ -180,7 +180,13 @@ class PublicTrial:
             if self.task in solution:
                 right = {"solution": solution[self.task]}
                 seed, workers = setting.seed, setting.workers
-                judge_answers(bundle, self.task, right, seed=seed, checks=checks, workers=workers)
+                judged = judge_answers(bundle, self.task, right, seed=seed, checks=checks, workers=workers)
+                for check in judged["solution"].checks:
+                    if check.instead is None and check.outcome != "passed":
+                        raise UserError(
+                            f"with what is handed out of references, `{check.check}` does not hold for the "
+                            f"solution ({check.outcome}): {check.message}"
+                        )
                 unfit_checks(bundle, seed=seed, checks=checks, workers=workers, tasks=[self.task])
         return Tried(known, faults, recorder, checks.of(self.task))
 
