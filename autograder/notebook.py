@@ -109,7 +109,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     told = tuple(CheckVerdict.from_result(result) for result in results)
     verdict = TaskVerdict(task, seen, told, only_graded=unseen)
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
-    verdict = verdict.diagnosed(opened(hints_of(folder), task, answers) if answers else [])
+    verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers) if answers else [])
     _remembered(namespace)[folder, task] = Checked(verdict.score, source)
     quiet = submission.printed and not any(check.prints for check in verdict.checks)
     notes = [_PRINTED_ELSEWHERE] if quiet else []
@@ -138,7 +138,7 @@ def _so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> list[Tas
     from autograder.tasks import about, in_order
 
     found = []
-    for task in in_order(folder, (check.task for check in checks.all)):
+    for task in in_order(folder, (check.task for check in checks.all), namespace):
         mine = checks.of(task)
         known = _remembered(namespace).get((folder, task))
         found.append(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import difflib
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from autograder.beside import folders, remember, told
 
 OWN = Path("checks")
 """Where a course's own checks lie, beside its notebook."""
@@ -22,7 +23,7 @@ class Unknown(ValueError):
         return [str(self)]
 
 
-def home_of(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> Path:
+def home_of(task: str, assignment: str | None, namespace: MutableMapping[str, Any]) -> Path:
     """The folder of checks that has the task; of several, the one most of whose tasks the notebook has.
 
     Raises `Unknown` for a task that no notebook has.
@@ -30,54 +31,73 @@ def home_of(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> 
     if not isinstance(task, str):
         example = f': check("{task.__name__}")' if hasattr(task, "__name__") else ""
         raise Unknown(f"`check` takes the name of a task, in quotes{example}.")
-    if task in _tasks(OWN):
-        return OWN.resolve()
-    folders = [folder for folder in _packaged_known(assignment) if task in _tasks(folder)]
-    if not folders:
+    own = _own(namespace, task)
+    if own is not None:
+        return own
+    having = [folder for folder in _packaged_known(assignment) if task in _tasks(folder)]
+    if not having:
         raise Unknown(_no_task(task, assignment, namespace))
-    return max(folders, key=lambda folder: sum(name in namespace for name in _tasks(folder)))
+    return max(having, key=lambda folder: sum(name in namespace for name in _tasks(folder)))
 
 
-def home_here(assignment: str | None, namespace: Mapping[str, Any]) -> Path:
+def home_here(assignment: str | None, namespace: MutableMapping[str, Any]) -> Path:
     """The folder of checks of the notebook one is in, told by what lies beside it, its name, its tasks.
 
     Raises `Unknown` where nothing tells.
     """
-    if _tasks(OWN) and assignment is None:
-        return OWN.resolve()
-    folders = _packaged_known(assignment)
-    for names in ({assignment}, _open_notebook(namespace), {file.stem for file in Path().glob("*.ipynb")}):
-        named = [folder for folder in folders if folder.name in names]
+    own = _own(namespace)
+    if own is not None and assignment is None:
+        return own
+    known = _packaged_known(assignment)
+    open_one = {file.stem for file in told(namespace)}
+    beside = [{file.stem for file in folder.glob("*.ipynb")} for folder in folders(namespace)]
+    for names in ({assignment or ""}, open_one, *beside):
+        named = [folder for folder in known if folder.name in names]
         if len(named) == 1:
             return named[0]
-    found = [sum(name in namespace for name in _tasks(folder)) for folder in folders]
+    found = [sum(name in namespace for name in _tasks(folder)) for folder in known]
     if not found or not max(found) or found.count(max(found)) > 1:
-        known = _listed([folder.name for folder in _packaged(None)])
+        names_of_all = _listed([folder.name for folder in _packaged(None)])
         raise Unknown(
             "It cannot be told which notebook this is. Say so, as in "
-            f'check(assignment="{folders[0].name}"); the notebooks are {known}.'
+            f'check(assignment="{known[0].name}"); the notebooks are {names_of_all}. '
+            f"If it came with checks of its own: {_not_beside(namespace)}"
         )
-    return folders[found.index(max(found))]
+    return known[found.index(max(found))]
+
+
+def _own(namespace: MutableMapping[str, Any], task: str | None = None) -> Path | None:
+    """The checks beside the notebook, if there are any; with a task, if they have it."""
+    for folder in folders(namespace):
+        tasks = _tasks(folder / OWN)
+        if task in tasks or (tasks and task is None):
+            remember(namespace, folder)
+            return folder / OWN
+    return None
 
 
 def name_of(folder: Path) -> str:
     """What the notebook is called whose checks these are."""
-    if folder != OWN.resolve():
+    if _is_packaged(folder):
         return folder.name
     notebooks = sorted(file.stem for file in folder.parent.glob("*.ipynb"))
     return notebooks[0] if len(notebooks) == 1 else "This notebook"
 
 
-def in_order(folder: Path, tasks: Iterable[str]) -> list[str]:
+def in_order(
+    folder: Path, tasks: Iterable[str], namespace: MutableMapping[str, Any] | None = None
+) -> list[str]:
     """The tasks in the notebook's order: as the one beside has them, else as the file of hints."""
-    known = max(_checked_beside(names := list(dict.fromkeys(tasks))), _hinted(folder), key=len)
+    names = list(dict.fromkeys(tasks))
+    beside = [_checked_in(place, names) for place in _places(folder, namespace)]
+    known = max(*beside, _hinted(folder, namespace), key=len)
     return sorted(names, key=lambda task: known.index(task) if task in known else len(known))
 
 
-def _checked_beside(tasks: Sequence[str]) -> list[str]:
-    """The tasks as a notebook in this folder checks them, in order; of several, the one with most."""
+def _checked_in(folder: Path, tasks: Sequence[str]) -> list[str]:
+    """The tasks as a notebook in a folder checks them, in order; of several, the one with most."""
     best: list[str] = []
-    for file in sorted(Path().glob("*.ipynb")):
+    for file in sorted(folder.glob("*.ipynb")):
         text = file.read_text(encoding="utf-8", errors="replace")
         places = {task: text.find(f'"check(\\"{task}\\")') for task in tasks}
         found = sorted((task for task in tasks if places[task] >= 0), key=lambda task: places[task])
@@ -85,20 +105,31 @@ def _checked_beside(tasks: Sequence[str]) -> list[str]:
     return best
 
 
-def _hinted(folder: Path) -> list[str]:
+def _hinted(folder: Path, namespace: MutableMapping[str, Any] | None) -> list[str]:
     """The tasks that the file of hints has, which are in the notebook's order."""
     try:
-        return list(json.loads(hints_of(folder).read_text(encoding="utf-8"))["tasks"])
+        return list(json.loads(hints_of(folder, namespace).read_text(encoding="utf-8"))["tasks"])
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
 
-def hints_of(folder: Path) -> Path:
+def hints_of(folder: Path, namespace: MutableMapping[str, Any] | None = None) -> Path:
     """The file of hints for an exercise: beside the notebook, as released, else with the checks."""
     from autograder.checking.hints import FILE
 
-    beside = Path(FILE)
-    return beside if beside.is_file() else folder / FILE
+    beside = [place / FILE for place in _places(folder, namespace)]
+    return next((file for file in beside if file.is_file()), folder / FILE)
+
+
+def _places(folder: Path, namespace: MutableMapping[str, Any] | None) -> list[Path]:
+    """Where the notebook may lie whose checks these are: a course's own lie beside it."""
+    return folders(namespace) if _is_packaged(folder) else [folder.parent]
+
+
+def _is_packaged(folder: Path) -> bool:
+    import autograder.exercises
+
+    return folder.parent == autograder.exercises.HOME
 
 
 def about(folder: Path, task: str) -> str:
@@ -129,18 +160,29 @@ def _packaged_known(assignment: str | None) -> list[Path]:
     return folders
 
 
-def _no_task(task: str, assignment: str | None, namespace: Mapping[str, Any]) -> str:
+def _no_task(task: str, assignment: str | None, namespace: MutableMapping[str, Any]) -> str:
     """That a task is in no notebook, and which one may be meant: of this notebook, else of any."""
     said = f'There is no task "{task}".'
     try:
         here = home_here(assignment, namespace)
     except Unknown:
-        folders = _packaged(assignment)
-        meant = _meant(task, [name for folder in folders for name in _tasks(folder)])
-        lines = [f"  {folder.name}: {_listed(in_order(folder, _tasks(folder)))}" for folder in folders]
+        known = _packaged(assignment)
+        meant = _meant(task, [name for folder in known for name in _tasks(folder)])
+        if not meant or task in namespace:  # what is defined is no slip of the pen
+            return f"{said} {_not_beside(namespace)}"
+        lines = [f"  {folder.name}: {_listed(in_order(folder, _tasks(folder)))}" for folder in known]
         return "\n".join([f"{said}{meant} Tasks by notebook:", *lines])
-    names = in_order(here, _tasks(here))
+    names = in_order(here, _tasks(here), namespace)
     return f"{said}{_meant(task, names)} Tasks of {name_of(here)}: {_listed(names)}."
+
+
+def _not_beside(namespace: MutableMapping[str, Any]) -> str:
+    """That a notebook's own checks were not found, and where they were looked for."""
+    looked = _listed([str(folder) for folder in folders(namespace)] or ["no folder: the working one is gone"])
+    return (
+        f"The folder {OWN}/, which came with the notebook, is not beside it (looked in {looked}): put it "
+        "there, then run this cell again."
+    )
 
 
 def _meant(name: str | None, names: Sequence[str]) -> str:
@@ -157,9 +199,3 @@ def _listed(names: Sequence[str]) -> str:
 def _tasks(folder: Path) -> Sequence[str]:
     """The tasks that a folder has checks for, spelled as there, whatever the file system thinks of case."""
     return [file.stem.removeprefix("test_") for file in sorted(folder.glob("test_*.py"))]
-
-
-def _open_notebook(namespace: Mapping[str, Any]) -> set[str]:
-    """The name of the open notebook, where the front end tells: VS Code does, and Jupyter's server."""
-    told = (namespace.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"))
-    return {Path(path).stem for path in told if isinstance(path, str) and path.endswith(".ipynb")}
