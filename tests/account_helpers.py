@@ -26,6 +26,8 @@ class Account:
 
     name: str
     home: Path
+    group: str
+    """The group that all accounts of a test are in; `""` for none."""
     entering: str
     """Shell commands with which root becomes this user and runs what follows."""
 
@@ -75,7 +77,8 @@ def accounts(*names: str, group: str = "") -> Iterator[tuple[Path, list[Account]
             subprocess.run(["useradd", *options, login], check=True)
             made.append(login)
             home.chmod(0o700)
-            people.append(Account(login, home, _entering(login, shared if group else "", folder)))
+            everybodys = shared if group else ""
+            people.append(Account(login, home, everybodys, _entering(login, everybodys, folder)))
         tried = people[0].run(people[0].home, sys.executable, "-c", "import autograder, nbgrader")
         if tried.returncode:
             pytest.skip(f"another account cannot run {sys.executable}: {tried.stderr[-200:]}")
