@@ -87,6 +87,15 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
         ) from None
 
 
+def checks_inside(text: str) -> None:
+    """Have `check` use the checks that the notebook holds itself; a cell that it was handed out with calls
+    this."""
+    from autograder.beside import INSIDE
+    from autograder.jupyter.inside import unpacked
+
+    _namespace()[INSIDE] = unpacked(text)
+
+
 def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -> float:
     """Judge a task, show its card, remember its points, and return them as grading may count them."""
     from autograder.checking.hints import opened

@@ -181,7 +181,7 @@ def _not_beside(namespace: MutableMapping[str, Any]) -> str:
     looked = _listed([str(folder) for folder in folders(namespace)] or ["no folder: the working one is gone"])
     return (
         f"The folder {OWN}/, which came with the notebook, is not beside it (looked in {looked}): put it "
-        "there, then run this cell again."
+        "there, or run the cell with `checks_inside` if the notebook has one, then run this cell again."
     )
 
 

@@ -117,6 +117,12 @@ def build(
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on: look at every file that is saved, and build what changed.")
     ] = False,
+    one_file: Annotated[
+        bool,
+        typer.Option(
+            "--one-file", help="Besides, write each as one notebook that holds its checks, into one-file/."
+        ),
+    ] = False,
     course: CourseOption = Path("."),
 ) -> None:
     """Generate release/ and solutions/ from source/; refuse what would be unfair."""
@@ -131,24 +137,27 @@ def build(
         if watch:
             from autograder.grading.building.watch import watch_course
 
-            watch_course(Course.at(course), assignments or [], _build_watched, tell)
+            def again(at: Course, names: list[str]) -> None:
+                _build_watched(at, names, one_file)
+
+            watch_course(Course.at(course), assignments or [], again, tell)
             return
-        _build(Course.at(course), assignments or [], force)
+        _build(Course.at(course), assignments or [], force, one_file)
 
 
-def _build_watched(course: Course, assignments: list[str]) -> None:
+def _build_watched(course: Course, assignments: list[str], one_file: bool) -> None:
     """Build in a fork of a watching process: its status is what the watcher sees."""
     try:
         with told():
             try:
-                _build(course, assignments)
+                _build(course, assignments, one_file=one_file)
             except KeyboardInterrupt:
                 raise SystemExit(130) from None
     except typer.Exit as ended:
         raise SystemExit(ended.exit_code) from None
 
 
-def _build(course: Course, assignments: list[str], force: bool = False) -> None:
+def _build(course: Course, assignments: list[str], force: bool = False, one_file: bool = False) -> None:
     """Build, and tell what came of it: of a solution that loses points, all that was found out about it."""
     from autograder.grading.build import SolutionFails
     from autograder.grading.build import build as build_course
@@ -164,6 +173,17 @@ def _build(course: Course, assignments: list[str], force: bool = False) -> None:
     finally:
         for one in built:
             _tell_built(one)
+    for name in [one.assignment for one in built] if one_file else []:
+        _tell_one_file(course, name)
+
+
+def _tell_one_file(course: Course, assignment: str) -> None:
+    from autograder.grading.releasing.one_file import write_one_file
+
+    made = write_one_file(course, assignment)
+    tell(f"{assignment} as one file: {made.path}")
+    if made.left_out:
+        err.print(f"Not in it, so to be handed out with it: {', '.join(made.left_out)}", markup=False)
 
 
 def _tell_built(one: Built) -> None:

@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.bundle import DEMONSTRATION, Bundle, check_task, grade_id, is_grade, is_solution, tags
 from autograder.grading.verdict import Finding
+from autograder.jupyter.inside import is_holding
 
 MAX_BYTES = 64 << 20
 MAX_CELLS = 2000
@@ -92,6 +93,8 @@ def read_notebook(raw: bytes) -> NotebookNode:
         raise
     except Exception as error:  # json and nbformat raise whatever the broken file made them trip over
         raise CorruptNotebook(f"the file is not a Jupyter notebook ({type(error).__name__})") from error
+    # No cell of the student's: it came with the notebook, and may be longer than any code.
+    notebook.cells = [cell for cell in notebook.cells if not is_holding(cell["source"])]
     _leave_out_masses(notebook.cells)
     return notebook
 

@@ -70,6 +70,7 @@ def _import_and_warm() -> None:
     autograder.check = _check_later
     autograder.after = autograder.notebook.after
     vars(autograder.notebook)["check"] = _check_later
+    vars(autograder.notebook)["checks_inside"] = _no_checks
 
     ready = shell.build_shell()
     # A seed notes the stack for each kind of device, so the first one reads the files of all that is on it.
@@ -177,6 +178,10 @@ def _work(data_fd: int) -> None:
 def _check_later(*_: Any, **__: Any) -> None:
     """What `check` is inside the worker: tasks are judged outside it, after the cells have run."""
     print("(checked when the notebook has run)")
+
+
+def _no_checks(*_: Any, **__: Any) -> None:
+    """What `checks_inside` is inside the worker, in a cell that a student has changed."""
 
 
 if __name__ == "__main__":
