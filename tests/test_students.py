@@ -14,7 +14,7 @@ from textwrap import dedent
 
 import pytest
 from handout_helpers import NAME, small_course
-from helpers import ROOT, cell_named, released
+from helpers import ROOT, autograder_here, cell_named, released
 from nbgrader_helpers import done, run
 
 import autograder
@@ -127,7 +127,10 @@ def test_all_notebooks_and_the_page_for_authors_begin_alike():
         titles[str(path)] = "".join(notebook["cells"][0]["source"]).split("\n\n")[-1]
     assert len(titles) == 31
     assert "raise UsageError(" in guards["docs/authoring.md"]
+    # The skeleton has one task and imports less.
+    (skeleton,) = (guards.pop(name) for name in list(guards) if name.endswith("assignment.ipynb"))
     assert set(guards.values()) == {guards["docs/authoring.md"]}
+    assert skeleton.partition("except ")[2] == guards["docs/authoring.md"].partition("except ")[2]
     (title,) = set(titles.values())
     assert "[students.md](students.md)" in title
 
@@ -170,3 +173,15 @@ def test_what_an_instructor_writes_on_the_page_goes_out(tmp_path):
     (course / "source" / NAME / "students.md").write_text("Of this assignment alone.")
     done(run(course, "nbgrader", "generate_assignment", NAME, "--force"))
     assert (release / "students.md").read_text() == "Of this assignment alone."
+
+
+@pytest.mark.slow
+def test_a_page_that_was_edited_goes_out_though_nothing_else_is_built_again(tmp_path):
+    course = small_course(tmp_path)
+    page, release = course / "source" / "students.md", course / "release" / NAME
+    for text, told in (("One.", ""), ("Two.", "unchanged"), ("Two.", "unchanged")):
+        page.write_text(text)
+        built = autograder_here("build", NAME, "--course", course)
+        assert built.returncode == 0, built.stderr
+        assert told in built.stdout
+        assert (release / "students.md").read_text() == text

@@ -116,6 +116,7 @@ def build(
     built = {} if force else {name: one for name in chosen if (one := _built_before(course, name))}
     todo = [name for name in chosen if name not in built]
     for one in built.values():
+        write_page(course, one.assignment)
         done(one)
     steps = 0
 

@@ -113,8 +113,6 @@ def _write(origin: Path, stage: Path, name: str, empty: bool) -> None:
             (stage / part).mkdir(parents=True)
         for page in sorted(origin.glob(f"source/{PAGE}")):
             shutil.copyfile(page, stage / "source" / page.name)
-        for page in (origin / "source").glob("students.*"):
-            shutil.copyfile(page, stage / "source" / page.name)
     else:
         for part in ("source", MISTAKES, VARIANTS):
             if (origin / part).is_dir():

@@ -18,6 +18,7 @@ from autograder.grading.bundle import grade_id, is_grade
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.releasing.handout import RECORDED
+from autograder.grading.releasing.page import PAGE
 from autograder.grading.store import assignment_seed, one_writer, write_whole
 from autograder.grading.validating.right import kept_in
 
@@ -98,7 +99,10 @@ def _made(course: Course, assignment: str) -> str:
     solved = sorted(course.folder("solution", ".", assignment).glob("*.ipynb"))
     known = course.root / ".autograder" / "known" / f"{assignment}.json"
     recorded = course.root / RECORDED / f"{assignment}.json"
-    return _digest([*_below(course.folder("release", ".", assignment)), *solved, known, recorded])
+    release = course.folder("release", ".", assignment)
+    page = set(release.glob(PAGE))  # one for all assignments: it is brought up to date without a build
+    released = [path for path in _below(release) if path not in page]
+    return _digest([*released, *solved, known, recorded])
 
 
 def _in_gradebook(course: Course, assignment: str) -> bool:
