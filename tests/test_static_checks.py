@@ -135,9 +135,11 @@ SPOILT: dict[str, tuple[Callable[[NotebookNode], object], list[str]]] = {
         ],
     ),
     "a solution in a cell that is given": (
-        in_cell("setup", "import torch\n", "### BEGIN SOLUTION\nimport torch\n### END SOLUTION\n"),
+        in_cell(
+            "setup", "torch.manual_seed(3);", "### BEGIN SOLUTION\ntorch.manual_seed(3)\n### END SOLUTION"
+        ),
         [
-            f"{SOURCE}, cell `setup`, line 1: `BEGIN SOLUTION` in a cell that is no solution cell: nbgrader refuses "
+            f"{SOURCE}, cell `setup`, line {line_of('setup', 'manual_seed')}: `BEGIN SOLUTION` in a cell that is no solution cell: nbgrader refuses "
             "to release it. Make it a solution cell with an id (Create Assignment), or take the marks out."
         ],
     ),

@@ -103,11 +103,11 @@ from autograder.checking import expect, points, rule
 @rule("values")
 def test_first(submission, sizes, draw):
     """The input gate."""
-    arguments = draw("B D"), draw("B H"), torch.ones(4 * sizes.H, sizes.D), torch.ones(4 * sizes.H, sizes.H)
-    bias = torch.zeros(4 * sizes.H)
-    i, *_ = submission.lstm_gates(*arguments, bias, bias)
-    sums = arguments[0].sum(1, keepdim=True) + arguments[1].sum(1, keepdim=True)
-    expect(i, torch.sigmoid(sums).expand(-1, sizes.H), names="i", dims="B H", sizes=sizes)
+    x, h, rows = draw("B D"), draw("B H"), 4 * sizes.H
+    ones, zeros = x.new_ones(rows, sizes.D), x.new_zeros(rows)
+    i, *_ = submission.lstm_gates(x, h, ones, x.new_ones(rows, sizes.H), zeros, zeros)
+    sums = x.sum(1, keepdim=True) + h.sum(1, keepdim=True)
+    expect(i, torch.sigmoid(sums).repeat(1, sizes.H), names="i", dims="B H", sizes=sizes)
 '''
 KNOWN = """
 [input_gate_with_tanh]
