@@ -2,7 +2,7 @@
 
 Moodle, `mod/assign/classes/downloader.php`: a folder `Full Name_12345_assignsubmission_file` for each student
 (in older versions with a further `_` at its end), or all files in one folder with that before their names.
-Canvas, `lib/content_zipper.rb`: `lastnamefirstname_LATE_4711_815_lstm_cell-1.ipynb`, with the numbers of the
+Canvas, `lib/content_zipper.rb`: `lastnamefirstname_LATE_4711_815_notebook-1.ipynb`, with the numbers of the
 user and of the file. Both date the files in a zip with the time of the download.
 """
 
