@@ -71,7 +71,7 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
     Raises `ValueError` for a task that no notebook has; a notebook shows only its message.
     """
     from autograder.checking.session import with_checks
-    from autograder.tasks import home_here, home_of
+    from autograder.tasks import home_here, home_of, second_task
 
     namespace = _namespace()
     if task is None:
@@ -79,8 +79,9 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
         with_checks(folder, lambda checks: _list(folder, checks, namespace))
         return None
     folder = home_of(task, assignment, namespace)
+    also = second_task(folder, task, assignment, namespace)
     try:
-        return with_checks(folder, lambda checks: _judge(task, folder, checks, namespace))
+        return with_checks(folder, lambda checks: _judge(task, folder, checks, namespace, also))
     except KeyboardInterrupt:
         raise Interrupted(
             f"Interrupted while `{task}` was checked: run the cell again when you like."
@@ -96,8 +97,11 @@ def checks_inside(text: str) -> None:
     _namespace()[INSIDE] = unpacked(text)
 
 
-def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -> float:
-    """Judge a task, show its card, remember its points, and return them as grading may count them."""
+def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], also: str = "") -> float:
+    """Judge a task, show its card, remember its points, and return them as grading may count them.
+
+    `also` is said below the card.
+    """
     from autograder.checking.hints import opened
     from autograder.checking.session import PUBLIC_SEED
     from autograder.checking.submission import Submission
@@ -121,7 +125,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any]) -
     verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers) if answers else [])
     _remembered(namespace)[folder, task] = Checked(verdict.score, source)
     quiet = submission.printed and not any(check.prints for check in verdict.checks)
-    notes = [_PRINTED_ELSEWHERE] if quiet else []
+    notes = [note for note in (also, _PRINTED_ELSEWHERE if quiet else "") if note]
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_so_far(folder, checks, namespace), told=unseen))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))

@@ -34,6 +34,8 @@ def home_of(task: str, assignment: str | None, namespace: MutableMapping[str, An
     own = _own(namespace, task)
     if own is not None:
         return own
+    if not _packaged(assignment) and any({task, assignment} <= set(_tasks(each)) for each in _packaged(None)):
+        raise Unknown(_one_at_a_time(f'check("{task}"), then check("{assignment}")'))
     having = [folder for folder in _packaged_known(assignment) if task in _tasks(folder)]
     if not having:
         raise Unknown(_no_task(task, assignment, namespace))
@@ -74,6 +76,21 @@ def _own(namespace: MutableMapping[str, Any], task: str | None = None) -> Path |
             remember(namespace, folder)
             return folder / OWN
     return None
+
+
+def second_task(folder: Path, task: str, assignment: str | None, namespace: MutableMapping[str, Any]) -> str:
+    """How to check what was given as the assignment, where it is a task as well and nobody needed to give it.
+
+    `""` where it is none, or where it said which of several notebooks was meant.
+    """
+    if assignment in (None, task) or assignment not in _tasks(folder):
+        return ""
+    needless = home_of(task, None, namespace) == folder
+    return _one_at_a_time(f'for `{assignment}`, check("{assignment}")') if needless else ""
+
+
+def _one_at_a_time(call: str) -> str:
+    return f"`check` takes one task at a time: {call}."
 
 
 def name_of(folder: Path) -> str:

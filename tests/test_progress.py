@@ -180,6 +180,47 @@ def test_a_function_in_place_of_its_name_is_told_how(notebook):
     assert said_of(notebook, "check(3)") == "`check` takes the name of a task, in quotes."
 
 
+def test_two_tasks_at_once_are_told_how(notebook, capsys):
+    """The second name is that of a notebook, or of nothing but a task."""
+    notebook.solve("lstm_gates")
+    assert said_of(notebook, "check('lstm_gates', 'LSTMCell')") == (
+        '`check` takes one task at a time: check("lstm_gates"), then check("LSTMCell").'
+    )
+    assert notebook.run("score = check('lstm_gates', 'lstm_cell')") == 2.0
+    said = capsys.readouterr().out
+    assert "lstm_gates: 2 of 2 points" in said
+    assert '`check` takes one task at a time: for `lstm_cell`, check("lstm_cell").' in said
+    notebook.run("check('lstm_gates'); check('lstm_cell', 'lstm_cell')")
+    assert "at a time" not in capsys.readouterr().out
+
+
+def test_two_tasks_of_checks_beside_the_notebook_are_told_how(tmp_path, monkeypatch, capsys):
+    (tmp_path / "checks").mkdir()
+    for name in ("a", "b"):
+        text = "from autograder.checking import points, rule\n@points(1)\n@rule('values')\n"
+        text += f"def test_one(submission, sizes, draw):\n    'One of {name}.'\n"
+        (tmp_path / "checks" / f"test_{name}.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    session = Session()
+    session.run("a = b = 1")
+    assert session.run("score = check('a', 'b')") == 1.0
+    assert 'at a time: for `b`, check("b").' in capsys.readouterr().out
+
+
+def test_the_assignment_that_says_which_notebook_is_meant_is_no_second_task(tmp_path, monkeypatch, capsys):
+    """`copy_from_torch` is a task of two notebooks."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    session = Session()
+    home = {tasks.home_of("copy_from_torch", name, {}) for name in ("lstm_cell", "stacking")}
+    assert len(home) == 2
+    session.run("from autograder import tasks\nclass StackedLSTM: pass\nMultiLayerLSTM = StackedLSTM")
+    session.run("def copy_from_torch(*_):\n    raise NotImplementedError")
+    assert session.run("score = check('copy_from_torch', 'lstm_cell')") == 0.0
+    assert "at a time" not in capsys.readouterr().out
+
+
 def test_a_notebook_that_there_is_none_of(notebook):
     told = said_of(notebook, "check(assignment='03_lstm_cell')")
     assert told.startswith('There is no notebook "03_lstm_cell". Did you mean "lstm_cell"? Notebooks: ')
