@@ -1,4 +1,4 @@
-"""Where the notebook one is in lies, and with it a course's own checks: a kernel is not told, and may move.
+"""The folder of the open notebook, which a kernel is not told and may leave, with the course's own checks.
 
 Once checks were found beside the notebook, the session remembers where: `os.chdir` does not lose them.
 """

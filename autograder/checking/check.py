@@ -33,7 +33,7 @@ class Check:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check went: `outcome` is passed, failed, error, timeout, crashed, skipped or fault."""
+    """The result of one check; `outcome` is passed, failed, error, timeout, crashed, skipped or fault."""
 
     check: Check
     outcome: str
@@ -43,11 +43,11 @@ class CheckResult:
     answers: str | None = None
     """The fingerprint of the answers that a failed check got, where there were any to judge."""
     evidence: Evidence | None = None
-    """What a page can show besides the message."""
+    """Evidence that a page can show besides the message."""
     prints: Prints | None = None
-    """What the student's code printed in the call that failed."""
+    """The output of the student's code in the call that failed."""
     fault: Fault | None = None
-    """What is wrong with the check itself, or with one that it needs: then nothing is known of the answer."""
+    """The fault of the check itself, or of one that it needs: then nothing is known of the answer."""
 
     @property
     def points(self) -> float:
@@ -55,7 +55,7 @@ class CheckResult:
 
 
 FIXTURES = ("submission", "sizes", "draw")
-"""What a check may ask for, by the names of its arguments."""
+"""The fixtures that a check may ask for, by the names of its arguments."""
 
 
 class ChecksBroken(Exception):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 RAISED = "raised-"
-"""How the fingerprint of answers begins that ended with an exception: any mistake may raise the same."""
+"""The beginning of a fingerprint of answers that ended with an exception: any mistake may raise the same."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class StudentError(Exception):
 
 
 class NoAnswer(Exception):
-    """What came back has not the form that an answer has: the student's process was made to send it."""
+    """The data that came back is no answer at all: the student's process was made to send it."""
 
 
 @contextmanager

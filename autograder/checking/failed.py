@@ -1,4 +1,4 @@
-"""How a check fails: the answer is not what it asks for, or cannot be taken as what it should be."""
+"""Failures of a check: the answer is not what it asks for, or cannot be used as what it should be."""
 
 from __future__ import annotations
 

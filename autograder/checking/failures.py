@@ -7,7 +7,7 @@ from autograder.checking.expect import CheckFailed
 from autograder.checking.submission import Submission
 
 FINDINGS = (CheckFailed, NoAnswer, NotDefined, StudentError, WorkerLost)
-"""How a check may end that found something. Whatever else it raises is a fault of its own."""
+"""The exceptions of a check that found something. Any other exception is a fault of the check itself."""
 
 
 def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[str, str]:

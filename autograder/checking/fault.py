@@ -15,7 +15,7 @@ _MOST_TEXT = 1000
 
 @dataclass(frozen=True)
 class Fault:
-    """Where a check went wrong, by itself: `file` and `line` are the author's own, the innermost ones."""
+    """An error of a check itself: `file` and `line` are the innermost of the author's own code."""
 
     type: str
     message: str
@@ -75,7 +75,7 @@ def _unread(error: BaseException, frames: traceback.StackSummary) -> tuple[str, 
 
 
 def _is_authors(file: str, folder: Path) -> bool:
-    """Whether a line belongs to who writes checks: in their folder, or beside it in the same package."""
+    """Return whether a line is the check author's: in their folder, or beside it in the same package."""
     shared = folder.parent if (folder / "__init__.py").is_file() else folder  # a package of several folders
     return Path(file).is_relative_to(shared)
 

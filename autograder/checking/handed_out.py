@@ -1,4 +1,4 @@
-"""What lies beside checks that were handed out: of the checks kept for grading their points, and references.
+"""The file beside handed-out checks: points of the checks kept for grading, and results of references.
 
 `autograder build` writes it into a release, and the students' wheel has it for the packaged exercises.
 """
@@ -15,21 +15,21 @@ from autograder.checking.handed_out_file import FILE, VERSION
 from autograder.checking.references import Recorded
 
 KEPT_BACK = "kept_back"
-"""How checks are called of which only the points are known."""
+"""The beginning of the name of a check of which only the points are known."""
 
 
 @dataclass(frozen=True)
 class HandedOut:
-    """What a folder of checks as students get it knows of what is not in it."""
+    """The file's content: what a folder of checks, as students get it, knows of the parts it lacks."""
 
     kept_back: tuple[Check, ...]
     """The checks that grading adds, without their names."""
     recorded: Recorded
-    """What references give on the public inputs."""
+    """The results of the references on the public inputs."""
 
 
 def handed_out(folder: Path) -> HandedOut | None:
-    """What the folder has of it; `None` for checks that are complete. Raises `ChecksBroken`."""
+    """Return the content of the folder's file; `None` if its checks are complete. Raises `ChecksBroken`."""
     file = folder / FILE
     try:
         return _read(file, file.stat().st_mtime_ns)

@@ -19,7 +19,7 @@ _TAKEN_FOR = (torch.Tensor, tuple, list, dict, str, float)
 
 
 class NoTensor:
-    """What is no tensor and says so when it is taken for one; `_what` is it in words."""
+    """A value that is no tensor and says so when it is used as one; `_what` describes it in words."""
 
     _what: str
 

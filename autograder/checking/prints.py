@@ -1,4 +1,4 @@
-"""What a student's code printed in the call that a check stumbled over, cleaned and cut for a card."""
+"""The output of a student's code in the call that a check failed on, cleaned and shortened for a card."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MAX_SHAPES = 4
 _OF_A_CALL = ("call", "place", "make")
 """The operations that run the student's code; all others ask what it has left behind."""
 _STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-"""What a terminal takes for colours, titles and movements."""
+"""Escape sequences, by which a terminal sets colours and titles and moves its cursor."""
 
 
 @dataclass(frozen=True)
 class Prints:
-    """What one call printed: which call it was, in words, and the lines."""
+    """The output of one call: the call, in words, and the lines that it printed."""
 
     call: str
     text: str
@@ -33,7 +33,7 @@ class Prints:
 
 
 def prints_of(exchanges: Sequence[Exchange], names: Mapping[int, str]) -> Prints | None:
-    """What was printed in the last call of the student's code and since, if anything was."""
+    """Return the output of the last call of the student's code, and since; `None` if there is none."""
     texts: list[str] = []
     for request, answer in reversed(exchanges):
         texts.append(str(answer.get("printed", "")))
@@ -44,7 +44,7 @@ def prints_of(exchanges: Sequence[Exchange], names: Mapping[int, str]) -> Prints
 
 
 def call_in_words(request: Mapping[str, Any], names: Mapping[int, str]) -> str:
-    """Which call it was, as "`attend` with inputs of shape (5, 7, 2) and (5, 11)".
+    """Return a call in words, as "`attend` with inputs of shape (5, 7, 2) and (5, 11)".
 
     `names` are those of what was made in the check, by its number.
     """

@@ -24,7 +24,7 @@ from autograder.checking.answers import weights
 
 Result = TypeVar("Result")
 _NEAR = 1e-6
-"""How far two inputs may be apart, of their size, and count as one: what another machine rounds otherwise."""
+"""The relative difference up to which two inputs count as one: another machine may round otherwise."""
 
 
 class NotRecorded(Exception):
@@ -83,13 +83,13 @@ def _computed(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Call:
-    """What a reference was called with: all that is exact as a text, and where its floating numbers lie."""
+    """The arguments of one call: all that is exact as a text, and numbers that tell where its floats lie."""
 
     form: str
     numbers: tuple[float, ...]
 
     def near(self, other: Sequence[float]) -> bool:
-        """Whether these numbers are the other's but for rounding; each comes behind its size."""
+        """Return whether the numbers are equal up to rounding; a tensor's are relative to its norm."""
         pairs = zip(self.numbers, other, strict=True)
         return all(abs(mine - its) <= _NEAR * max(1.0, abs(mine), abs(its)) for mine, its in pairs)
 
@@ -101,7 +101,7 @@ class Recorder:
         self.tapes: dict[str, list[tuple[_Call, Any]]] = {}
 
     def tape(self, place: str) -> RecordingTape:
-        """Where one check's calls are noted."""
+        """Return the tape on which one check's calls are noted."""
         return RecordingTape(self.tapes.setdefault(place, []))
 
     def add(self, other: Recorder) -> None:
@@ -148,13 +148,13 @@ class RecordingTape:
 
 
 class Recorded:
-    """What was noted, read back from a file's data."""
+    """The notes of a `Recorder`, read back from a file's data."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._tapes, self._numbers = data["tapes"], data["numbers"]
 
     def tape(self, place: str) -> RecordedTape:
-        """What one check asks for."""
+        """Return the tape in which one check's calls are looked up."""
         return RecordedTape(self._tapes.get(place, ()), self._numbers)
 
 

@@ -224,7 +224,7 @@ class Checks:
         return raised
 
     def _tape(self, check: Check, place: str) -> RecordedTape | RecordingTape | None:
-        """Where references are looked up or noted: where the checks are complete, most often nowhere."""
+        """Return the tape that looks up or notes references, if any: complete checks mostly need none."""
         if self._handed_out is not None:
             return self._handed_out.recorded.tape(place)
         if self._recorder is not None and check.instead is None:
@@ -366,7 +366,7 @@ def _left_out(fault: Fault) -> str:
 
 
 def _is_unfit(raised: BaseException | None) -> bool:
-    """Whether a check of values fails the right answer, or has a fault, where it should pass."""
+    """Return whether a check of values fails the right answer, or has a fault, where it should pass."""
     return isinstance(raised, WrongValues) or not isinstance(raised, (*FINDINGS, type(None)))
 
 

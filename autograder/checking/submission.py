@@ -76,9 +76,9 @@ class Submission:
         self.exchanges: list[Exchange] = []
         """What was asked and answered since the check began."""
         self.printed = False
-        """Whether the student's code has printed anything in a call."""
+        """True if the student's code has printed anything in a call."""
         self._lost = False
-        """Whether the last request was not answered."""
+        """True if the last request was not answered."""
         self._begin: dict[str, Any] | None = None
         """What the next request is to begin with."""
         self._later: list[dict[str, Any]] = []
@@ -88,7 +88,7 @@ class Submission:
         self._refuse: dict[int, Callable[[Any], object]] = {}
         """For each module that this check has made, by its number: what raises if it is none."""
         self._names: dict[int, str] = {}
-        """What has been made in this check, by its number: the name of its class."""
+        """The class names of the objects made in this check, by the objects' numbers."""
         self._last_named = 0
         """The number given last: -1, -2 and so on."""
 
@@ -208,7 +208,7 @@ class Submission:
         return answer
 
     def prints(self) -> Prints | None:
-        """What the student's code printed in the call whose answer the check got last."""
+        """Return the output of the student's code in the call whose answer the check got last."""
         return None if self._lost else prints_of(self.exchanges, self._names)
 
     def later(self, request: dict[str, Any]) -> None:
@@ -254,6 +254,6 @@ class Submission:
 
 
 def _late(call: str, seconds: float, line: str) -> str:
-    """That a call was stopped, and at which of the student's lines."""
+    """Return the message that a call was stopped, and at which of the student's lines."""
     said = f"{call} had not returned after {seconds:g} seconds: look for a loop that never ends."
     return f"{said[:1].upper()}{said[1:]}{f' When it was stopped it was at {line}' if line else ''}"

@@ -1,4 +1,4 @@
-"""What a shell completes: names of assignments and students, from a course's folders.
+"""Names of assignments and students from a course's folders, for a shell to complete.
 
 A shell asks at every press of Tab, so nothing is imported that takes time: the course's configuration is
 looked at for the names of its folders, and not run. What cannot be found is not completed.
@@ -43,7 +43,7 @@ def _course(ctx: typer.Context) -> Path:
 
 
 def _folder(root: Path, step: str) -> Path:
-    """Where a step's folders lie: as one line of the course's configuration says, or as by default."""
+    """Return the folder of a step: as one line of the course's configuration says, or nbgrader's default."""
     try:
         config = (root / CONFIG).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -96,7 +96,7 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """What can be asked of the program itself; typer takes its help from `app`."""
+    """Take the options of the program itself; typer takes its help from `app`."""
 
 
 def _version(asked: bool) -> None:
@@ -168,7 +168,7 @@ def told(stopped: str = "Stopped; nothing is half-written.") -> Iterator[None]:
 
 
 def _reader_is_gone() -> bool:
-    """Whether standard output is a pipe that nobody reads; it is written to nowhere from then on."""
+    """Return whether standard output is a pipe that nobody reads; if so, send it to nowhere from then on."""
     descriptor = sys.stdout.fileno()
     poll = select.poll()
     poll.register(descriptor, 0)

@@ -12,7 +12,7 @@ from autograder.cli.console import CourseOption, JsonOption, app, out, print_jso
 
 
 class Times(StrEnum):
-    """Which times are taken for those of handing in."""
+    """The times that are taken as those of handing in."""
 
     known = "known"
     files = "files"

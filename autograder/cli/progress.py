@@ -1,4 +1,4 @@
-"""How far a long command is: a bar on a terminal, and nothing where nobody watches."""
+"""The progress of a long command: a bar on a terminal, and nothing where nobody watches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.cli.console import err
 
 @dataclass(frozen=True)
 class Told:
-    """What a long command calls on its way."""
+    """The functions that a long command calls to report its progress."""
 
     say: Callable[[str], None]
     """With what it is at now."""

@@ -47,7 +47,7 @@ from autograder.grading.verdict import Verdict
 from autograder.grading.warm import RunLimits, WarmParent
 
 STEPS = 5
-"""How many steps the building of an assignment tells of."""
+"""The number of steps that the building of an assignment reports."""
 PROOF_SEED = 20_260_101
 """Any seed will do to prove a build; a fixed one makes a refusal repeatable."""
 
@@ -139,7 +139,7 @@ def build(
 
 
 def _built_before(course: Course, assignment: str) -> Built | None:
-    """What was built, if nothing has changed since."""
+    """Return what the last build made, if nothing has changed since."""
     told = built_before(course, assignment)
     return replace(Built(**told), unchanged=True) if told else None
 

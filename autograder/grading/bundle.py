@@ -47,7 +47,7 @@ class Bundle:
     """By the course's other assignments, the names of their solution cells: to know a notebook handed in for
     the wrong one. No score depends on them."""
     checks_home: str = ""
-    """Where the author has the course's own check files: for what is told of their faults, and no more."""
+    """The author's folder of the course's own checks, used only to name it when they have faults."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Files beside the source notebook that it may read or import, by path."""
 
@@ -101,7 +101,7 @@ class Bundle:
 
     @property
     def has_whole_checks(self) -> bool:
-        """Whether they are more than what students get of them."""
+        """Return whether the checks are complete, rather than the part of them that students get."""
         return bool(self.own_checks) or not (packaged_checks(self.notebook) / HANDED_OUT).exists()
 
     @property
@@ -168,7 +168,7 @@ def _forget_modules(folder: Path) -> None:
 
 
 def packaged_checks(notebook: str) -> Path:
-    """Where the package has its checks of a notebook, if it has any."""
+    """Return the folder in which the package has its checks of a notebook, if it has any."""
     return autograder.exercises.HOME / notebook
 
 
@@ -188,7 +188,7 @@ def is_solution(cell: NotebookNode) -> bool:
 
 
 def is_task(cell: NotebookNode) -> bool:
-    """Whether it is one of nbgrader's manually graded tasks."""
+    """Return whether a cell is one of nbgrader's manually graded tasks."""
     return _marked(cell, "task")
 
 

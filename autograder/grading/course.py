@@ -157,7 +157,7 @@ class Course:
         return sorted(path.relative_to(self.root).parts[position] for path in found)
 
     def handed_in(self, student: str, bundle: Bundle) -> HandedIn:
-        """What lies in a student's folder: the notebook's bytes, if there is such a file, and what else."""
+        """Return what a student's folder holds: the notebook's bytes, if it has one, and other files."""
         folder = self.folder("submitted", student, bundle.assignment)
         return read_folder(folder, f"{bundle.notebook}.ipynb")
 
@@ -191,13 +191,13 @@ class Course:
 
     @property
     def has_gradebook(self) -> bool:
-        """Whether there is one to read: nbgrader makes one, which takes seconds, for whoever asks."""
+        """Return whether there is a gradebook to read: nbgrader would make one, which takes seconds."""
         url = patient_url(str(self.directory.db_url))
         return url.get_backend_name() != "sqlite" or bool(url.database and Path(url.database).exists())
 
     @cached_property
     def access(self) -> Access:
-        """Who may read and write what grading makes: its owner, or the course's group."""
+        """Return who may read and write what grading makes: its owner, or the course's group."""
         return Access.of(self.root, bool(self.directory.groupshared))
 
     @contextmanager

@@ -19,7 +19,7 @@ from autograder.grading.fresh.texts import texts
 CONFIG = "nbgrader_config.py"
 COURSE_PARTS = ("source", CONFIG)
 MISTAKES, VARIANTS = "solutions/mistakes", "solutions/variants"
-"""What else a course may have: its catalogue of known mistakes, and right answers in other styles."""
+"""Further files that a course may have: known mistakes, and right answers in other styles."""
 PAGE = "students.*"
 """The page that goes out to students with every assignment, and its picture; they lie in `source/`."""
 SKELETON = "skeleton"

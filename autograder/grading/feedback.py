@@ -1,4 +1,4 @@
-"""What a feedback page adds to the cards: points that a person gave, and points that wait for one.
+"""Additions of a feedback page to the cards: points that a person gave, and points that wait for one.
 
 The card was made when the submission was judged, a person's points come later, so the gradebook is asked
 when the page is made.
@@ -53,12 +53,12 @@ def _framed(title: str, said: str) -> str:
 
 
 def waits(grade: Grade) -> bool:
-    """Whether nobody has given points."""
+    """Return whether nobody has given points."""
     return grade.auto_score is None and grade.manual_score is None
 
 
 def sentence(grade: Grade) -> str:
-    """Who gave what, where it is not the checks alone; that it waits, where nobody did; else `""`."""
+    """Return who gave which points, if not the checks alone, or that nobody has yet; else `""`."""
     if waits(grade):
         return f"{points(grade.max_score)} points that your grader gives; there are none yet."
     judged, given, extra = grade.auto_score, grade.manual_score, grade.extra_credit or 0.0

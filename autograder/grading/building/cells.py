@@ -125,7 +125,7 @@ def _mentions_check(cell: SourceCell, task: str) -> bool:
 
 
 def _is_stubbed(cell: SourceCell, markers: Markers) -> bool:
-    """Whether a call of the function that the released cell defines always ends at the stub."""
+    """Return whether every call of the function that the released cell defines ends at the stub."""
     try:
         tree = cell.tree()
     except (SyntaxError, ValueError):
@@ -156,5 +156,5 @@ def _calls(node: ast.AST, tasks: Collection[str]) -> Iterator[tuple[int, str]]:
 
 
 def _may_hold(node: ast.expr) -> bool:
-    """Whether a context manager may keep an error to itself, as `after` does: torch's are known not to."""
+    """Return whether a context manager may suppress an error, as `after` does: torch's are known not to."""
     return not ast.unparse(node).startswith(("torch.", "warnings.", "open("))

@@ -1,4 +1,4 @@
-"""What was built and validated last, so that it is not done again while nothing that counts has changed."""
+"""The last build and validation, kept so that neither is repeated while nothing that counts has changed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PASSED_OVER = ("__pycache__", ".ipynb_checkpoints")
 
 
 def built_before(course: Course, assignment: str) -> dict[str, Any] | None:
-    """What was told of the last build, if nothing has changed since: neither source nor release."""
+    """Return the last build's report if neither source nor release has changed since, else `None`."""
     told = _kept(course, "built", assignment, source_digest(course, assignment), _made(course, assignment))
     return told if told is not None and _in_gradebook(course, assignment) else None
 
@@ -49,7 +49,7 @@ def keep_built(course: Course, assignment: str, source: str, told: dict[str, Any
 
 
 def validated_before(course: Course, assignment: str) -> dict[str, Any] | None:
-    """What a validation found, if nothing has changed since."""
+    """Return the last validation's findings if nothing has changed since, else `None`."""
     made = _made(course, assignment)
     return _kept(course, "validated", assignment, examined_digest(course, assignment), made)
 
@@ -106,7 +106,7 @@ def _made(course: Course, assignment: str) -> str:
 
 
 def _in_gradebook(course: Course, assignment: str) -> bool:
-    """Whether the gradebook knows the released assignment: nobody's work could be recorded otherwise."""
+    """Return whether the gradebook knows the released assignment: else nobody's work could be recorded."""
     (path,) = course.folder("release", ".", assignment).glob("*.ipynb")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if is_grade(cell)]
     try:

@@ -134,7 +134,7 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
 
 
 def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list[Problem]:
-    """What only shows when the check files are imported, and torch with them."""
+    """Return the problems that only show when the check files are imported, and torch with them."""
     from autograder.checking.check import ChecksBroken
     from autograder.checking.session import with_checks
 
@@ -197,7 +197,7 @@ def _broken(path: Path, error: BaseException, folder: Path, shown: str) -> Probl
 
 
 def _check_files(course: Course, assignment: str, notebook: str) -> tuple[str, dict[str, str]]:
-    """How the folder of an assignment's checks is called, and its files: its own, else the package's."""
+    """Return the shown name and the files of the folder with an assignment's own checks, or the package's."""
     for folder in (_own_checks(course, assignment), packaged_checks(notebook)):
         files = {
             path.name: path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("*.py")

@@ -31,7 +31,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Markers:
-    """How the course marks solutions and hidden tests, and what nbgrader puts in the place of a solution."""
+    """The marks of solutions and hidden tests in a course, and the stub that nbgrader puts for a solution."""
 
     solution: Region
     hidden: Region

@@ -10,7 +10,7 @@ from autograder.grading.errors import UserError
 
 @dataclass(frozen=True)
 class Problem:
-    """Where something is wrong (the file, then the cell or the line), and what."""
+    """A problem, and its place: the file, then the cell or the line."""
 
     where: str
     message: str

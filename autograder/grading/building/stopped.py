@@ -13,7 +13,7 @@ from autograder.grading.building.source import MAY_FAIL, SourceCell
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r"^Cell In\[\d+\], line (\d+)", re.MULTILINE)
-"""How IPython heads the part of a traceback that is about a cell; the first is of the cell that was run."""
+"""IPython's heading of the part of a traceback about a cell; the first is of the cell that was run."""
 
 
 def stopped_at(cell: SourceCell, error: NotebookNode) -> str:
@@ -28,7 +28,7 @@ def stopped_at(cell: SourceCell, error: NotebookNode) -> str:
 
 
 def shown_by(cell: NotebookNode) -> str:
-    """What a cell showed, as text: of a card, the part for those who see no page."""
+    """Return what a cell showed, as text: of a card, the part for those who see no page."""
     texts = []
     for output in cell["outputs"]:
         data: Any = output.get("data", {})

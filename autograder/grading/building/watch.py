@@ -28,7 +28,7 @@ from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 
 _WAIT_MILLISECONDS = 200
-"""How often a build that has ended is noticed; a file that is saved is noticed at once."""
+"""The time between two looks whether a build has ended; a file that is saved is noticed at once."""
 _FAILED = 1
 Build = Callable[[Course, list[str]], None]
 
@@ -70,7 +70,7 @@ def watch_course(course: Course, named: list[str], build: Build, tell: Callable[
 
 
 class _Watcher:
-    """What is to be built, and the fork that is building."""
+    """The assignments that wait to be built, and the fork that is building."""
 
     def __init__(self, course: Course, named: list[str], build: Build, tell: Callable[[str], None]) -> None:
         self._course, self._named, self._build, self._tell = course, named, build, tell
@@ -136,7 +136,7 @@ class _Watcher:
 
 
 def _work(work: Callable[[], None]) -> None:
-    """What a fork does: its work, one sentence for what can be foreseen, and its end."""
+    """Do a fork's work, print one sentence for a foreseeable error, and end the fork."""
     os.setsid()  # the terminal's Ctrl-C is for the watcher, who passes it on
     status = 0
     try:
@@ -172,7 +172,7 @@ def _ended(child: int) -> int | None:
 
 
 def _places(course: Course) -> list[Path]:
-    """Where an author writes: source notebooks and their checks, catalogues, and the package's checks."""
+    """Return the folders an author writes in: notebooks and their checks, catalogues, packaged checks."""
     written = [course.folder("source", ".", "."), course.catalogue_path("x").parent]
     packaged = [
         packaged_checks(path.stem) for name in course.assignments() if (path := notebook_of(course, name))
@@ -186,7 +186,7 @@ def _has_checks_in(course: Course, assignment: str, path: Path) -> bool:
 
 
 def _counts(change: watchfiles.Change, path: str) -> bool:
-    """Whether a file counts: not what an editor or Python leaves beside it for a while."""
+    """Return whether a changed file matters: those that an editor or Python leaves for a while do not."""
     parts = Path(path).parts
     hidden = any(part.startswith((".", "~")) or part == "__pycache__" for part in parts[-2:])
     return not hidden and not path.endswith(("~", ".swp", ".tmp", ".pyc"))

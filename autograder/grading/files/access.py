@@ -1,4 +1,4 @@
-"""Who may read and write what grading makes: its owner, or the course's group where nbgrader shares it.
+"""Permissions of what grading makes: its owner's, or the group's where nbgrader shares the course.
 
 On a machine with students on it, everything but the release is closed to them. With nbgrader's `groupshared`
 the group of the course directory, its graders, may read and write it all, whatever their umask.
@@ -25,7 +25,7 @@ class Access:
 
     @classmethod
     def of(cls, root: Path, shared: bool) -> Access:
-        """What a course's own files get."""
+        """Return the permissions of a course's own files."""
         return cls(0o660, 0o2770, root.stat().st_gid) if shared else cls(0o600, 0o700)
 
     @property

@@ -1,4 +1,4 @@
-"""What lies beside a graded notebook, and what lies beside the feedback made of it.
+"""The files beside a graded notebook, and those beside the feedback made of it.
 
 nbgrader hands feedback back under a name that only the student and the course know: it is made from
 `submission_secret.txt`, which `nbgrader submit` draws. `nbgrader release_feedback` looks for it, and for
@@ -40,7 +40,7 @@ def staged_beside(course: Course, student: str, assignment: str) -> Iterator[Non
 
 
 def is_beside(course: Course, student: str, assignment: str) -> bool:
-    """Whether all that nbgrader hands back with a graded notebook lies beside it."""
+    """Return whether all that nbgrader hands back with a graded notebook lies beside it."""
     return all(_text(path) == text for path, text in _wanted(course, student, assignment).items())
 
 
@@ -62,7 +62,7 @@ def withdraw_feedback_of_another_time(course: Course, student: str, assignment: 
 
 
 def _wanted(course: Course, student: str, assignment: str) -> dict[Path, str | None]:
-    """What each file beside the notebook should hold; `None` if it should not be there."""
+    """Return the content that each file beside the notebook should have; `None` if it should not be there."""
     submitted = {name: _text(course.folder("submitted", student, assignment) / name) for name in BESIDE}
     wanted = {course.folder("autograded", student, assignment) / name: submitted[name] for name in BESIDE}
     feedback = course.folder("feedback", student, assignment)

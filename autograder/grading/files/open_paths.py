@@ -1,4 +1,4 @@
-"""What of a course every account of the machine can get at, and should not where students have one."""
+"""The parts of a course that every account of the machine can open, though students may have one."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class OpenPath:
 
     path: str
     mode: str
-    """As `ls -l` shows it."""
+    """The permissions as `ls -l` shows them."""
     remedy: str
 
 
 def open_paths(course: Course | None) -> list[OpenPath]:
-    """What is open of a course, and of the package with the solutions if that is installed."""
+    """Return the open parts of a course, and of the package with the solutions if it is installed."""
     private = [*_private(course)] if course is not None else []
     found = [_open(path, f"chmod o= {path}") for path in private if _is_open(path)]
     for package in _course_package():
@@ -55,13 +55,13 @@ def _private(course: Course) -> Iterator[Path]:
 
 
 def _course_package() -> list[Path]:
-    """Where `import autograder_course` finds the solutions."""
+    """Return the folders of the solutions, which `import autograder_course` finds."""
     spec = find_spec(COURSE_PACKAGE)
     return [Path(place).resolve() for place in spec.submodule_search_locations or ()] if spec else []
 
 
 def _is_open(path: Path) -> bool:
-    """Whether an account that is neither owner nor in the group gets there and may do anything."""
+    """Return whether an account that is neither owner nor in the group can reach the path and do anything."""
     try:
         above = all(folder.stat().st_mode & stat.S_IXOTH for folder in path.absolute().parents)
         return above and bool(path.stat().st_mode & stat.S_IRWXO)

@@ -1,4 +1,4 @@
-"""Whether the files that grading writes may be written, found out before anything is run.
+"""The files that grading writes, checked for permission to write them before anything is run.
 
 Where nbgrader shares the course with a group, whoever owns a file that is closed to it opens it; everybody
 else is told who does.
