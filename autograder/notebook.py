@@ -39,7 +39,7 @@ class Interrupted(KeyboardInterrupt):
     """The student interrupted a check. A notebook shows the message and no traceback."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback."""
+        """Return the lines that IPython shows in place of a traceback."""
         return [str(self)]
 
 

@@ -79,9 +79,9 @@ def _own(namespace: MutableMapping[str, Any], task: str | None = None) -> Path |
 
 
 def second_task(folder: Path, task: str, assignment: str | None, namespace: MutableMapping[str, Any]) -> str:
-    """How to check what was given as the assignment, where it is a task as well and nobody needed to give it.
+    """Return the advice for a call such as `check("a", "b")` whose assignment is a task and was not needed.
 
-    `""` where it is none, or where it said which of several notebooks was meant.
+    Return `""` if it is no task, or if it was needed to tell which of several notebooks was meant.
     """
     if assignment in (None, task) or assignment not in _tasks(folder):
         return ""
@@ -139,7 +139,7 @@ def hints_of(folder: Path, namespace: MutableMapping[str, Any] | None = None) ->
 
 
 def _places(folder: Path, namespace: MutableMapping[str, Any] | None) -> list[Path]:
-    """Where the notebook may lie whose checks these are: a course's own lie beside it."""
+    """Return the folders that may hold the notebook of these checks: a course's own checks lie beside it."""
     return folders(namespace) if _is_packaged(folder) else [folder.parent]
 
 
@@ -194,7 +194,7 @@ def _no_task(task: str, assignment: str | None, namespace: MutableMapping[str, A
 
 
 def _not_beside(namespace: MutableMapping[str, Any]) -> str:
-    """That a notebook's own checks were not found, and where they were looked for."""
+    """Return the message that a notebook's own checks were not found, and where they were looked for."""
     looked = _listed([str(folder) for folder in folders(namespace)] or ["no folder: the working one is gone"])
     return (
         f"The folder {OWN}/, which came with the notebook, is not beside it (looked in {looked}): put it "

@@ -92,7 +92,7 @@ def accounts(*names: str, group: str = "") -> Iterator[tuple[Path, list[Account]
 
 
 def _entering(login: str, group: str, folder: Path) -> str:
-    """What makes root a user, for whom the interpreter may be read even where root's home is closed."""
+    """Return the script by which root becomes a user who can run Python even if root's home is closed."""
     entry = pwd.getpwnam(login)
     groups = f"--groups={grp.getgrnam(group).gr_gid}" if group else "--clear-groups"
     become = f'exec setpriv --reuid={entry.pw_uid} --regid={entry.pw_gid} {groups} "$@"'

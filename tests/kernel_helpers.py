@@ -15,12 +15,12 @@ from typing import Any
 from jupyter_client import BlockingKernelClient, KernelManager
 
 SECONDS = 120
-"""How long a cell may take: a crowded machine takes ten times as long as a quiet one."""
+"""The seconds that a cell may take: a crowded machine takes ten times as long as a quiet one."""
 
 
 @dataclass
 class Shown:
-    """What one cell showed, in order."""
+    """The outputs of one cell, in order."""
 
     printed: str = ""
     cards: list[dict[str, str]] = field(default_factory=list)

@@ -1,7 +1,7 @@
-"""What the checks of a notebook say of some answers, run where students run them; a program for two packages.
+"""A program that tells how a notebook's checks judge some answers, run with each of two packages.
 
-Reads from standard input a JSON object: the notebook, and by task the answers by name, each a list of the
-sources of its notebook's cells. Writes what was found, in which two packages of checks must agree.
+It reads a JSON object from standard input: the notebook, the file of hints and, for each task, its answers by
+name, each a list of cell sources. It writes what the checks found, which must be the same with both packages.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from nbgrader_helpers import LSTM, done, hand_in, source, totals, with_answers
 
 WRONG = "def lstm_cell(x, h, c, *weights):\n    return h, c"
 MADE = ("verdicts", ".autograder", "autograded", "reports", "gradebook.db")
-"""What grading and reporting make in a course."""
+"""The files and folders that grading and reporting make in a course."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def row(said: str, student: str) -> list[str]:
 
 
 def give(course: Path, student: str, **points: float) -> None:
-    """What formgrader saves when a person types points into cells."""
+    """Save points as formgrader does when a person types them into cells."""
     with gradebook(course) as book:
         for name, given in points.items():
             grade = book.find_grade(name, "lstm_cell", LSTM, student)

@@ -1,4 +1,4 @@
-"""What students install: it keeps its secrets, and says of every answer what the checkout says."""
+"""The package that students install: it keeps its secrets, and judges every answer as the checkout does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ASSIGNMENTS = sorted(path.name for path in (ROOT / "release").glob("*/"))
 
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory) -> dict[str, Path]:
-    """What students can install, unpacked: the wheel, the sdist, and the wheel that is built from it."""
+    """Unpack what students can install: the wheel, the sdist, and the wheel that is built from it."""
     out, found = tmp_path_factory.mktemp("built"), {}
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", out]
     subprocess.run([*build, "--wheel", "--sdist", ROOT], check=True, capture_output=True)
@@ -76,7 +76,7 @@ def hidden_when_collected() -> set[str]:
 
 
 def lines_of(function: ast.FunctionDef) -> list[str]:
-    """What its body says, one text a statement, docstrings included, whatever the layout."""
+    """Return a function's body, one text a statement, docstrings included, whatever the layout."""
     return [ast.unparse(statement) for statement in function.body]
 
 
@@ -157,7 +157,7 @@ def test_the_answer_key_is_not_there(packages):
 
 
 def run_with(package: Path, *arguments: object, told: object = None):
-    """What a program writes that imports `autograder` from there."""
+    """Run a program that imports `autograder` from a package, and return what it writes."""
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         input=json.dumps(told),

@@ -1,4 +1,4 @@
-"""What students get with a release: hints, and a course's own checks without what is kept for grading."""
+"""Files that students get with a release: hints, and a course's own checks without what grading keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies in a submission's folder is found and said: to the grader, in the report, and to the student."""
+"""Files in a submission's folder, and what is said of them: to the grader, in the report, to the student."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the three wheels hold, and how a fresh course comes out of them."""
+"""The contents of the three wheels, and a fresh course made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a student's code prints while it is checked: under the check that fails, and nowhere else."""
+"""Output of a student's code while it is checked: under the check that fails, and nowhere else."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kept(course: Path):
-    """Where the right answers of the course are written; nothing is there before and after."""
+    """Yield the file of the course's right answers, which does not exist before and after the test."""
     path = course / "solutions" / "variants" / "01_double.toml"
     path.parent.mkdir(exist_ok=True)
     yield path

@@ -45,7 +45,7 @@ def test_the_number_is_there_for_whoever_asks_for_it(session):
 
 
 def test_a_cell_that_nobody_can_be_asked_in_ends_with_the_number(session):
-    """As nbgrader runs it, and nbconvert, papermill, and every other program built on nbclient."""
+    """A run by nbgrader, nbconvert, papermill, or any other program that is built on nbclient."""
     session.run(WRONG)
     shown = session.run('check("lstm_gates")', person=False)
     session.run(answer("lstm_gates"))

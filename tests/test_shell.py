@@ -73,7 +73,7 @@ class TestPipes:
 
 
 def in_terminal(columns: int, *arguments: object) -> str:
-    """What a command prints in a terminal of so many columns."""
+    """Return what a command prints in a terminal of so many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}

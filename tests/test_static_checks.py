@@ -372,7 +372,7 @@ def test_an_empty_folder_is_named(course):
 
 
 def test_a_sound_notebook_is_not_talked_of(course):
-    """What looks odd and is right: magics, awaiting, a cell that is meant to fail, prose about marks."""
+    """Code that looks odd and is right: magics, awaiting, a cell that is meant to fail, prose about marks."""
 
     def add(notebook: NotebookNode) -> None:
         for source_, tags in (

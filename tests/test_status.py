@@ -153,7 +153,7 @@ class TestBuilt:
 
 
 def test_it_needs_no_torch():
-    """Which takes a second to import; nothing that only reads may ask for it."""
+    """No import of torch, which takes a second, in a command that only reads."""
     program = "import sys; sys.modules['torch'] = None; from autograder.cli import main; main()"
     told = subprocess.run(
         [sys.executable, "-c", program, "status", "--course", ROOT], capture_output=True, text=True

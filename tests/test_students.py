@@ -1,4 +1,4 @@
-"""How a student gets started: the first cell without the package, and the page that it names."""
+"""A student's first steps: the first cell without the package, and the page that it names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ import importlib.metadata
 __title__ = "autograder"
 __description__ = "Automatic assignment grading for instructor use in programming courses"
 """
-"""What PyPI's `autograder` 3.7.7 is to who imports it: none of our names."""
+"""The module that PyPI's `autograder` 3.7.7 is when imported: it has none of our names."""
 
 RUN = """
     import json, sys
@@ -47,7 +47,7 @@ RUN = """
 
 @dataclass(frozen=True)
 class Ran:
-    """What the first code cell of a notebook left, and whether the notebook was stopped."""
+    """The outputs of a notebook's first code cell, and whether the notebook was stopped."""
 
     outputs: list[dict]
     stopped: bool
@@ -77,7 +77,7 @@ def first_cell(python: Path, folder: Path) -> Ran:
 
 
 def the_sentence(ran: Ran) -> str:
-    """What is shown, which must be one line of text, and no traceback."""
+    """Return what is shown, which must be one line of text, and no traceback."""
     assert ran.stopped, "the cells below would each fail in their own way"
     (shown,) = ran.outputs
     assert shown["output_type"] == "stream"

@@ -20,7 +20,7 @@ from helpers import autograder_here
 from nbgrader_helpers import LSTM, NOTEBOOK, ROOT, environment, named, source
 
 SECONDS = 240
-"""How long a busy machine may take for what takes half a minute on an idle one."""
+"""The seconds that a busy machine may take for what takes half a minute on an idle one."""
 
 
 @pytest.fixture

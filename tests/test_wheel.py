@@ -1,4 +1,4 @@
-"""What an instructor installs works without the repository: `new`, `build`, `grade` from three wheels."""
+"""An instructor's installation without the repository: `new`, `build`, `grade` from three wheels."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class StudentError(Exception):
 
 
 class NoAnswer(Exception):
-    """The data that came back is no answer at all: the student's process was made to send it."""
+    """Data in place of an answer, without its form: the student's process was made to send it."""
 
 
 @contextmanager

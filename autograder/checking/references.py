@@ -44,10 +44,10 @@ _tapes: list[_Tape | None] = []
 
 
 def recorded(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Mark what computes the right answer for a check, of its arguments alone.
+    """Mark a function that computes the right answer for a check, from its arguments alone.
 
-    Students get none of its body. In their notebooks its results on the public inputs are looked up; they are
-    tensors, numbers, texts and what holds these. It is a function at the top of its file.
+    Students do not get its body: their notebooks look up its results on the public inputs. These are tensors,
+    numbers, texts, or containers of such. The function is defined at the top level of its file.
     """
 
     @wraps(function)

@@ -14,9 +14,9 @@ class Told:
     """The functions that a long command calls to report its progress."""
 
     say: Callable[[str], None]
-    """With what it is at now."""
+    """Report what it is doing now."""
     advance: Callable[[int, int], None]
-    """With how many steps are done, and how many there are."""
+    """Report the number of steps done, and of all steps."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Additions of a feedback page to the cards: points that a person gave, and points that wait for one.
 
-The card was made when the submission was judged, a person's points come later, so the gradebook is asked
-when the page is made.
+A card is made when the submission is judged and a person's points come later, so the gradebook is read when
+the page is made.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def judge_answers(
 
 
 def _check_faults(tasks: Sequence[TaskVerdict]) -> list[Finding]:
-    """What a person must know of checks that have a fault: nothing is recorded until they are mended."""
+    """Return a finding for each faulty check: nothing is recorded until they are mended."""
     return [
         Finding(
             "check_fault",

@@ -32,7 +32,7 @@ KnownMistakes = Mapping[str, Sequence[Known]]
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of trying known mistakes: what they answer, and the faults of checks that they met."""
+    """The results of trying known mistakes: their answers, and the faults of checks that they met."""
 
     known: KnownMistakes
     faults: tuple[MetFault, ...]
@@ -112,7 +112,7 @@ class Trial:
     include_hidden: bool = True
 
     def run(self, setting: Setting, checks: Checks) -> tuple[list[Known], list[MetFault]]:
-        """What each mistake answers, and the faults of the task's checks that they met."""
+        """Return the result of each mistake, and the faults of the task's checks that they met."""
         bundle = setting.bundle
         mistakes = {mistake.name: mistake for mistake in bundle.mistakes if mistake.task == self.task}
         sources = {name: mistake.answer(bundle.solution) for name, mistake in mistakes.items()}

@@ -36,7 +36,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Fault:
-    """What does not hold in a catalogue, in a sentence that begins with the mistake's name, and its line."""
+    """An error in a catalogue, as a sentence that begins with the mistake's name, and its line."""
 
     message: str
     line: int | None = None

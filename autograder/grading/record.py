@@ -243,7 +243,7 @@ def _file_time(
 
 
 def _set_permissions(course: Course, student: str, assignment: str) -> None:
-    """As nbgrader sets them, and for the student's folder, too, which it forgets to share."""
+    """Set permissions as nbgrader does, and those of the student's folder, too, which it forgets to share."""
     Autograde(coursedir=course.directory, config=course.config).set_permissions(assignment, student)
     course.access.open_to_the_group(course.folder("autograded", student, "."))
 

@@ -1,4 +1,4 @@
-"""What was found in a class: the verdicts on record, who is missing, and the points that count."""
+"""The results of a class: the verdicts on record, who is missing, and the points that count."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ from autograder.grading.intake.folder import HandedIn
 from autograder.grading.verdict import Verdict
 
 TIMESTAMP = "timestamp.txt"
-"""When it was handed in, as nbgrader writes it beside a notebook."""
+"""The file with the time of handing in that nbgrader writes beside a notebook."""
 SECRET = "submission_secret.txt"
-"""What nbgrader makes the name of a feedback page from in the exchange."""
+"""The file with the secret from which nbgrader makes a feedback page's name in the exchange."""
 BESIDE = (TIMESTAMP, SECRET)
-"""What goes with a notebook from `submitted/` to `autograded/`."""
+"""The files that go with a notebook from `submitted/` to `autograded/`."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def clear_leftovers(course: Course, bundle: Bundle) -> None:
 
 
 def has_seed(course: Course) -> bool:
-    """Whether the course's seed has been drawn."""
+    """Return whether the course's seed has been drawn."""
     return (course.root / ".autograder" / "seed").exists()
 
 

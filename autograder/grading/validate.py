@@ -46,7 +46,7 @@ class Validation:
     variants: int = 0
     variants_failed: list[str] = field(default_factory=list)
     variants_in: str = ""
-    """Where the course's right answers in other styles are written."""
+    """The file with the course's right answers in other styles."""
     faults: list[MetFault] = field(default_factory=list)
     """Exceptions of checks that are no finding about an answer."""
     unchanged: bool = False
@@ -298,7 +298,7 @@ def _losses(what: str, verdict: Verdict) -> list[str]:
 
 
 def _called(name: str, task: str, answers: Mapping[str, Mapping[str, str]]) -> str:
-    """What was judged under this name in a task, in words."""
+    """Return words for what was judged under this name in a task."""
     return f"the right answer {answers[name][task]!r}" if task in answers.get(name, {}) else f"the {name}"
 
 

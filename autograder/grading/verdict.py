@@ -36,7 +36,7 @@ class Finding:
     kind: str
     message: str
     student: str = ""
-    """What the student reads in place of the message, where it tells a grader what to do. Not in the JSON."""
+    """The text for the student, if the message tells a grader what to do. Not in the JSON."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class CheckVerdict:
     evidence: Evidence | None = None
     """What a page can show besides the message: shapes seen and expected, or where values differ."""
     prints: Prints | None = None
-    """What the student's code printed in the call that failed."""
+    """The output of the student's code in the call that failed."""
     fault: Fault | None = None
-    """What is wrong with the check itself, or with one that it needs: then it says nothing of the answer."""
+    """The fault of the check itself, or of one that it needs: then the check says nothing of the answer."""
 
     @classmethod
     def from_result(cls, result: CheckResult) -> CheckVerdict:
@@ -167,11 +167,11 @@ class Verdict:
     findings: tuple[Finding, ...]
     tasks: tuple[TaskVerdict, ...]
     by_hand: tuple[ByHand, ...] = ()
-    """What is worth points and waits for a person; neither `score` nor `max_score` holds any of it."""
+    """Cells that are worth points and wait for a person; neither `score` nor `max_score` counts them."""
 
     @property
     def nothing_ran(self) -> bool:
-        """Whether it earned nothing because it did not run as it should: a person should look."""
+        """Return whether it earned nothing because it did not run as it should: a person should look."""
         return self.status in ENDED and self.score == 0
 
     @property

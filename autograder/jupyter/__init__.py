@@ -1,1 +1,1 @@
-"""What has to do with the front end and the folder that a student works in."""
+"""The student's front end and working folder: everything that depends on them."""

@@ -40,7 +40,7 @@ class Damaged(ValueError):
         )
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback."""
+        """Return the lines that IPython shows in place of a traceback."""
         return [str(self)]
 
 
@@ -58,7 +58,7 @@ def cell_holding(files: Mapping[str, str], notebook: str, tasks: Sequence[str]) 
 
 
 def is_holding(source: str) -> bool:
-    """Whether a cell's text is such a one and nothing else, so that leaving it out leaves out no code."""
+    """Return whether a cell only holds checks, so that leaving it out leaves out no other code."""
     return _CELL.fullmatch(source.strip().replace("\r\n", "\n")) is not None
 
 

@@ -113,7 +113,7 @@ def points(value: float) -> str:
 
 
 def only_at_grading(unseen: float, most: float) -> str:
-    """How many of the points a notebook does not show."""
+    """Return a clause that tells how many of the points a notebook does not show."""
     noun = "point" if most == 1 else "points"
     verb = "is" if 1 in (unseen, most) else "are"
     return f"{points(unseen)} of the {points(most)} {noun} {verb} for checks that run at grading only"
@@ -201,7 +201,7 @@ def _said(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
 
 
 def _nothing_to_do(task: TaskVerdict) -> bool:
-    """Whether no check found anything to mend."""
+    """Return whether no check found anything to mend."""
     return all(check.outcome in (*_DONE, "fault") for check in task.checks)
 
 
@@ -263,7 +263,7 @@ def _told(check: CheckVerdict) -> str:
 
 
 def _printed(check: CheckVerdict) -> list[str]:
-    """What the student's code printed in the call that failed, in lines of text."""
+    """Return the output of the student's code in the call that failed, in lines of text."""
     if check.prints is None:
         return []
     return [f"{_PRINTED} {check.prints.call}:", *(f"| {line}" for line in check.prints.text.splitlines())]

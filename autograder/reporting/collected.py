@@ -1,4 +1,4 @@
-"""What `autograder collect` prints: a line for each student, and the uploads that are nobody's."""
+"""The output of `autograder collect`: a line for each student, and the uploads that are nobody's."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def collected_table(found: Collection) -> Table:
 
 
 def summary(found: Collection, dry_run: bool) -> Iterator[str]:
-    """What there is to say beside the table, a sentence a line."""
+    """Yield the sentences to print beside the table, one a line."""
     counts = Counter(each.done for each in found.students)
     said = ", ".join(f"{counts[done]} {WORDS[done]}" for done in WORDS if counts[done])
     yield f"{len(found.students)} students: {said or 'nothing'}.{' Nothing was written.' if dry_run else ''}"

@@ -1,4 +1,4 @@
-"""What `nbgrader export` writes in this course: nbgrader's own columns, and which scores are none yet.
+"""The table that `nbgrader export` writes here: nbgrader's own columns, and which scores are none yet.
 
 nbgrader adds up 0 for whoever has no points. Here such a score is empty, and the last column says why.
 """

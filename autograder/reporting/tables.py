@@ -43,7 +43,7 @@ def results_table(verdicts: list[dict[str, Any]]) -> Table:
 
 
 def legend(verdicts: list[dict[str, Any]]) -> str:
-    """What the signs beside points mean, if there are any."""
+    """Return the meaning of the signs beside points, if there are any."""
     marks = [verdict["mark"] for verdict in verdicts if verdict.get("mark") and not _unread(verdict)]
     tasks = [task for mark in marks for task in mark["tasks"]]
     given = any(task["by_hand"] and task["points"] is not None for task in tasks)
@@ -60,7 +60,7 @@ def status(verdict: dict[str, Any]) -> str:
 
 
 def summary(verdicts: list[dict[str, Any]]) -> str:
-    """How many there are of each status, and the mean of those that have a score."""
+    """Return the number of submissions of each status, and the mean of the scores that there are."""
     counts = Counter(status(verdict) for verdict in verdicts)
     said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     scored = [mark["score"] for verdict in verdicts if (mark := verdict.get("mark"))]
@@ -90,7 +90,7 @@ def _points_by_task(verdict: dict[str, Any]) -> dict[str, str]:
 
 
 def _unread(verdict: dict[str, Any]) -> bool:
-    """Whether its status says already that nobody has given any points."""
+    """Return whether the status says already that nobody has given any points."""
     return verdict["status"] != "graded" and all(task["points"] is None for task in verdict["mark"]["tasks"])
 
 

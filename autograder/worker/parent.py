@@ -176,12 +176,12 @@ def _work(data_fd: int) -> None:
 
 
 def _check_later(*_: Any, **__: Any) -> None:
-    """What `check` is inside the worker: tasks are judged outside it, after the cells have run."""
+    """Stand in for `check` in the worker: tasks are judged outside it, after the cells have run."""
     print("(checked when the notebook has run)")
 
 
 def _no_checks(*_: Any, **__: Any) -> None:
-    """What `checks_inside` is inside the worker, in a cell that a student has changed."""
+    """Stand in for `checks_inside` in the worker, where a cell that a student has changed may call it."""
 
 
 if __name__ == "__main__":

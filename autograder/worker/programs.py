@@ -14,7 +14,7 @@ from IPython.core.magics.script import ScriptMagics
 from IPython.utils.text import SList
 
 _FAILED = 127
-"""What a shell says of a program that it does not find."""
+"""The exit status by which a shell says that it did not find a program."""
 _SHOWN = 200
 
 

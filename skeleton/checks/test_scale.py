@@ -11,7 +11,7 @@ from autograder.checking import expect, expect_gradients, needs, points, rule
 
 
 def given(draw):
-    """What the task is called with: one tensor for each argument, by the names of its dimensions."""
+    """The task's arguments: one tensor for each, by the names of its dimensions."""
     return draw("B D"), draw("D")
 
 

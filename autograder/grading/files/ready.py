@@ -1,7 +1,7 @@
 """The files that grading writes, checked for permission to write them before anything is run.
 
-Where nbgrader shares the course with a group, whoever owns a file that is closed to it opens it; everybody
-else is told who does.
+Where nbgrader shares the course with a group, a file that is closed to the group is opened if it is ours; if
+it is not, the message names its owner.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _gradebook(course: Course) -> Iterator[Path]:
 
 
 def _closed(course: Course, path: Path, verb: str, assignment: str) -> str:
-    """Why a path may not be used, and who can do what about it."""
+    """Return the reason why a path may not be used, and who can do what about it."""
     found = path.stat()
     owner, group = _user(found.st_uid), _group(found.st_gid)
     if not course.access.shared:

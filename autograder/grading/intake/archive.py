@@ -31,7 +31,7 @@ class Entry:
     path: str
     """Its path below the archive's root, with `/`, without `..` and drive letters."""
     size: int
-    """As the archive claims."""
+    """The size that the archive claims, in bytes."""
     when: datetime | None
     """Its date in the archive, in the time zone of whoever made it."""
     info: zipfile.ZipInfo

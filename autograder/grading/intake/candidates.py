@@ -1,4 +1,4 @@
-"""Which of the files in a folder is this assignment's notebook, by the names of its cells.
+"""Files that may be this assignment's notebook, told apart by the names of their cells.
 
 A notebook is known by its `grade_id`s, which are the release's whatever the file is called. They are found by
 searching the file's bytes: parsing tens of megabytes of a stranger's JSON only to learn names costs too much.
@@ -40,14 +40,14 @@ class Candidate:
     """A file that might have been meant as the notebook, wherever it lies."""
 
     place: str
-    """How people are told where it is: its name, and the archive it is in."""
+    """The file's place in words for people: its name, and the archive it is in."""
     raw: bytes
     this: bool
-    """Whether it certainly is this assignment's notebook."""
+    """True if it certainly is this assignment's notebook."""
     note: str
-    """What else it is, if anything can be said; may be empty."""
+    """A remark on what else the file is, if anything can be said; may be empty."""
     possible: bool = False
-    """Whether a person might find that it is this notebook all the same."""
+    """True if a person might still find it to be this notebook."""
     path: str = ""
     among: tuple[File, ...] = ()
     """Its path among the files that it was handed in with: the folder's, or the archive's."""
@@ -66,12 +66,12 @@ def candidates(files: tuple[File, ...], bundle: Bundle) -> list[Candidate]:
 
 
 def is_notebook(raw: bytes) -> bool:
-    """Whether bytes look like a notebook's file. What it is worth is seen when it is read."""
+    """Return whether bytes look like a notebook's file; reading it shows later whether it is sound."""
     return b'"nbformat"' in raw and (b'"cells"' in raw or b'"worksheets"' in raw)
 
 
 def is_this(raw: bytes, bundle: Bundle) -> bool:
-    """Whether a file certainly is this assignment's notebook: all answers' cells are there, by name."""
+    """Return whether a file certainly is this assignment's notebook: it has all answer cells, by name."""
     if not is_notebook(raw) or len(raw) > MAX_BYTES:
         return False
     ids = _grade_ids(raw)

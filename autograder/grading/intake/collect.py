@@ -27,7 +27,7 @@ from autograder.grading.rebuild import MAX_BYTES
 from autograder.grading.store import one_writer
 
 TIMES = ("known", "files", "none")
-"""Which times are taken: those known to be of handing in, those of the files in any case, or none."""
+"""The choices for the time of handing in: the known one only, the files' own in any case, or none."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Collected:
     handed_in: datetime | None
     """In UTC; `None` where it is not known."""
     late: bool
-    """Whether the platform marked it as late."""
+    """True if the platform marked it as late."""
     notes: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """What goes into the submission's folder, by path."""
+    """The files of the submission's folder, by path."""
     dated: datetime | None = None
     """The latest that it can have been handed in."""
 
@@ -75,7 +75,7 @@ class Collection:
     students: tuple[Collected, ...]
     unmatched: tuple[Unmatched, ...]
     enrolled: int
-    """How many students of the roster the gradebook did not have."""
+    """The number of students of the roster that the gradebook did not have."""
     not_there: tuple[str, ...]
     """Students who are known and of whom there is nothing in the download."""
 
@@ -135,7 +135,7 @@ def _by_student(
 
 
 def _placed(found: Sequence[Upload], known: Roster) -> list[tuple[Upload, Placed]]:
-    """Where each upload lies, below the folder that all of them are in, if that is no student's."""
+    """Return the place of each upload, below a folder that holds them all, if that is no student's."""
     cut = 0
     while True:
         tops = {tuple(upload.path.split("/")[cut : cut + 1]) for upload in found}

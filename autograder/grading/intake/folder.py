@@ -47,13 +47,13 @@ class HandedIn:
     notebook: bytes | None
     """The bytes of the file with the notebook's name; `None` if there is no such plain file."""
     instead: str = ""
-    """What has the notebook's name and is no plain file: "a folder", "a link"."""
+    """A description of what has the notebook's name but is no plain file: "a folder", "a link"."""
     beside: tuple[File, ...] = ()
     """The other plain files, by path."""
     left_out: int = 0
-    """How many other files were not read: too many, too large, or not readable."""
+    """The number of other files that were not read: too many, too large, or not readable."""
     refused: str = ""
-    """Why the notebook could not be read although it is there: the machine's fault, not the student's."""
+    """The reason why a notebook that is there could not be read: the machine's fault, not the student's."""
 
     @classmethod
     def of(cls, submitted: HandedIn | bytes | None) -> HandedIn:

@@ -15,7 +15,7 @@ from autograder.grading.intake.names import listed, shown
 from autograder.grading.verdict import Finding
 
 MAX_BYTES = 32 << 20
-"""Of all files together: half of the worker's scratch folder."""
+"""The largest size of all files together: half of the worker's scratch folder."""
 _NOT_GIVEN = re.compile(r"\.(ipynb|so|pyc|pyd|dll|dylib)(\.|$)", re.IGNORECASE)
 """Notebooks, as with nbgrader, and code that nobody can read."""
 

@@ -1,4 +1,4 @@
-"""How learning platforms name what they let one download, and what such a name says about the sender.
+"""The names that learning platforms give to downloaded files, and what they say about the sender.
 
 Moodle, `mod/assign/classes/downloader.php`: a folder `Full Name_12345_assignsubmission_file` for each student
 (in older versions with a further `_` at its end), or all files in one folder with that before their names.
@@ -18,7 +18,7 @@ _COPY = re.compile(r"(?:-| \(|\()(\d{1,4})\)?(?=\.[^.]*$|$)")
 
 @dataclass(frozen=True)
 class Sender:
-    """What the place of an upload says about who sent it."""
+    """The sender of an upload, as far as its path tells."""
 
     platform: str
     """`moodle`, `canvas`, or `""` for a folder of any kind."""
@@ -27,7 +27,7 @@ class Sender:
     number: str = ""
     """The platform's number of the user."""
     late: bool = False
-    """Whether the platform marked it as late."""
+    """True if the platform marked it as late."""
     is_file: bool = False
     """The name is a file's: more may stand behind the student's."""
 

@@ -1,4 +1,4 @@
-"""What is judged of a submission, and what is said about the rest of what was handed in.
+"""The choice of the file to judge in a submission, and findings about the rest of what was handed in.
 
 A folder without a file of the notebook's name may well hold the notebook: browsers and upload pages rename
 files, students pack them. Where exactly one file certainly is the notebook, it is judged, and a finding says
@@ -27,7 +27,7 @@ class Resolved:
     raw: bytes | None
     findings: tuple[Finding, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """What the notebook has beside it, by path."""
+    """The files beside the notebook, by path."""
 
     def content(self, rebuilt: Rebuilt) -> str:
         """Changes when something that counts changes in what was handed in."""

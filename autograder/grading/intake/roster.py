@@ -1,4 +1,4 @@
-"""Who is in the course, under every name that a download may use for them.
+"""The people in the course, under every name that a download may use for them.
 
 Students come from the gradebook and from a CSV file: nbgrader's own, a Moodle grading worksheet or list of
 participants, a Canvas gradebook, or any table whose columns have one of the usual names.

@@ -146,7 +146,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 
 
 def _size(node: ast.FunctionDef | ast.ClassDef) -> int:
-    """How many parameters a function has, or the `__init__` of a class."""
+    """Return the number of parameters of a function, or of a class's `__init__`."""
     if isinstance(node, ast.FunctionDef):
         return len(node.args.posonlyargs) + len(node.args.args)
     made = (each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__")

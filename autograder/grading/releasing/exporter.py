@@ -1,4 +1,4 @@
-"""What nbgrader's own Generate makes is a whole release, too: hints, and checks as students get them.
+"""An exporter by which nbgrader's own Generate makes a whole release, hints and students' checks included.
 
 nbgrader has a hook that runs after the conversion, but passes over what fails in it and reports success. An
 exporter's failure is the assignment's: nothing is released then.

@@ -37,17 +37,17 @@ from autograder.grading.warm import WarmParent
 from autograder.tasks import OWN
 
 RECORDED = "solutions/recorded"
-"""Where a checkout keeps what references of the packaged checks give, for the wheels."""
+"""The folder in which a checkout keeps the results of the packaged checks' references, for the wheels."""
 
 
 @dataclass(frozen=True)
 class Handout:
-    """What goes out with an assignment's notebook."""
+    """The material that goes out with an assignment's notebook."""
 
     files: Mapping[str, str]
     """Texts by their path in the release."""
     recorded: str = ""
-    """What is handed out of the packaged checks besides their text; `""` for a course's own."""
+    """The part of the packaged checks that is handed out besides their text; `""` for a course's own."""
 
     def write(self, release: Path) -> None:
         """Put the files into a release that nbgrader has generated, and take out what is not to be there."""
@@ -59,7 +59,7 @@ class Handout:
 
 
 def handout(course: Course, bundle: Bundle, workers: WarmParent | None = None) -> Handout:
-    """What goes out with an assignment, as it was made last or made now.
+    """Return the material that goes out with an assignment, made now or kept from the last time.
 
     Raises `UserError` where it cannot be made: a known mistake that cannot be tried, a check that cannot be
     kept back.
@@ -112,7 +112,7 @@ def _made(bundle: Bundle, workers: WarmParent) -> Handout:
 
 
 def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str]) -> None:
-    """What goes out can be imported, and has every check that is not hidden."""
+    """Raise `UserError` unless what goes out can be imported and has every check that is not hidden."""
     with tempfile.TemporaryDirectory(prefix="autograder-handout-") as made:
         folder = Path(made) / OWN
         folder.mkdir()
@@ -143,7 +143,7 @@ def own_stripped(bundle: Bundle) -> Stripped:
 
 
 def _prove(bundle: Bundle, checks: set[Check], cut: frozenset[tuple[str, str]]) -> None:
-    """What the text says is hidden must be what is hidden when the checks are run."""
+    """Raise `UserError` unless the checks hidden by their text are those hidden when the checks are run."""
     hidden = {
         (f"test_{check.task}.py", f"test_{check.name}") for check in checks if check.instead is not None
     }
@@ -159,7 +159,7 @@ def _prove(bundle: Bundle, checks: set[Check], cut: frozenset[tuple[str, str]]) 
 
 @dataclass(frozen=True)
 class Tried:
-    """What trying a task on the public inputs tells."""
+    """The results of trying a task on the public inputs."""
 
     known: list[Known]
     faults: list[MetFault]

@@ -14,7 +14,7 @@ from autograder.grading.store import write_whole
 from autograder.jupyter.inside import cell_holding
 
 FOLDER = "one-file"
-"""Where they lie in a course: not in `release/`, from where nbgrader would hand out both."""
+"""The course's folder for these notebooks; from `release/`, nbgrader would hand out both kinds."""
 CELL = "checks_inside"
 
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 CUT = "return NotImplemented"
-"""What stands in place of a reference's body; `autograder.checking.recorded` knows it."""
+"""The stand-in for a reference's body; `autograder.checking.recorded` knows it."""
 _LINE = 110
 Name = tuple[str, str]
 """A name and the module that binds it."""
 
 
 class CannotStrip(ValueError):
-    """What is handed out would lack something it needs, or what is kept back cannot be read from the text."""
+    """Check files that cannot be stripped: something would be missing, or what is hidden is unclear."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class _Module:
         return any(_called(decorator) in self.marks[mark] for decorator in node.decorator_list)
 
     def is_check(self, name: str) -> bool:
-        """Whether pytest would collect it."""
+        """Return whether pytest would collect a function of this name as a check."""
         return self.path.rpartition("/")[2].startswith("test_") and name.startswith("test_")
 
     def text_with(self, kept: set[str]) -> str:
@@ -205,7 +205,7 @@ class _Module:
 
 
 class _Graph:
-    """Which name needs which, over all modules."""
+    """The names that each name needs, over all modules."""
 
     def __init__(self, modules: Mapping[str, _Module]) -> None:
         self.modules = modules
@@ -256,7 +256,7 @@ class _Graph:
                 yield self._module_behind(module, first), attribute
 
     def _behind(self, module: _Module, name: str) -> Iterator[Name]:
-        """What an imported name is in its own module."""
+        """Yield the module and the name that an imported name comes from."""
         if name in module.imports:
             origin, inside = module.imports[name]
             if inside is not None:
@@ -315,7 +315,7 @@ def _import(node: ast.Import | ast.ImportFrom, gone: set[str]) -> str:
 
 
 def _told(module: _Module, name: str, function: ast.FunctionDef) -> dict[str, Any]:
-    """What a notebook says of a hidden check: its points, its rule, and the sentence in its place."""
+    """Return what a notebook says of a hidden check: its points, its rule, and the sentence in its place."""
     path, found = module.path, dict[str, Any](points=0.0)
     told_by = (("points", "points"), ("rule", "rule"), ("hidden", "instead"))
     fields = {known: field for mark, field in told_by for known in module.marks[mark]}

@@ -1,1 +1,1 @@
-"""What `autograder validate` tries besides known mistakes: right answers in other styles."""
+"""Right answers in other styles, which `autograder validate` tries besides known mistakes."""

@@ -41,7 +41,7 @@ def right_answers(course: Course, bundle: Bundle) -> Variants:
 
 
 def kept_in(course: Course, assignment: str) -> Path:
-    """Where the right answers to an assignment are written."""
+    """Return the file in which the right answers to an assignment are written."""
     return course.folder("solution", ".", "variants") / f"{assignment}.toml"
 
 

@@ -1,1 +1,1 @@
-"""What concerns a course as a whole: where each assignment stands, and how the class does in all of them."""
+"""Reports on a course as a whole: the state of each assignment, and the class's results in all of them."""

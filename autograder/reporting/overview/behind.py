@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autograder.grading.marks import Marks
 
 LATEST = 3
-"""How many of the assignments graded last are looked at: what was long ago is no news."""
+"""The number of latest graded assignments that are looked at: what was long ago is no news."""
 MISSED = 2
 """So many of those without anything handed in are too many."""
 FEW = 0.5
@@ -27,10 +27,10 @@ class Behind:
 
 
 def falling_behind(graded: Sequence[Marks]) -> list[Behind]:
-    """Who falls behind, those who missed most first. `graded` is in the course's order.
+    """Return the students who fall behind, most missed first. `graded` is in the course's order.
 
-    Nobody does before there are `MISSED` assignments, and nobody who handed in none of all assignments: they
-    have left, or never came.
+    Nobody falls behind before there are `MISSED` assignments, nor does anybody who never handed anything in:
+    they have left, or never came.
     """
     latest = graded[-LATEST:]
     if len(latest) < MISSED:

@@ -1,4 +1,4 @@
-"""Whether what students get is what the source makes: the release, and its copy on nbgrader's exchange."""
+"""Comparison of the source with what students get: the release, and its copy on nbgrader's exchange."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ def _cells(path: Path) -> list[tuple[str, str]]:
 
 
 def _holds(longer: list[tuple[str, str]], cells: list[tuple[str, str]]) -> bool:
-    """Whether the cells follow one another in a notebook, which may have a header and a footer, too."""
+    """Return whether a notebook has these cells in a row; it may have a header and a footer, too."""
     return any(longer[at : at + len(cells)] == cells for at in range(len(longer) - len(cells) + 1))

@@ -31,7 +31,7 @@ from autograder.reporting.statistics import (
 )
 
 MOST_SHOWN = {"mistakes": 15, "checks": 12}
-"""What is kept of the long tails; the report says how many there were."""
+"""The most entries kept of each long list; the report says how many there were."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class StudentLine:
     total: float | None
     """The sum of the scores that there are; `None` without any."""
     scored: int
-    """How many of the assignments those are."""
+    """The number of assignments with a score."""
     share: float | None
     """The total as a share of what those assignments are worth; `None` without any."""
     reasons: int
-    """In how many assignments a person should look."""
+    """The number of assignments in which a person should look."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class CourseReport:
 
     course: str
     graded: datetime
-    """When the last verdict was formed."""
+    """The time of the last verdict."""
     max_total: float
     totals: Spread
     assignments: tuple[AssignmentLine, ...]
@@ -119,7 +119,7 @@ class CourseReport:
     checks: tuple[MissedCheck, ...]
     mistakes: tuple[FrequentMistake, ...]
     found: Mapping[str, int]
-    """How many checks somebody failed, and how many mistakes somebody made, there are in all."""
+    """The number of checks that somebody failed, and of mistakes that somebody made, in all."""
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON data; docs/reporting.md describes it."""
@@ -128,7 +128,7 @@ class CourseReport:
 
 @dataclass(frozen=True)
 class _Graded:
-    """What is on record of one assignment."""
+    """The records of one assignment."""
 
     marks: Marks
     verdicts: list[dict[str, Any]]

@@ -24,7 +24,7 @@ _SHORT = {
     "corrupt": "unreadable",
     "infra_error": "not graded",
 }
-"""What stands where there is no score."""
+"""The words that stand where there is no score."""
 
 
 def course_page(report: CourseReport, folder: Path, formgrader: str = FORMGRADER) -> str:

@@ -1,4 +1,4 @@
-"""Where each assignment of a course stands, from what lies in its folders. Nothing is written or run."""
+"""The state of each assignment of a course, from what lies in its folders. Nothing is written or run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Standing:
 
     assignment: str
     built: str
-    """Whether release/ is made from the source as it is: `no`, `yes` or `changed`."""
+    """The state of release/: `no` if not built, `yes` if made from the source as it is, else `changed`."""
     released: str
-    """Whether the exchange hands that out: `no`, `yes` or `changed`; `""` if the course uses no exchange."""
+    """The same for the exchange's copy of release/; `""` if the course uses no exchange."""
     handed_in: int
     graded: int
     to_grade: int
@@ -37,7 +37,7 @@ class Standing:
     for_a_person: int
     """Some points are missing, or were given before the submission was judged again; or it has no score."""
     problem: str
-    """Why it cannot be graded as it is; `""` if it can."""
+    """The reason why it cannot be graded as it is; `""` if it can."""
     next: str
     """The command to type next; `""` if there is nothing to do."""
 
@@ -103,7 +103,7 @@ def _group(kept: Kept | None, files: HandedIn | None, conditions: tuple[str, ...
 
 
 def _waits(kept: Kept | None, row: Row[Any] | None) -> bool:
-    """Whether a person has something to do about a submission, besides grading it."""
+    """Return whether a person has something to do about a submission, besides grading it."""
     by_hand = row is not None and row.by_hand
     ungradable = kept is not None and kept.verdict["status"] in UNGRADABLE
     return bool((row is not None and row.open and kept is not None) or (ungradable and not by_hand))

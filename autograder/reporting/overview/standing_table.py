@@ -1,4 +1,4 @@
-"""Where the assignments stand, for a terminal."""
+"""The state of the assignments, as a table for a terminal."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How one call of a student's objects is made: where its prints go, and how long it may take."""
+"""Calls of a student's objects: catching what they print, and limiting how long they take."""

@@ -25,7 +25,7 @@ import torch
 from autograder.worker.origins import is_student_file, line_of
 
 CALL_SECONDS = 20.0
-"""How long one call may take in a notebook: over fifty times what the slowest right answer takes."""
+"""The seconds that one call may take in a notebook: over fifty times what the slowest right answer takes."""
 LATER_SECONDS = 5.0
 """The same once a call has used that up: nobody shall wait ten times for a loop that never ends."""
 _TICK = 0.1
@@ -54,7 +54,7 @@ class Late(Exception):
 
 
 class Limit:
-    """How long a call may take; less from the first one on that was stopped."""
+    """A limit on how long each call may take; shorter once a call has been stopped."""
 
     def __init__(self, seconds: float | None = None, afterwards: float | None = None) -> None:
         self.seconds = CALL_SECONDS if seconds is None else seconds
@@ -107,7 +107,7 @@ class _Watch:
             self._tracing = False
 
     def inside(self, frame: FrameType | None) -> bool:
-        """Whether a frame belongs to the student's code, or to what that has called."""
+        """Return whether a frame belongs to the student's code, or to code that it has called."""
         return any(not _is_ours(each.f_code) for each in self._frames(frame))
 
     def _frames(self, frame: FrameType | None) -> Iterator[FrameType]:
@@ -117,7 +117,7 @@ class _Watch:
             frame = frame.f_back
 
     def to_be_stopped(self, frame: FrameType | None) -> bool:
-        """Whether what runs is to be stopped now; where it is, it is written down."""
+        """Return whether the running code is to be stopped now; if so, note that, and the student's line."""
         if not self.inside(frame):
             return False
         if not self.fired:
@@ -127,7 +127,7 @@ class _Watch:
         return True
 
     def waits(self, frame: FrameType | None) -> bool:
-        """Whether the call waits for somebody, to whom a debugger or a question belongs."""
+        """Return whether the call waits for a person, at a debugger or an input prompt."""
         names = (str(each.f_globals.get("__name__", "")) for each in self._frames(frame))
         return any(name.partition(".")[0] in _WAITING for name in names)
 
@@ -237,7 +237,7 @@ def _raise_in(thread: int, kind: type[BaseException]) -> None:
 
 
 def _debugged() -> bool:
-    """Whether somebody goes through the code by hand, or measures it: they are not to be disturbed."""
+    """Return whether somebody steps through the code or measures it: they are not to be disturbed."""
     monitoring = getattr(sys, "monitoring", None)
     return sys.gettrace() is not None or (
         monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) is not None
@@ -245,7 +245,7 @@ def _debugged() -> bool:
 
 
 def _is_ours(code: CodeType) -> bool:
-    """Whether code is this package's, torch's or the standard library's: what calls a student's code."""
+    """Return whether code is this package's, torch's or the standard library's, and not a student's."""
     return _is_our_file(code.co_filename)
 
 

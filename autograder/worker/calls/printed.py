@@ -19,7 +19,7 @@ LEFT_OUT = "\n… what was printed here is left out …\n"
 
 
 class Printed:
-    """What is printed, logged, displayed and warned of while the block runs, as `text`.
+    """The output of the block, as `text`: all that is printed, logged, displayed and warned of.
 
     Output of C code goes past it, unless the notebook's kernel reads that itself. Figures that the block
     opens are closed with it.
@@ -31,7 +31,7 @@ class Printed:
 
     @property
     def text(self) -> str:
-        """What there was, of a long text the beginning and the end."""
+        """Return the output; of a long text, only the beginning and the end."""
         return self._beginning + (LEFT_OUT if self._left_out else "") + self._end
 
     def __enter__(self) -> Printed:
@@ -83,7 +83,7 @@ class Printed:
 
 
 class _Stream(io.TextIOBase):
-    """What stands in the place of `sys.stdout` or `sys.stderr`: a logging handler made in a call keeps it."""
+    """A stand-in for `sys.stdout` or `sys.stderr`, kept by a logging handler that is made in a call."""
 
     encoding = "utf-8"
 
