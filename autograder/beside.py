@@ -1,4 +1,4 @@
-"""The folder of the open notebook, which a kernel is not told and may leave, with the course's own checks.
+"""The open notebook's folder, with the course's own checks: a kernel is not told of it, and may leave it.
 
 Once checks were found beside the notebook, the session remembers where: `os.chdir` does not lose them.
 """

@@ -117,4 +117,4 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
     "link-to-all": lambda folder: (folder / "more").symlink_to("/"),
     "folder": lambda folder: (folder / EXPECTED).mkdir(),
 }  # fmt: skip
-"""By student, what does something to the submission's folder."""
+"""By student, a function that changes the submission's folder."""

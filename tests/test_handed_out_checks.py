@@ -125,7 +125,7 @@ def indented(text: str) -> str:
 
 @pytest.mark.slow
 def test_the_answer_key_is_not_there(packages):
-    """Nothing in it can be called that gives the answers of `claims`."""
+    """No function in the package gives the answers of `claims`."""
     code = """
         import importlib, inspect, json, pkgutil
         import torch

@@ -93,7 +93,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture(scope="module")
 def verdicts(course: Course) -> dict[str, dict[str, Any]]:
-    """By the real command."""
+    """Grade with the real command, and return the verdicts."""
     told = autograder("grade", ASSIGNMENT, "--jobs", "2", "--course", course.root)
     assert told.returncode == 0, told.stderr
     found = json.loads(autograder_here("results", ASSIGNMENT, "--json", "--course", course.root).stdout)

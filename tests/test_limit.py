@@ -46,7 +46,7 @@ WAYS = ["signal", "thread"]
 
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
-    """By the timer's signal, and as on Windows, where there is none."""
+    """Run a test with the timer's signal, and as on Windows, where there is none."""
     if request.param == "thread":
         monkeypatch.delattr(signal, "setitimer")
     return request.param

@@ -25,7 +25,7 @@ class StudentError(Exception):
 
 
 class NoAnswer(Exception):
-    """Data in place of an answer, without its form: the student's process was made to send it."""
+    """Data that cannot be read as an answer: the student's process was made to send it."""
 
 
 @contextmanager

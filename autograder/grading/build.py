@@ -63,7 +63,7 @@ class Built:
     by_hand: float = 0.0
     """The points of cells that a person grades."""
     unchanged: bool = False
-    """Nothing was done: it had been built, and nothing has changed since."""
+    """True if nothing was done: it had been built, and nothing has changed since."""
 
 
 class SolutionFails(UserError):

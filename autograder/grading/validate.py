@@ -50,7 +50,7 @@ class Validation:
     faults: list[MetFault] = field(default_factory=list)
     """Exceptions of checks that are no finding about an answer."""
     unchanged: bool = False
-    """Nothing was judged: it all held before, and nothing has changed since."""
+    """True if nothing was judged: it all held before, and nothing has changed since."""
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Validation:

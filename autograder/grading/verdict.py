@@ -109,9 +109,9 @@ class TaskVerdict:
     max_score: float
     checks: tuple[CheckVerdict, ...]
     note: str = ""
-    """How the task was judged, where that needs saying."""
+    """A remark on how the task was judged, where one is needed."""
     only_graded: float = 0.0
-    """In a notebook: how many points more the task has, for checks that run at grading only."""
+    """The further points that the task has for checks that run at grading only; set in a notebook."""
 
     @property
     def kept_back(self) -> float:

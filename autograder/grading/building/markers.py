@@ -13,7 +13,7 @@ from autograder.grading.building.problem import Problem
 from autograder.grading.building.source import SourceCell
 
 _ALIKE = 0.9
-"""From which likeness on a comment is taken for a mark that was misspelled."""
+"""The least likeness to a mark at which a comment is taken for a misspelled one."""
 
 
 @dataclass(frozen=True)

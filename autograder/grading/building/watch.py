@@ -28,7 +28,7 @@ from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 
 _WAIT_MILLISECONDS = 200
-"""The time between two looks whether a build has ended; a file that is saved is noticed at once."""
+"""The time between two looks at whether a build has ended; a saved file is noticed at once."""
 _FAILED = 1
 Build = Callable[[Course, list[str]], None]
 
@@ -78,11 +78,11 @@ class _Watcher:
         self._building: int | None = None
 
     def assignments(self) -> list[str]:
-        """Those that are watched, as they are now."""
+        """Return the assignments that are watched, as they are now."""
         return [name for name in self._course.assignments() if not self._named or name in self._named]
 
     def assignments_of(self, paths: Iterable[Path]) -> list[str]:
-        """Whose files have changed; what lies beside all of them is everyone's."""
+        """Return the assignments whose files have changed: all of them, for a file beside their folders."""
         sources, catalogues = self._course.folder("source", ".", "."), self._course.catalogue_path("x").parent
         changed: set[str] = set()
         for path in paths:

@@ -1,4 +1,4 @@
-"""The parts of a course that every account of the machine can open, though students may have one."""
+"""Parts of a course that every account of the machine can get at: a problem where students have one."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import unicodedata
 from autograder.grading.errors import UserError
 
 LONGEST = 128
-"""So long is nbgrader's column for it."""
+"""The length of nbgrader's column for it."""
 OTHERWISE = "course"
-"""For a folder in whose name nothing can be used."""
+"""The name for a course in a folder whose own name has nothing that can be used."""
 
 _LEGAL = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST - 1}}}")
 _SETTING = re.compile(r"^c\.CourseDirectory\.course_id\s*=.*$", re.MULTILINE)

@@ -50,7 +50,7 @@ class Collected:
     notebook: str
     """The upload that is the notebook; `""` if none certainly is."""
     handed_in: datetime | None
-    """In UTC; `None` where it is not known."""
+    """The time in UTC; `None` where it is not known."""
     late: bool
     """True if the platform marked it as late."""
     notes: tuple[str, ...] = ()

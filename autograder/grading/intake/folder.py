@@ -47,7 +47,7 @@ class HandedIn:
     notebook: bytes | None
     """The bytes of the file with the notebook's name; `None` if there is no such plain file."""
     instead: str = ""
-    """A description of what has the notebook's name but is no plain file: "a folder", "a link"."""
+    """The thing that has the notebook's name but is no plain file: "a folder", "a link"."""
     beside: tuple[File, ...] = ()
     """The other plain files, by path."""
     left_out: int = 0

@@ -55,9 +55,9 @@ class Person:
     """The platforms' numbers of the user, each with the platform's name in front: one platform's number of
     somebody may be another's of somebody else."""
     handed_in: datetime | None = None
-    """When the platform says that they handed in, in UTC."""
+    """The time of handing in, in UTC, as the platform gives it."""
     new: bool = False
-    """Not in the gradebook yet."""
+    """True if they are not in the gradebook yet."""
 
     @property
     def student(self) -> str:

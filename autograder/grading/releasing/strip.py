@@ -268,7 +268,7 @@ class _Graph:
 
 
 def _marks(tree: ast.Module) -> dict[str, set[str]]:
-    """By what names a file knows the marks of checks and of references."""
+    """Return the names by which a file knows the marks of checks and of references."""
     found = {mark: {mark} for mark in ("hidden", "recorded", "points", "rule")}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):

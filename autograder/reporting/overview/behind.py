@@ -10,9 +10,9 @@ from autograder.grading.marks import Marks
 LATEST = 3
 """The number of latest graded assignments that are looked at: what was long ago is no news."""
 MISSED = 2
-"""So many of those without anything handed in are too many."""
+"""The number of them in which a student who falls behind has handed in nothing."""
 FEW = 0.5
-"""With a smaller share of their points a student has few."""
+"""The share of their points below which a student has few."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from nbgrader.exchange.default import ExchangeList
 from autograder.grading.course import Course
 
 NO, YES, CHANGED = "no", "yes", "changed"
-"""Not there; there, as it should be; there, and what it was made from has changed since."""
+"""The states of something made: missing; up to date; older than a change in what it was made from."""
 
 
 def built(course: Course, assignment: str) -> str:

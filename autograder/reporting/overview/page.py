@@ -15,7 +15,7 @@ from autograder.reporting.overview.class_report import CourseReport, Reason
 from autograder.reporting.page import FORMGRADER, environment
 
 MOST_REASONS = 200
-"""Nobody reads more rows; the page says how many there are, and the assignments' own reports have all."""
+"""The most rows that anybody would read; the page gives their number, the assignments' reports have all."""
 
 _SHORT = {
     "missing": "–",

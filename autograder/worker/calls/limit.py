@@ -164,7 +164,7 @@ class _Watch:
 
 
 class _BySignal(_Watch):
-    """By the timer of the process, whose signal interrupts what waits, too."""
+    """A watch by the timer of the process, whose signal interrupts waiting calls, too."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -196,7 +196,7 @@ class _BySignal(_Watch):
 
 
 class _ByThread(_Watch):
-    """By a second thread, which asks the interpreter to raise an exception in the first."""
+    """A watch by a second thread, which asks the interpreter to raise an exception in the first."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
