@@ -31,6 +31,17 @@ GPU_USE = (
     "last of the GPUs, too, with so much of its memory for each submission; that has not run on a GPU yet."
 )
 PINNED = {"torch": "2.13.0", "nbgrader": "0.9.6"}
+SETTINGS = {
+    ("GenerateAssignment", "exporter_class"): (
+        "autograder.grading.releasing.exporter.ReleaseExporter",
+        "formgrader's Generate hands out hidden checks and no hints",
+    ),
+    ("ExportApp", "plugin_class"): (
+        "autograder.reporting.nbgrader_csv.ScoresAndStates",
+        "`nbgrader export` writes 0 for those who have no score",
+    ),
+}
+"""Settings of nbgrader that a course made by an earlier version lacks, and what happens without them."""
 
 
 def examine(course: Path) -> dict[str, Any]:
@@ -54,6 +65,8 @@ def examine(course: Path) -> dict[str, Any]:
                 f"{name} is {versions[name] or 'not installed'}, and grading takes {wanted}: install "
                 f"{name}=={wanted}. The extra has all that grading needs: lstm-autograder[grading]."
             )
+    if here is not None:
+        problems += missing_settings(here)
     find_alembic()
     if shutil.which("alembic") is None:
         problems.append("alembic is not to be found, and nbgrader needs it: install it beside nbgrader.")
@@ -80,6 +93,15 @@ def examine(course: Path) -> dict[str, Any]:
         and all(versions[name] for name in PINNED)
         and sys.platform == "linux",
     }
+
+
+def missing_settings(course: Course) -> list[str]:
+    """Return a sentence for each setting that the course's configuration does not mention."""
+    return [
+        f'Without the line `c.{app}.{name} = "{value}"` in {course.root / CONFIG_FILE}, {otherwise}: add it.'
+        for (app, name), (value, otherwise) in SETTINGS.items()
+        if name not in course.config[app]
+    ]
 
 
 def _version(name: str) -> str | None:
