@@ -1,6 +1,7 @@
 """Several calls in one request: told one by one, as if each had been made by itself."""
 
 import socket
+import sys
 from functools import partial
 from threading import Thread
 from types import SimpleNamespace
@@ -205,7 +206,7 @@ def test_arguments_that_are_used_up_are_made_for_each():
 def served(**objects) -> Submission:
     """A submission whose objects are behind a stream, where a frame has its limits."""
     here, there = socket.socketpair()
-    shell = cast(Shell, SimpleNamespace(user_ns=objects))
+    shell = cast(Shell, SimpleNamespace(user_ns=objects, streams=(sys.stdout, sys.stderr)))
     Thread(target=serve, args=(Stream(there), shell), daemon=True).start()
     stream = Stream(here)
 

@@ -220,7 +220,7 @@ def test_a_file_that_the_grader_may_not_read_is_no_missing_one(program, tmp_path
     closed.chmod(0o777)
     told = as_anybody("autograder", "grade", ASSIGNMENT, where=course.root)
     assert told.returncode == 0, told.stderr
-    assert "3 submissions: 3 graded; mean score of the graded 10.00" in told.stdout
+    assert "3 submissions: 3 graded; mean of 3 scores 10.00" in told.stdout
 
 
 @pytest.mark.parametrize(

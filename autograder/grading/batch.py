@@ -13,7 +13,7 @@ from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.files.beside import is_beside
-from autograder.grading.files.ready import make_ready
+from autograder.grading.files.ready import make_graded_folder, make_ready
 from autograder.grading.gpu import require_gpu
 from autograder.grading.intake.folder import HandedIn
 from autograder.grading.intake.resolve import unreadable
@@ -100,6 +100,7 @@ def grade(
     chosen = _choose(course, bundle, students)
     make_ready(course, assignment)
     check_gradebook(course, bundle)
+    make_graded_folder(course)
     clear_leftovers(course, bundle)
     seed = assignment_seed(course, assignment)
     recorded, zeros = on_record(course, bundle), zeros_for_nothing(course, bundle)

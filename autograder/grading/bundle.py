@@ -133,7 +133,7 @@ class Bundle:
             try:
                 yield folder
             finally:
-                _forget_modules(folder)
+                forget_modules(folder)
 
     def digest(self) -> str:
         """Changes when what a score depends on changes: notebook, solution, tests, checks, their language."""
@@ -159,7 +159,7 @@ def _language() -> bytes:
     return found.digest()
 
 
-def _forget_modules(folder: Path) -> None:
+def forget_modules(folder: Path) -> None:
     """Let go of the modules of a copy: the next copy's have the same names and are other files."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)

@@ -27,7 +27,7 @@ from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
-from autograder.grading.files.ready import make_ready
+from autograder.grading.files.ready import make_graded_folder, make_ready
 from autograder.grading.gradebook import patient_url
 from autograder.grading.intake.resolve import unreadable
 from autograder.grading.judge import Graded, judge
@@ -107,6 +107,7 @@ class SubmissionExporter(NotebookExporter):
                 self.bundles[assignment] = bundle = self.course.bundle(assignment)
                 make_ready(self.course, assignment)
                 check_gradebook(self.course, bundle)
+                make_graded_folder(self.course)
             notebook = self.bundles[assignment].notebook
             if fnmatch(notebook, converter.coursedir.notebook_id):
                 converter.assignments[folder] = [f"{folder}/{notebook}.ipynb"]

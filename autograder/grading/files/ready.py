@@ -23,7 +23,6 @@ def make_ready(course: Course, assignment: str) -> None:
     """Open what is ours to the group, if the course is shared. Raises `UserError` where we may not write."""
     hidden, verdicts = course.root / ".autograder", course.verdict_path("x", assignment).parent
     graded = course.folder("autograded", ".", ".")
-    course.access.make_folder(graded)  # before nbgrader does, which lets everybody read it
     if course.access.shared:
         made = (hidden, verdicts.parent, graded, course.root / "reports", course.root / "exports")
         for path in (*below(*made), *_gradebook(course)):
@@ -37,6 +36,11 @@ def make_ready(course: Course, assignment: str) -> None:
         if path.exists() and not _may(path, os.W_OK):
             raise UserError(_closed(course, path, "write", assignment))
     require_readable(course, assignment, hidden / "seed")
+
+
+def make_graded_folder(course: Course) -> None:
+    """Make the folder of graded notebooks before nbgrader does, which lets everybody read it."""
+    course.access.make_folder(course.folder("autograded", ".", "."))
 
 
 def require_readable(course: Course, assignment: str, *paths: Path) -> None:

@@ -24,7 +24,7 @@ from autograder.checking.hints import FILE as HINTS
 from autograder.checking.hints import sealed
 from autograder.checking.references import Recorder
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
-from autograder.grading.bundle import Bundle
+from autograder.grading.bundle import Bundle, forget_modules
 from autograder.grading.course import Course
 from autograder.grading.errors import UserError
 from autograder.grading.faults.met import MetFault, refuse_faults
@@ -114,7 +114,9 @@ def _made(bundle: Bundle, workers: WarmParent) -> Handout:
 def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str]) -> None:
     """Raise `UserError` unless what goes out can be imported and has every check that is not hidden."""
     with tempfile.TemporaryDirectory(prefix="autograder-handout-") as made:
-        folder = Path(made) / OWN
+        # Python keeps modules by their name: another assignment's checks must not be taken for these.
+        content = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:8]
+        folder = Path(made) / f"{bundle.notebook}_handed_out_{content}"
         folder.mkdir()
         for name, text in files.items():
             if Path(name).parent == OWN:
@@ -127,6 +129,8 @@ def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str]) 
                 f"{bundle.assignment} cannot be released: its checks cannot be imported without the hidden "
                 f"ones and the bodies of references ({told})."
             ) from error
+        finally:
+            forget_modules(folder)
     for check in sorted(public - found, key=lambda check: (check.task, check.name)):
         raise UserError(
             f"{bundle.assignment} cannot be released: without the hidden checks, `{check.name}` of "
