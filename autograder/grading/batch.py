@@ -100,7 +100,6 @@ def grade(
     chosen = _choose(course, bundle, students)
     make_ready(course, assignment)
     check_gradebook(course, bundle)
-    make_graded_folder(course)
     clear_leftovers(course, bundle)
     seed = assignment_seed(course, assignment)
     recorded, zeros = on_record(course, bundle), zeros_for_nothing(course, bundle)
@@ -109,6 +108,7 @@ def grade(
         workers.warm(bundle.preload)
         require_gpu(workers)
         digest += " on a GPU"
+    make_graded_folder(course)
     todo: list[Submitted] = []
     keys: dict[str, Key] = {}
     verdicts: dict[str, Kept] = {}
