@@ -225,12 +225,12 @@ def test_what_is_handed_in_again_never_keeps_the_old_score(graded, tmp_path):
     first["fay"].write_bytes(submission(WRONG))
     assert grade(course).returncode == 0
     now = {name.split()[0]: each for name, each in rows(course).items() if " " in name}
-    assert {name: sum(g[0] for g in each["grades"].values()) for name, each in now.items()} == {
+    assert {name: sum(g[0] or 0 for g in each["grades"].values()) for name, each in now.items()} == {
         "ada": 0, "ben": 10, "cai": 8, "dov": 0, "eve": 10, "fay": 8
     }  # fmt: skip
     statuses = {name: load_verdict(course, name, ASSIGNMENT).verdict["status"] for name in now}
     assert (statuses["ada"], statuses["dov"], statuses["eve"]) == ("corrupt", "missing", "graded")
-    assert now["ada"]["grades"]["check_lstm_cell"] == (0, 1.25, 0.5, True), "kept, and flagged"
+    assert now["ada"]["grades"]["check_lstm_cell"] == (None, 1.25, 0.5, True), "kept, and flagged"
     assert now["ada"]["comments"]["lstm_cell"][1] == "Nice."
     assert (now["ben"]["late"], now["ben"]["at"]) == (5, "2026-03-01 14:30:00")
     assert (
