@@ -6,10 +6,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +138,8 @@ def start_grading(course: Course, *options: object, assignment: str = ASSIGNMENT
         cwd="/",
         env={**os.environ, "COLUMNS": "160"},
         start_new_session=True,
+        # What a shell runs in the background ignores Ctrl-C, and so would all that it starts.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
 
 

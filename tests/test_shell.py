@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,8 @@ class TestPipes:
         assert told.stderr == ""
         assert told.returncode in (0, 141)
 
-    def test_a_table_in_a_pipe_is_not_filled_with_spaces(self, course):
+    def test_a_table_in_a_pipe_is_not_filled_with_spaces(self, course, monkeypatch):
+        monkeypatch.delenv("COLUMNS", raising=False)
         told = autograder("results", ASSIGNMENT, "--course", course)
         lines = told.stdout.splitlines()
         assert lines[0].split() == [
@@ -63,7 +65,8 @@ class TestPipes:
         assert [line for line in lines if line != line.rstrip()] == []
         assert any(HOSTILE in line for line in lines), "and the text is as it was"
 
-    def test_columns_are_counted_where_the_environment_says_how_many(self, course):
+    def test_columns_are_counted_where_the_environment_says_how_many(self, course, monkeypatch):
+        monkeypatch.delenv("COLUMNS", raising=False)
         told = autograder("results", ASSIGNMENT, "--course", course, COLUMNS="90")
         assert max(map(len, told.stdout.splitlines()[:-1])) <= 90
         assert any(
@@ -115,7 +118,14 @@ class TestStopped:
         course = make_course(tmp_path)
         submit(course, "ada", submission(before="import time\ntime.sleep(60)"))
         command = [sys.executable, "-m", "autograder", "grade", ASSIGNMENT, "--course", tmp_path, *options]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # What a shell runs in the background ignores Ctrl-C, and so would all that it starts.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        )
         time.sleep(6)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
