@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types validate build bench format wheels screenshots constraints clean
+.PHONY: help demo test sweep lint types validate build bench format wheels screenshots constraints clean
 
 # Any Python from 3.11 on that can make environments; 3.11 first, since that is what the tests run on.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
@@ -29,7 +29,10 @@ demo: $(READY) ## a new course in demo-course/ (replacing the last one), with a 
 	$(BIN)/autograder demo demo-course
 
 test: $(READY) ## the tests; choose some with PYTEST_ARGS="tests/test_packaging.py -x"
-	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not sweep" $(PYTEST_ARGS)
+
+sweep: $(READY) ## the longest tests: every known answer against the students' wheel, odd answers to every check
+	$(BIN)/python -m pytest -q -n 2 -m sweep tests
 
 lint: $(READY) ## style, format and the walls between the packages
 	$(BIN)/ruff check .

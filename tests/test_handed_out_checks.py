@@ -189,7 +189,7 @@ def answers(bundle: Bundle) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_it_says_of_every_known_answer_what_the_checkout_says(packages, assignment):
     bundle = Course.at(ROOT).bundle(assignment)

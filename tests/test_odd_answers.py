@@ -21,7 +21,7 @@ SOME = ("nothing", "a text", "twice", "no parts", "a dict of numbers", "no dimen
 TIMES = ("in every call", "after the second call")
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_no_check_trips_over_an_odd_answer(notebook: str):
     odds, whens = (ODD, WHEN) if EVERY else (SOME, TIMES)
