@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+# Under pytest-xdist COLUMNS was seen to be set; the commands under test write to pipes, which have no width.
+os.environ.pop("COLUMNS", None)
 
 if TYPE_CHECKING:
     from autograder.grading.warm import WarmParent
