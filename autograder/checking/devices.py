@@ -15,6 +15,7 @@ import torch
 
 from autograder.checking.errors import WorkerLost
 from autograder.checking.expect import TOLERANCE, agree, case, fail
+from autograder.checking.looks import Again, Event, counting
 from autograder.checking.observed import Placed
 from autograder.checking.target import Target
 from autograder.worker.nested import map_tree, tensors_in
@@ -95,9 +96,15 @@ def expect_device_neutral(
     # Torch gives up inside itself over some tensors that only pretend: nothing is known of a GPU then.
     given_up = device == "pretend" and there.error is not None and _TORCHS_OWN.search(there.error.message)
     if not given_up:
-        _judge_events(there, reads)
-        if not any(event["kind"] == "beyond" for event in there.events):  # a GPU would not have stopped there
+
+        def again(way_to_answer: int, lines: Sequence[str] | None) -> Placed:
+            (seen,) = calls((device, *way), looks=(way_to_answer, lines))
+            return seen
+
+        looks = _judge_events(there, reads, again)
+        if not is_beyond(there):  # a GPU would not have stopped there
             _expect_there(here, there, names, stays)
+        _remark_on(target, looks)
     if device != "pretend" or not target.on_gpu:
         return
     # A GPU draws other random numbers than the CPU: what depends on them cannot be compared.
@@ -157,10 +164,19 @@ def _expect_flat(memory: Sequence[int]) -> None:
         )
 
 
-def _judge_events(there: Placed, reads: bool) -> None:
-    """Fail for the first fault that was seen, those that stop a call before those that only cost time."""
-    order = ("hard-coded", "generator", "mixed", "written", "readback", "sync", "shape")
+def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
+    """Fail for the first fault that was seen, those that stop a call before those that only cost time.
+
+    Returns the looks at numbers that are none, because nothing that is returned depends on them.
+    """
+    order = ("hard-coded", "generator", "mixed")
     faults = [event for kind in order for event in there.events if event["kind"] == kind]
+    looking = ("written", "readback") if reads else ("written", "readback", "sync", "shape")
+    looks = [event for kind in looking for event in there.events if event["kind"] == kind]
+    if not faults and not is_beyond(there):
+        # Of a call that does not end nothing is known but that it looked.
+        found = looks[:1] if there.error is not None else [counting(looks, again)]
+        faults = [event for event in found if event is not None]
     for event in faults:
         kind, line = event["kind"], quoted(event["line"])
         made = quoted(event["made"]) if event["made"] else ""
@@ -199,21 +215,40 @@ def _judge_events(there: Placed, reads: bool) -> None:
             )
         if kind == "readback":
             fail(
-                f"{line} takes data from the GPU to the CPU. The work belongs where the input is: what is "
-                "there to be done on the CPU that a tensor operation cannot do there?"
+                f"{line} takes data from the GPU to the CPU, and what you return depends on it. The work "
+                "belongs where the input is: what is there to be done on the CPU that a tensor operation "
+                "cannot do there?"
             )
-        if kind == "sync" and not reads:
+        if kind == "sync":
             fail(
                 f"{line} makes Python wait for the GPU, because it reads a number out of a tensor (`if`, "
-                "`float()`, `.item()`, `.cpu()`). Keep it a tensor: `torch.where`, masks and "
-                "indexing decide without asking."
+                "`float()`, `.item()`, `.cpu()`), and what you return depends on it. Keep it a tensor: "
+                "`torch.where`, masks and indexing decide without asking."
             )
-        if kind == "shape" and not reads:
+        if kind == "shape":
             fail(
                 f"{line} makes Python wait for the GPU: how large the result of `{event['operation']}` is "
-                "depends on numbers that only the GPU knows. `torch.where`, products with a mask and "
-                "`masked_fill` keep the shape that is known."
+                "depends on numbers that only the GPU knows, and what you return depends on it. "
+                "`torch.where`, products with a mask and `masked_fill` keep the shape that is known."
             )
+    return looks
+
+
+def _remark_on(target: Target, looks: Sequence[Event]) -> None:
+    """Say of looks that cost nothing what they would do on a GPU."""
+    if not looks:
+        return
+    bare = next((event for event in looks if event["operation"] == "numpy"), None)
+    if bare is not None:
+        target.remark(
+            f"{capital(quoted(bare['line']))} would stop on a GPU: numpy takes numbers from the CPU alone. "
+            "Write `.cpu()` before it. What you return does not depend on it, so it costs nothing."
+        )
+        return
+    target.remark(
+        f"{capital(quoted(looks[0]['line']))} looks at numbers, and for that Python waits for the GPU. What "
+        "you return does not depend on it, so it costs nothing. Take it out once you trust the code."
+    )
 
 
 def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> None:
@@ -265,6 +300,11 @@ def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
     return not torch.allclose(one, other, rtol, atol, equal_nan=True)
 
 
+def is_beyond(there: Placed) -> bool:
+    """Whether the call has come to the limits of what is pretended."""
+    return any(event["kind"] == "beyond" for event in there.events)
+
+
 def is_held(event: Mapping[str, str]) -> bool:
     """Whether the module has held the stray tensor since before the call."""
     return event["name"].startswith("self.") and bool(event["held"])
@@ -274,6 +314,11 @@ def quoted(line: str) -> str:
     """`line 7: x = 1` as it stands in a sentence."""
     number, _, text = line.partition(": ")
     return f"{number} (`{text}`)" if text else "a line"
+
+
+def capital(sentence: str) -> str:
+    """The sentence with a capital letter at its beginning."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def cast(value: Any, dtype: torch.dtype) -> Any:

@@ -5,15 +5,26 @@ Dtypes of results are judged here; which line brought another one in is the stud
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import torch
 
-from autograder.checking.devices import REGISTER, Arguments, cast, is_held, placed_in_turn, quoted
+from autograder.checking.devices import (
+    REGISTER,
+    Arguments,
+    capital,
+    cast,
+    is_held,
+    placed_in_turn,
+    quoted,
+)
 from autograder.checking.expect import case, fail
+from autograder.checking.looks import counting
 from autograder.checking.observed import Placed
 from autograder.checking.target import Target
+from autograder.worker.looks import AS_IT_IS
 from autograder.worker.nested import tensors_in, tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
@@ -74,6 +85,8 @@ def expect_dtypes(
     every = calls(*each, *([(torch.float32, {"autocast": "cpu"})] if autocast else []))
     for dtype in dtypes:
         seen = next(every)
+        if seen.error is not None:
+            seen = _without_numpy(target, seen, lambda *looks, dtype=dtype: calls((dtype, {"looks": looks})))
         strays = [
             (name, result)
             for name, result in zip(names, tensors_in(seen.value), strict=False)
@@ -93,8 +106,39 @@ def expect_dtypes(
         return
     (widened,) = calls((torch.float32, {"autocast": "cuda"}))
     if widened.error is not None:
+        more = {"autocast": "cuda"}
+        widened = _without_numpy(
+            target, widened, lambda *looks: calls((torch.float32, {"looks": looks, **more}))
+        )
+    if widened.error is not None:
         with case("under `torch.autocast` in bfloat16"):
             _fail_in_dtype(seen, traced(torch.float32, autocast="cpu"), torch.float32)
+
+
+def _without_numpy(target: Target, stopped: Placed, calls: Callable[..., Iterator[Placed]]) -> Placed:
+    """The call as it goes on where only a look by numpy has stopped it, else the one that has stopped.
+
+    Numpy has no bfloat16, so a `print(h.numpy())` ends every call in that dtype. It is a look like any other.
+    """
+
+    def again(way: int, lines: Sequence[str] | None) -> Placed:
+        return next(calls(way, lines))
+
+    true = again(AS_IT_IS, None)
+    looks = [event for event in true.events if event["kind"] == "numpy"]
+    if not looks:
+        return stopped
+    line = capital(quoted(looks[0]["line"]))
+    if true.error is not None or counting(looks, again) is not None:
+        fail(
+            f"In bfloat16 the call stops, because numpy does not have that dtype. {line} hands it numbers "
+            "that what you return depends on. Torch can do what numpy does there, in any dtype."
+        )
+    target.remark(
+        f"{line} stops a call in bfloat16, a dtype that numpy does not have: write `.float()` before "
+        "`.numpy()`. What you return does not depend on it, so it costs nothing."
+    )
+    return replace(true, value=true.value[0], events=())
 
 
 def _fail_in_dtype(

@@ -134,9 +134,11 @@ class Checks:
     ) -> CheckResult:
         """Run one check. With `shrink`, wrong values are told with the smallest input that shows them, or
         that they change from call to call; it is called should the student's process be lost over that."""
+        remarks: list[str] = []
         for item in self._items[check]:
             raised = self._raised_by(item, check, submission, seed)
             if raised is None:
+                remarks += submission.remarks
                 continue
             if isinstance(raised, NotRecorded):
                 return CheckResult(check, "skipped", _NOT_RECORDED)
@@ -156,7 +158,7 @@ class Checks:
                     f"{message} {self._by_trying(item, check, submission, seed, shrink, raised)}".rstrip()
                 )
             return CheckResult(check, outcome, message, earned, answers, evidence, prints)
-        return CheckResult(check, "passed", "")
+        return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
 
     def _by_trying(
         self,

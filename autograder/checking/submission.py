@@ -75,6 +75,8 @@ class Submission:
         """What stopped a solution cell, by task, where it did not run to its end."""
         self.exchanges: list[Exchange] = []
         """What was asked and answered since the check began."""
+        self.remarks: list[str] = []
+        """What the check has to say if it passes."""
         self.printed = False
         """True if the student's code has printed anything in a call."""
         self._lost = False
@@ -104,6 +106,7 @@ class Submission:
         the name that the check is about.
         """
         self.exchanges.clear()
+        self.remarks.clear()
         self._later.clear()
         self._promised.clear()
         self._refuse.clear()
@@ -206,6 +209,11 @@ class Submission:
         if refuse is not None:
             refuse(made)
         return answer
+
+    def remark(self, text: str) -> None:
+        """Say something on the card if the check passes, each thing once."""
+        if text not in self.remarks:
+            self.remarks.append(text)
 
     def prints(self) -> Prints | None:
         """Return the output of the student's code in the call whose answer the check got last."""

@@ -8,18 +8,24 @@ a person looks at the cell.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Mapping
 
 from autograder.grading.verdict import Finding
 
-_MODULES = {"ctypes", "gc", "inspect", "importlib", "builtins", "_thread", "autograder.worker", "torch._C"}
-"""Imports that reach into the process."""
+_MODULES = {"ctypes", "_thread", "autograder.worker", "torch._C"}
+"""Modules that reach into the process, however they are used."""
 _ATTRIBUTES = {
     "_getframe", "_current_frames", "__subclasses__", "__globals__", "__closure__", "__code__", "f_back",
+    "get_objects", "get_referrers", "get_referents", "currentframe", "getouterframes", "extract_stack",
+    "walk_stack", "format_stack", "settrace", "setprofile",
     "_python_dispatch", "_VF", "_C", "is_inference_mode_enabled", "is_inference",
 }  # fmt: skip
+"""Who calls, what else lives in the process, what runs: nothing that an exercise needs."""
+_ONLY_OF = {("inspect", "stack"), ("sys", "monitoring")}
+"""The same where the name alone says nothing, as `stack` of torch."""
 _TORCH_DICTIONARIES = {"torch", "nn"}
-_ALLOWED_FROM = {"inspect": {"signature", "getsource"}, "importlib": {"reload"}}
+_PLAIN = frozenset(vars(builtins)) - {"__debug__"}
 
 
 def unusual_code(cells: Mapping[str, str]) -> list[Finding]:
@@ -56,29 +62,88 @@ def _place(node: ast.AST) -> tuple[int, str] | None:
                     return line, f"import {alias.name}"
         case ast.ImportFrom(module=str(module), names=names, lineno=line):
             wanted = {alias.name for alias in names}
-            if _reaches(module) and not wanted <= _ALLOWED_FROM.get(module, set()):
+            if _reaches(module):
                 return line, f"from {module} import …"
             if module == "autograder" and "worker" in wanted:
                 return line, "from autograder import worker"
+            if module in ("gc", "inspect", "traceback", "sys", "threading"):
+                reaching = wanted & _ATTRIBUTES | {name for name in wanted if (module, name) in _ONLY_OF}
+                return (line, min(reaching)) if reaching else None
         case ast.Attribute(value=ast.Name(id=base), attr="__dict__", lineno=line) if (
             base in _TORCH_DICTIONARIES
         ):
             return line, f"{base}.__dict__"
-        case ast.Attribute(value=ast.Name(id="sys"), attr="modules", lineno=line):
-            return line, "sys.modules"
+        case ast.Attribute(value=ast.Name(id=base), attr=name, lineno=line) if (base, name) in _ONLY_OF:
+            return line, f"{base}.{name}"
         case ast.Attribute(attr=attribute, lineno=line) if attribute in _ATTRIBUTES:
             return line, attribute
-        case ast.Call(func=ast.Name(id="vars" | "dir"), args=[ast.Name(id=base)], lineno=line) if (
+        case ast.Attribute(value=ast.Name(id="builtins"), ctx=ast.Store(), attr=name, lineno=line):
+            return line, f"builtins.{name} = …"
+        case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=base)], lineno=line) if (
             base in _TORCH_DICTIONARIES
         ):
             return line, f"vars({base})"
-        case ast.Call(func=ast.Name(id="exec" | "eval" | "compile" | "__import__" as name), lineno=line):
-            return line, f"{name}(…)"
-        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=base), name, *_], lineno=line) if (
-            base in _TORCH_DICTIONARIES and not isinstance(name, (ast.Constant, ast.Name))
-        ):
-            return line, f"getattr({base}, …)"
+        case ast.Call(func=ast.Name(id="getattr"), args=[base, name, *_], lineno=line) if _root(
+            base
+        ) in _TORCH_DICTIONARIES and _is_hidden(name):
+            return line, "getattr(…)"
+        case ast.Call(func=ast.Name(id="exec" | "eval" | "compile" as name), args=[source, *_], lineno=line):
+            text = _as_text(source)
+            inside = _first_place(text)
+            if inside is not None or (not text and _is_hidden(source)):
+                return line, f"{name}(…)" if inside is None else inside[1]
+        case ast.Call(func=ast.Name(id="__import__") | ast.Attribute(attr="import_module"), args=[name, *_]):
+            if _is_hidden(name) or _reaches(_as_text(name)):
+                return node.lineno, "import …"
+    return _place_among_modules(node)
+
+
+def _place_among_modules(node: ast.AST) -> tuple[int, str] | None:
+    """`sys.modules` where it is asked for what reaches into the process, not for whether Colab is there."""
+    match node:
+        case (
+            ast.Subscript(value=value, slice=key)
+            | ast.Call(func=ast.Attribute(value=value, attr="get" | "pop"), args=[key, *_])
+        ) if _is_modules(value) and (_is_hidden(key) or _reaches(_as_text(key))):
+            return value.lineno, "sys.modules"
+        case ast.Attribute(value=value, attr="values" | "items") if _is_modules(value):
+            return value.lineno, "sys.modules"
     return None
+
+
+def _is_modules(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+            return True
+    return False
+
+
+def _is_hidden(node: ast.expr) -> bool:
+    """Whether a text that could stand there as it is has been put together out of pieces."""
+    if isinstance(node, (ast.Constant, ast.Name)):
+        return False
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    texts = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
+    return bool(texts) and names <= _PLAIN
+
+
+def _as_text(node: ast.expr) -> str:
+    """A text as it stands in the source, with a name wherever one is put in; `""` of all else."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=parts):
+            return "".join(_as_text(part) or "_" for part in parts)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return (_as_text(left) or "_") + (_as_text(right) or "_")
+    return ""
+
+
+def _root(node: ast.expr) -> str:
+    """The name that a chain of attributes begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _reaches(module: str) -> bool:

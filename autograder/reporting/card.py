@@ -62,7 +62,7 @@ def card_text(task: TaskVerdict, *notes: str) -> str:
     lines += _fault_lines(task)
     for check in rest:
         lines += [f"  {_SIGNS[check.outcome]} {check.title} ({_words(check)})"]
-        if check.outcome not in _DONE:
+        if check.outcome != "skipped":
             lines += [f"    {line}" for line in (*check.message.splitlines(), *_printed(check))]
     return "\n".join([*lines, *(f"  {note}" for note in _said(task, notes))])
 
@@ -239,9 +239,9 @@ def _first_row(check: CheckVerdict) -> str:
 
 
 def _row(check: CheckVerdict) -> str:
-    """One of the folded checks: none of them is red."""
+    """One of the folded checks: none of them is red. One that has passed may have a remark."""
     ground = PASSED if check.outcome == "passed" else ""
-    told = _told(check) if check.outcome not in _DONE else ""
+    told = _told(check) if check.outcome != "skipped" else ""
     return (
         f'<div style="margin:.35em 0 .35em 1em">'
         f"{chip(f'{_SIGNS[check.outcome]} {_WORDS[check.outcome]}', ground)} "

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from autograder.worker.dtypes import CpuLog
+from autograder.worker.looks import ForNumpy, Otherwise, is_guard
 from autograder.worker.machine import Machine
 from autograder.worker.watching import Events
 
@@ -18,8 +19,8 @@ class Cpu(Machine):
 
     device = torch.device("cpu")
 
-    def __init__(self, log: CpuLog | None) -> None:
-        self._log = log
+    def __init__(self, log: CpuLog | None, otherwise: Otherwise | None = None) -> None:
+        self._log, self._otherwise = log, otherwise
         self.events = log.events if log is not None else Events()
         self.quiet = False
         self._stack = ExitStack()
@@ -27,6 +28,8 @@ class Cpu(Machine):
     def __enter__(self) -> Cpu:
         if self._log is not None and self._log.sees_making:
             self._stack.enter_context(self._log)
+        if self._otherwise is not None:
+            self._stack.enter_context(ForNumpy(self._otherwise, self.events))
         return self
 
     def __exit__(self, *raised: Any) -> None:
@@ -48,3 +51,8 @@ class Cpu(Machine):
             self._log.ended(results)
             if not self._log.sees_making:
                 self._stack.close()
+
+    def stopped(self, error: BaseException) -> None:
+        """Say what stopped it."""
+        if self._otherwise is not None and is_guard(error):
+            self.events.note({"kind": "guard"})

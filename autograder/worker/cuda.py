@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from autograder.worker.gpus import MEMORY_VARIABLE
+from autograder.worker.looks import ForNumpy, Otherwise
 from autograder.worker.machine import Machine
 from autograder.worker.origins import Origins, line_of, student_frame
 from autograder.worker.watching import Events
@@ -26,13 +27,21 @@ class Cuda(Machine):
     Raises RuntimeError where the device is not there.
     """
 
-    def __init__(self, device: torch.device, origins: Origins, *, cudnn: bool = True) -> None:
+    def __init__(
+        self,
+        device: torch.device,
+        origins: Origins,
+        otherwise: Otherwise | None = None,
+        *,
+        cudnn: bool = True,
+    ) -> None:
         if device.type != "cuda" or not torch.cuda.is_available():
             raise RuntimeError(f"there is no device {device} here")
         last = torch.cuda.device_count() - 1
         self.device = torch.device("cuda", last if device.index is None else device.index)
         self.events = Events()
         self.quiet = False
+        self._otherwise = otherwise
         self._cudnn, self._stack = cudnn, ExitStack()
 
     def __enter__(self) -> Cuda:
@@ -51,6 +60,8 @@ class Cuda(Machine):
         warnings.showwarning = self._warned
         self._stack.callback(torch.cuda.set_sync_debug_mode, torch.cuda.get_sync_debug_mode())
         torch.cuda.set_sync_debug_mode("warn")
+        if self._otherwise is not None:
+            enter(ForNumpy(self._otherwise, self.events))
         return self
 
     def __exit__(self, *raised: Any) -> None:

@@ -27,6 +27,7 @@ from autograder.worker.moving import convert, load
 from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
+from autograder.worker.slopes import gradients_of
 
 _DTYPES = frozenset(DTYPES.values())
 _PLAIN = frozenset({type(None), bool, int, float, str})
@@ -169,11 +170,11 @@ class Objects:
                 "attached": False,
             }
         total = sum((output * weight.to(output.dtype)).sum() for output, weight in live)
-        grads = torch.autograd.grad(total, wanted, allow_unused=True, retain_graph=True)
+        grads = gradients_of(total, wanted)
         rest = iter(grads[len(leaves) :])
         parameters = {name: next(rest) if p.requires_grad else None for name, p in named}
         return {
-            "inputs": self.plain(list(grads[: len(leaves)])),
+            "inputs": self.plain(grads[: len(leaves)]),
             "parameters": self.plain(parameters),
             "attached": True,
         }

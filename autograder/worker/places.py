@@ -3,6 +3,11 @@
     {"op": "place", "name": "Layer", "make": {"args": [3, 5]}, "args": [x], "device": "pretend"}
     {"op": "place", "name": "Layer", "make": {"args": [3, 5]}, "args": [x], "dtype": …, "trace": "all"}
 
+    {"op": "place", "name": "Layer", "make": {"args": [3, 5]}, "args": [x], "looks": [0, lines], …}
+
+With `looks` the student's looks at numbers are answered otherwise (looks.py), and what the call leaves in the
+modules is a part of the value.
+
 `device` is `cpu`, `pretend` or a real one, `cuda:1`; `cuda` is the one of the highest number. What is moved
 is moved for good: the modules among the arguments and the target are to be made for the one call (`make`
 builds the target), because putting a module back is what no module can do by itself: a copy of one may still
@@ -26,11 +31,13 @@ from autograder.worker.autocast import GpuAutocast
 from autograder.worker.cpu import Cpu
 from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import CoarserLog, DtypeLog
+from autograder.worker.looks import Otherwise
 from autograder.worker.machine import Machine
 from autograder.worker.moving import load, move
 from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
+from autograder.worker.slopes import gradients_of
 from autograder.worker.watching import unwatched
 
 if TYPE_CHECKING:
@@ -40,7 +47,9 @@ if TYPE_CHECKING:
 def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     """Make one call there. What stops it is in `error`, beside all that was seen until then."""
     origins = Origins()
-    machine = _machine(request, origins, objects.namespace)
+    looks = request.get("looks")
+    otherwise = None if looks is None else Otherwise(*looks)
+    machine = _machine(request, origins, objects.namespace, otherwise)
     answer: dict[str, Any] = {"device": str(machine.device), "places": [], "stayed": [], "error": None}
     with warnings.catch_warnings(), _one_way_of_attention(), _same_defaults():
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
@@ -53,7 +62,7 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
         except (Exception, SystemExit) as error:
             answer["error"] = describe_exception(error)
             machine.stopped(error)
-    answer["events"] = machine.events
+    answer["events"] = machine.events if otherwise is None else [*machine.events, *otherwise.events]
     return answer
 
 
@@ -80,7 +89,9 @@ def _same_defaults() -> Iterator[None]:
             torch.set_default_device(None if before is None else before.device)
 
 
-def _machine(request: dict[str, Any], origins: Origins, names: dict[str, Any]) -> Machine:
+def _machine(
+    request: dict[str, Any], origins: Origins, names: dict[str, Any], otherwise: Otherwise | None
+) -> Machine:
     name = request.get("device", "cpu")
     if name == "cpu":
         match request.get("trace"), request.get("dtype"):
@@ -88,10 +99,10 @@ def _machine(request: dict[str, Any], origins: Origins, names: dict[str, Any]) -
                 return Cpu(CoarserLog(dtype))
             case "all", torch.dtype() as dtype:
                 return Cpu(DtypeLog(origins, dtype))
-        return Cpu(None)
+        return Cpu(None, otherwise)
     if name == "pretend":
-        return PretendDevice(origins, names)
-    return Cuda(torch.device(name), origins, cudnn=request.get("cudnn", True))
+        return PretendDevice(origins, names, otherwise)
+    return Cuda(torch.device(name), origins, otherwise, cudnn=request.get("cudnn", True))
 
 
 def _made_and_called(
@@ -146,6 +157,9 @@ def _made_and_called(
     tensors = tensors_in(value)
     machine.ended(tensors)
     found = {"value": value}
+    if "looks" in request:
+        modules += [part for part in tree_leaves(value) if isinstance(part, nn.Module)]
+        found["value"] = (value, [tensor.detach() for _, tensor in _registered(modules)])
     answer["places"] = [_place_of(tensor) for tensor in tensors]
     if backward is not None:
         found["gradients"] = _gradients(modules, leaves, tensors, machine, int(backward))
@@ -196,26 +210,13 @@ def _gradients(
         return {"inputs": [], "parameters": {}, "places": []}
     # From one number: torch imports sympy, a second of work, to look at gradients that it is handed.
     total = reduce(add, [(output * weight).sum() for output, weight in live])
-    grads = _gradients_of(total, wanted)
+    grads = gradients_of(total, wanted)
     names = [name for name, _ in named]
     return {
         "inputs": list(grads[: len(leaves)]),
         "parameters": dict(zip(names, grads[len(leaves) :], strict=True)),
         "places": [_place_of(grad) for grad in grads if grad is not None],
     }
-
-
-def _gradients_of(total: torch.Tensor, wanted: Sequence[torch.Tensor]) -> Sequence[torch.Tensor | None]:
-    """The gradients of a number. `backward` copies each into the place where it adds them up."""
-    try:
-        return torch.autograd.grad(total, wanted, allow_unused=True, retain_graph=True)
-    except RuntimeError as error:
-        if "torch.utils.checkpoint" not in str(error):
-            raise
-    for leaf in wanted:  # checkpoints of the older kind know no other way
-        leaf.grad = None
-    total.backward()
-    return [leaf.grad for leaf in wanted]
 
 
 def _device_of(tensor: torch.Tensor) -> torch.device:

@@ -24,6 +24,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.worker.looks import Otherwise, is_guard
 from autograder.worker.machine import Machine
 from autograder.worker.origins import (
     Origins,
@@ -109,11 +110,17 @@ class Pretend(torch.Tensor):
 class PretendDevice(Machine):
     """The pretend device while one call is looked at. `events` are plain data."""
 
-    def __init__(self, origins: Origins | None = None, names: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        origins: Origins | None = None,
+        names: dict[str, Any] | None = None,
+        otherwise: Otherwise | None = None,
+    ) -> None:
         from autograder.worker.pretend_calls import Calls
         from autograder.worker.pretend_kernels import Kernels
 
         self.events = Events()
+        self.otherwise = otherwise
         self.origins = origins or Origins()
         self.names = {} if names is None else names
         """Those of the student's notebook, which may have torch's classes under names of its own."""
@@ -151,11 +158,14 @@ class PretendDevice(Machine):
         """Wrap a plain module's tensors. They are data, whatever their dtype."""
         return swap(parts, lambda tensor: Pretend(tensor, Root(Holds.NUMBERS)))
 
-    def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> None:
-        """Write down what happened, with the student's line that made the stray tensor, if there is one."""
+    def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> str:
+        """Write down what happened, with the student's line that made the stray tensor, if there is one.
+
+        Returns the line that is running, `""` where nothing is written down.
+        """
         frame = None if self.quiet else student_frame()
         if frame is None:
-            return
+            return ""
         name = name_of(stray, frame) if stray is not None else ""
         made = self.origins.line(stray) if stray is not None else ""
         told = {
@@ -167,17 +177,30 @@ class PretendDevice(Machine):
             "held": "held" if stray is not None and not self.origins.in_call(stray) else "",
         }
         self.events.note(told)
+        return told["line"]
+
+    def looked(
+        self, numbers: torch.Tensor, operation: str, kind: str, stray: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Note a look at numbers of the device, and return what it gets to see."""
+        line = self.event(kind, operation, stray)
+        if not line or self.otherwise is None:
+            return numbers
+        if kind == "shape":
+            return self.otherwise.shaping(numbers, line)
+        return self.otherwise.answer(numbers, line)
 
     def read(self, tensor: Pretend, operation: str, kind: str = "sync") -> torch.Tensor:
         """The numbers of a tensor for Python's use: a GPU must be waited for. Lengths may be read so."""
         if tensor.root.holds and called_by_student():
-            self.event(kind, operation)
+            return self.looked(tensor.numbers, operation, kind)
         return tensor.numbers
 
-    def shaped_by(self, tensor: Pretend, operation: str) -> None:
-        """Note that the shape of a result depends on numbers: a GPU must be waited for, too."""
+    def shaped_by(self, tensor: Pretend, operation: str) -> torch.Tensor:
+        """The numbers that the shape of a result depends on: a GPU must be waited for, too."""
         if tensor.root.holds is Holds.NUMBERS and called_by_student():
-            self.event("shape", operation)
+            return self.looked(tensor.numbers, operation, "shape")
+        return tensor.numbers
 
     def mixed(self, operation: str, stray: torch.Tensor, onto: str = "") -> MixedDevices:
         """The exception for a call whose tensors lie on several devices; `stray` does not fit."""
@@ -191,6 +214,8 @@ class PretendDevice(Machine):
         """Note that a call has ended at the limits of what is pretended, if it has: no student's fault."""
         if isinstance(error, Beyond) or "from the 'Lazy' backend" in str(error):
             self.events.note({"kind": "beyond", "operation": str(error)[:200]})
+        elif self.otherwise is not None and is_guard(error):
+            self.events.note({"kind": "guard"})
 
     def place_of(self, device: Any) -> torch.device:
         """The device as torch's C++ code is to take it; any other than this one and the CPU is hard-coded."""

@@ -143,17 +143,16 @@ def _listed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
 def _printed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(args[0], Pretend):
         return func(*args, **kwargs)
-    return func(args[0].numbers, *args[1:], **kwargs)  # waits, too, but only for as long as somebody looks
+    return func(gpu.read(args[0], "print"), *args[1:], **kwargs)
 
 
 def _to_numpy(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(args[0], Pretend):
         return func(*args, **kwargs)
-    gpu.event("readback", "numpy")
-    raise TypeError(
-        f"can't convert {DEVICE} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
-        "memory first."
-    )
+    if args[0].requires_grad:
+        return func(args[0].numbers.detach().requires_grad_())  # which says so
+    # A GPU's would stop here, for want of a `.cpu()`: what comes of it says whether that is only a look's.
+    return func(gpu.looked(args[0].numbers, "numpy", "readback"), *args[1:], **kwargs)
 
 
 def _type(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
@@ -174,8 +173,7 @@ def _type(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
     if ".cuda." in name:
         return args[0].to(torch.empty(0).type(name.replace(".cuda", "")).dtype)
-    gpu.read(args[0], name, "readback")
-    return args[0].numbers.type(name)
+    return gpu.read(args[0], name, "readback").type(name)
 
 
 def _indexed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from autograder.worker.forms import Form
-from autograder.worker.origins import line_of, student_frame
 from autograder.worker.pretend import LABEL, Holds, MixedDevices, Pretend, Root
 from autograder.worker.watching import Watching
 
@@ -113,7 +112,9 @@ class Kernels(Watching):
                 self._refuse_mixed(kernel, args, plain)
             if kernel.shaping:
                 for value in _shaping(func, args):
-                    self.gpu.shaped_by(value, kernel.operation)
+                    seen = self.gpu.shaped_by(value, kernel.operation)
+                    if seen is not value.numbers:
+                        inner = _exchanged(inner, value.numbers, seen)
             if kernel.special is not None:
                 return kernel.special(self.gpu, args, inner, named)
         if kernel.moving and bool(ours) != there:
@@ -155,11 +156,11 @@ class Kernels(Watching):
     ) -> torch.Tensor:
         """Take a tensor from one device to the other."""
         if ours:
-            made: torch.Tensor = kernel.run(*inner, **named)
-            if made.is_meta:  # a shape, and no numbers
-                return made
+            if named["device"].type == "meta":  # a shape, and no numbers
+                return kernel.run(*inner, **named)
             # `loss.cpu()` reads a number, as `loss.item()` does.
-            self.gpu.read(ours[0], "copy to the CPU", "readback" if ours[0].dim() else "sync")
+            seen = self.gpu.read(ours[0], "copy to the CPU", "readback" if ours[0].dim() else "sync")
+            made: torch.Tensor = kernel.run(seen, *inner[1:], **named)
             self.gpu.origins.note(made)
             return made
         self.gpu.event("copied", "to", plain[0])
@@ -263,6 +264,13 @@ def _fills(args: tuple[Any, ...]) -> bool:
     )
 
 
+def _exchanged(inner: Any, one: torch.Tensor, other: torch.Tensor) -> Any:
+    """The arguments of a kernel with one tensor in the place of another."""
+    if type(inner) in (list, tuple):
+        return type(inner)([_exchanged(item, one, other) for item in inner])
+    return other if inner is one else inner
+
+
 def _follow(into: Pretend) -> None:
     """Give a wrapper the shape that the tensor it carries has got in place."""
     inner = into.numbers
@@ -273,11 +281,12 @@ def _follow(into: Pretend) -> None:
 def _copy(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
     """`copy_` goes across devices without a word: `output[:, t] = h` into a buffer on the CPU."""
     into, source = args[0], args[1]
+    if not isinstance(into, Pretend) and source.root.holds:
+        inner = [into, gpu.looked(source.numbers, "copy_", "written", into), *inner[2:]]
     aten.copy_.default(*inner, **named)
     if not isinstance(into, Pretend):
-        if source.root.holds:
-            gpu.event("written", "copy_", into)
-    elif isinstance(source, Pretend):
+        return into
+    if isinstance(source, Pretend):
         into.root.holds = max(into.root.holds, source.root.holds)
     elif source.dim() > 0:
         gpu.event("copied", "copy_", source)
@@ -293,10 +302,8 @@ def _compared(kernel: Any) -> Any:
 
     def answer(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
         ours = [value for value in args if isinstance(value, Pretend)]
-        # To assert that two results are alike is to test oneself; it goes when the code is believed.
-        if not line_of(student_frame()).partition(": ")[2].startswith("assert "):
-            gpu.read(max(ours, key=lambda value: value.root.holds), operation_of(kernel))
-        return kernel(*inner, **named)
+        truth = Pretend(torch.tensor(kernel(*inner, **named), device="cpu"), Root(_most(ours)))
+        return bool(gpu.read(truth, operation_of(kernel)))
 
     return answer
 

@@ -9,6 +9,7 @@ from tests.devices import (
     fresh_module_faults,
     fresh_modules,
     fresh_numbers,
+    looks,
     subtle_dtypes,
     subtle_functions,
     subtle_modules,
@@ -26,6 +27,7 @@ RIGHT = {
     **fresh_modules.MODULES,
     **fresh_numbers.FUNCTIONS,
     **fresh_autocast.MODULES,
+    **looks.FREE,
 }
 WRONG = {
     **faults.FAULTS,
@@ -34,4 +36,5 @@ WRONG = {
     **subtle_dtypes.DTYPES,
     **fresh_faults.FUNCTIONS,
     **fresh_module_faults.MODULES,
+    **looks.COUNTING,
 }

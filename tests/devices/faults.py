@@ -298,12 +298,9 @@ FAULTS = {
         made_with=None,
     ),
     "returned on the CPU": device(linear("self.fc(x).cpu()"), ".cpu()"),
-    "kept for later on the CPU": device(
-        linear("out", before="out = self.fc(x); self.last = out.detach().cpu()"), ".cpu()"
-    ),
     "by a tensor type": device(linear("self.fc(x).type(torch.DoubleTensor).to(x)"), "DoubleTensor"),
     "a branch on data": device(
-        linear("out", before="out = self.fc(x)\n        if out.mean() > 0:\n            out = out * 1.0"),
+        linear("out", before="out = self.fc(x)\n        if out.mean() > 0:\n            out = out * 2.0"),
         "if out.mean() > 0",
     ),
     "any of the finished": device(
@@ -317,9 +314,6 @@ FAULTS = {
     ),
     "item of a norm": device(
         linear("self.fc(x) / scale", before="scale = max(1.0, x.detach().norm().item())"), ".item()"
-    ),
-    "checked for nan": device(
-        linear("out", before="out = self.fc(x); assert not torch.isnan(out).any()"), "torch.isnan"
     ),
     "rebuilt from a list": device(
         """

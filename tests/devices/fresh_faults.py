@@ -173,17 +173,6 @@ FUNCTIONS = {
         rule="device",
         line="device=0",
     ),
-    "percent formatting builds a key": Case(
-        """
-        TABLE = {}
-        def f(x):
-            TABLE['%.2f' % x.mean()] = 1
-            return x * 2
-        """,
-        made_with=None,
-        rule="device",
-        line="%",
-    ),
     "slice by an argmax": Case(
         """
         def f(e):

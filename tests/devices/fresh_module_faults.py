@@ -114,22 +114,6 @@ MODULES = {
         """,
         rule="device",
     ),
-    "hook takes gradients to numpy": Case(
-        """
-        class Model(nn.Module):
-            def __init__(self, D, H):
-                super().__init__()
-                self.lin = nn.Linear(D, H)
-                self.norms = []
-            def forward(self, x):
-                y = self.lin(x)
-                if y.requires_grad:
-                    y.register_hook(lambda g: self.norms.append(g.norm().item()))
-                return y.tanh()
-        """,
-        rule="device",
-        line="norm",
-    ),
     "itertools cycle of cpu masks": Case(
         """
         from itertools import cycle

@@ -125,14 +125,6 @@ return x
         rule="device",
         line="torch.allclose",
     ),
-    "not a number": calls(
-        """
-assert x.isfinite().all().item()
-return x.tanh()
-""",
-        rule="device",
-        line=".item()",
-    ),
     "Python's mathematics": calls(
         "return x * math.tanh(x.detach().sum())", before="import math", rule="device", line="math.tanh"
     ),
@@ -327,16 +319,6 @@ return x.to(cpu).flip(1).to(x.device)
         rule="device",
         line="x.to(cpu)",
     ),
-    "cpu only detach metric": calls(
-        """
-global last
-last = x.detach().mean().cpu()
-return x * 2
-""",
-        before="last = None",
-        rule="device",
-        line=".cpu()",
-    ),
     "as_tensor cpu": calls(
         "return torch.as_tensor(x, device='cpu').to(x.device) * 2", rule="device", line="device='cpu'"
     ),
@@ -402,14 +384,6 @@ return x[:, : k + 1]
 """,
         rule="device",
         line="x[:, : k + 1]",
-    ),
-    "isnan assert all": calls(
-        """
-if torch.isnan(x).any(): raise ValueError('nan')
-return x * 1
-""",
-        rule="device",
-        line="torch.isnan",
     ),
     "equal": calls("return x if torch.equal(x, x * 1) else x * 2", rule="device", line="torch.equal"),
     "loss item": calls(

@@ -253,9 +253,6 @@ return self.fc(x)
         "grad.cpu()",
         made_with=None,
     ),
-    "shown in a message": device(
-        lstm(keep="outputs.append(h); self.log = f'{h.abs().max().item():.3f}'"), ".item()"
-    ),
     "the gradient's norm by a hook": makes(
         "self.fc = nn.Linear(D, H)",
         """
@@ -346,7 +343,7 @@ return out
         made_with=None,
     ),
     "early stop": device(
-        lstm(keep="outputs.append(h)\n            if h.abs().max() < 1e-9: h = h * 1"), "h.abs().max()"
+        lstm(keep="outputs.append(h)\n            if h.abs().max() < 1e-9: h = h * 2"), "h.abs().max()"
     ),
     "load map": makes(
         "self.fc = nn.Linear(D, H)",

@@ -1,0 +1,124 @@
+"""Looks at numbers: those that nothing depends on, and results that are made of what was seen."""
+
+from tests.devices import Case
+from tests.devices.faults import linear, lstm
+from tests.devices.writing import calls, makes
+
+_STEPS = "outputs.append(h)"
+
+
+def _looks(line: str, before: str = "") -> Case:
+    """A module that is right, with one more line over its result, `out`, and its input."""
+    return Case(before + linear("out", before=f"out = self.fc(x); {line}"))
+
+
+FREE = {
+    "asserts that all is finite": _looks("assert torch.isfinite(out).all()"),
+    "asserts with item": calls("assert x.isfinite().all().item()\nreturn x.tanh()"),
+    "asserts no nan": _looks("assert not torch.isnan(out).any()"),
+    "asserts with a message of numbers": _looks("assert out.abs().max() < 1e3, f'{out.abs().max().item()}'"),
+    "asserts what torch compares": _looks("assert torch.allclose(out, out * 1.0)"),
+    "asserts with torch._assert": _looks("torch._assert(bool(out.isfinite().all()), 'not finite')"),
+    "asserts by numpy": _looks(
+        "assert not np.isnan(out.detach().cpu().double().numpy()).any()", "import numpy as np"
+    ),
+    "raises at nan": calls("if torch.isnan(x).any(): raise ValueError('nan')\nreturn x * 1"),
+    "raises in a helper": calls(
+        "finite(x)\nreturn x * 1",
+        before="def finite(t):\n    if not bool(torch.isfinite(t).all()):\n        raise ValueError(t.shape)",
+    ),
+    "warns of large numbers": calls(
+        "if x.detach().abs().max().item() > 5.0:\n    warnings.warn('large')\nreturn x * 2",
+        before="import warnings",
+    ),
+    "cleans what is finite anyway": calls("if x.isnan().any():\n    x = torch.nan_to_num(x)\nreturn x * 2"),
+    "prints a mean": _looks("print(out.mean().item())"),
+    "prints a logarithm": _looks("print(math.log(out.detach().abs().mean()))", "import math"),
+    "prints a list": _looks("print(out.tolist())"),
+    "prints the tensor": _looks("print(out, f'{out.mean():.3f}')"),
+    "prints from the CPU": _looks("print(out.detach().cpu())"),
+    "prints numpy's": _looks("print(out.detach().cpu().float().numpy())"),
+    "prints numpy's without asking": _looks("print(out.detach().numpy())"),
+    "prints a choice": _looks("print(out[out > 0].mean(), out.detach().unique().shape)"),
+    "prints the token's name": calls(
+        "print('abcdefghijkl'[int(x[0, 0].argmax())])\nreturn x * 2",
+    ),
+    "prints in every step": Case(lstm(keep=f"{_STEPS}; print(float(h.norm()), c.max().item())")),
+    "kept for later on the CPU": _looks("self.last = out.detach().cpu()"),
+    "kept in a dict": calls(
+        "global last\nlast = x.detach().mean().cpu()\nreturn x * 2", before="last = None"
+    ),
+    "kept under a text": calls("TABLE['%.2f' % x.mean()] = 1\nreturn x * 2", before="TABLE = {}"),
+    "kept in a buffer on the CPU": Case(
+        lstm(before="outputs, norms = [], torch.zeros(5)", keep=f"{_STEPS}; norms[t] = h.detach().norm()")
+    ),
+    "shown in a message": Case(lstm(keep=_STEPS + "; self.log = f'{h.abs().max().item():.3f}'")),
+    "norms of gradients": makes(
+        "self.lin, self.norms = nn.Linear(D, H), []",
+        """
+y = self.lin(x)
+if y.requires_grad:
+    y.register_hook(lambda g: self.norms.append(g.norm().item()))
+return y.tanh()
+""",
+    ),
+    "three guards and two prints": calls(
+        """
+assert x.isfinite().all()
+if x.detach().abs().max() > 1e3: raise ValueError('too large')
+assert torch.equal(x, x * 1)
+print(x.mean().item(), x.detach().cpu())
+print(x.std().tolist())
+return x * 2
+"""
+    ),
+}
+
+
+def _counts(body: str, line: str, before: str = "") -> Case:
+    return calls(body, rule="device", line=line, before=before)
+
+
+COUNTING = {
+    "rebuilt where it was": _counts(
+        "return torch.tensor(x.tolist(), device=x.device, dtype=x.dtype) + 0 * x", "tolist"
+    ),
+    "a factor": _counts("return x * x.detach().mean().item()", ".item()"),
+    "a factor behind a guard": _counts(
+        "assert x.isfinite().all()\nscale = x.detach().norm().item()\nreturn x / scale", ".norm().item()"
+    ),
+    "a factor beside prints": _counts(
+        "print(x.mean().item())\ny = x * x.detach().std().item()\nprint(y.tolist())\nreturn y",
+        ".std().item()",
+    ),
+    "a factor that seldom counts": _counts("return x / max(1e4, x.detach().norm().item())", "max(1e4"),
+    "only the gradient": _counts(
+        "return x.detach() + (x - x.detach()) * x.detach().mean().item()", ".mean().item()"
+    ),
+    "one of two truths": _counts(
+        "return x * 2 if x.detach().sum() > 1e5 and x.detach().min() > 0 else x", "and x.detach()"
+    ),
+    "numbers through a text": _counts("return x * float(f'{x.detach().mean():.6f}')", "float(f"),
+    "numbers through a printed tensor": _counts("return x * float(str(x.detach().mean())[7:13])", "str("),
+    "emptied at nan": _counts("if x.isnan().any():\n    x = torch.zeros_like(x)\nreturn x * 2", "isnan"),
+    "nothing at nan": _counts("return None if x.isnan().any() else x * 2", "isnan"),
+    "caught by itself": _counts(
+        "try:\n    assert (x.detach() > 9).any()\nexcept AssertionError:\n    return x * 3\nreturn x",
+        "assert",
+    ),
+    "a loop until it is small": _counts(
+        "y = x\nwhile y.detach().norm().item() > 0.1:\n    y = y / 2\nreturn y", "while"
+    ),
+    "looked up": _counts("return x * (1, 2, 3, 4, 5, 6, 7)[int(x.detach()[0, 0].argmax())]", "argmax"),
+    "numpy's without asking": _counts(
+        "return x * float(np.tanh(x.detach().double().numpy()).mean())",
+        ".numpy()",
+        before="import numpy as np",
+    ),
+    "left in a parameter": makes(
+        "self.fc = nn.Linear(D, H)",
+        "with torch.no_grad():\n    self.fc.weight.fill_(x.mean().item())\nreturn x * 2",
+        rule="device",
+        line="fill_",
+    ),
+}
