@@ -7,7 +7,7 @@ Python has read are a part of the result. A guard that raises has done what guar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -33,26 +33,37 @@ def counting(looks: Sequence[Event], again: Again) -> Event | None:
         return looks[0]
     told: set[str] = set()
     ended: set[str] = set()
+    together, alone = lines, list[str]()
+    """The lines that can be looked into together, and those whose guards would stop before the others."""
     for way in range(WAYS):
-        seen = again(way, None)
+        seen = again(way, together)
+        found = [(line, again(way, [line])) for line in alone]
         if seen.error is None and same(true, seen):
             told |= _told(seen)
             ended |= _told(seen)
-            continue
-        for line, one in _one_by_one(way, lines, again) if len(lines) > 1 else [(lines[0], seen)]:
-            if one.error is None and not same(true, one):
+        elif len(together) == 1:
+            found.append((together[0], seen))
+        else:
+            for line in together:
+                found.append((line, again(way, [line])))
+                if _counts(true, found[-1][1]):
+                    return _at(line, looks)
+            alone += [line for line, one in found if _guarded(one) and line not in alone]
+            together = [line for line in lines if line not in alone] or lines[:1]
+        for line, one in found:
+            if _counts(true, one):
                 return _at(line, looks)
             told |= _told(one)
             if one.error is None or _guarded(one):
                 ended |= _told(one)
-        if seen.error is None:  # only all of them together change it, as in `if a and b`
+        if _counts(true, seen):  # only all of them together change it, as in `if a and b`
             return looks[0]
     return next((event for event in looks if event["line"] in told - ended), None)
 
 
-def _one_by_one(way: int, lines: Sequence[str], again: Again) -> Iterator[tuple[str, Placed]]:
-    for line in lines:
-        yield line, again(way, [line])
+def _counts(true: Placed, seen: Placed) -> bool:
+    """Whether a call that ended returned something else."""
+    return seen.error is None and not same(true, seen)
 
 
 def _told(seen: Placed) -> set[str]:

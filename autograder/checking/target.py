@@ -75,13 +75,15 @@ class Target:
         kernels: bool = False,
         default_dtype: torch.dtype | None = torch.float64,
         arguments: bool = True,
+        numpy: bool = False,
     ) -> Call:
         """Call it and return everything seen of the call.
 
         `default_dtype` is torch's default while it runs: float64, so that a state created without
-        a dtype is judged by the dtype check alone; `None` leaves it as it is.
+        a dtype is judged by the dtype check alone; `None` leaves it as it is. With `numpy` numpy gets float32
+        for the bfloat16 that it does not have, for tasks that may log numbers.
         """
-        wanted = {"grad": grad, "kernels": kernels, "arguments": arguments}
+        wanted = {"grad": grad, "kernels": kernels, "arguments": arguments, "numpy": numpy}
         options = {name: True for name, value in wanted.items() if value}
         return self._made_call(self._submission.ask(self._call(args, kwargs, default_dtype) | options))
 

@@ -99,9 +99,10 @@ def is_guard(error: BaseException) -> bool:
 class ForNumpy(TorchFunctionMode):
     """Hands numpy the tensors that it cannot take: those of a dtype it does not have, or of a GPU."""
 
-    def __init__(self, otherwise: Otherwise, events: Events) -> None:
+    def __init__(self, otherwise: Otherwise | None = None, events: Events | None = None) -> None:
         super().__init__()
-        self._otherwise, self._events = otherwise, events
+        self._otherwise = otherwise or Otherwise(AS_IT_IS, None)
+        self._events = Events() if events is None else events
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         tensor = args[0] if args else None

@@ -23,6 +23,7 @@ from autograder.worker.calls.printed import Printed
 from autograder.worker.frames import MAX_NESTING, Opaque, Ref
 from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
+from autograder.worker.looks import ForNumpy
 from autograder.worker.moving import convert, load
 from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import describe_exception
@@ -133,6 +134,8 @@ class Objects:
             stack.enter_context(torch.inference_mode() if logs else torch.enable_grad())
             for log in logs:
                 stack.enter_context(log)
+            if request.get("numpy"):
+                stack.enter_context(ForNumpy())
             value = target(*args, **kwargs)
         call, self._next = self._next, self._next + 1
         modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]

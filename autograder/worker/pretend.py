@@ -29,6 +29,7 @@ from autograder.worker.machine import Machine
 from autograder.worker.origins import (
     Origins,
     called_by_student,
+    describe_exception,
     line_of,
     line_that_names,
     name_of,
@@ -212,8 +213,11 @@ class PretendDevice(Machine):
 
     def stopped(self, error: BaseException) -> None:
         """Note that a call has ended at the limits of what is pretended, if it has: no student's fault."""
-        if isinstance(error, Beyond) or "from the 'Lazy' backend" in str(error):
-            self.events.note({"kind": "beyond", "operation": str(error)[:200]})
+        told = describe_exception(error)[
+            "message"
+        ]  # an error's text may hold tensors that cannot be read now
+        if isinstance(error, Beyond) or "from the 'Lazy' backend" in told:
+            self.events.note({"kind": "beyond", "operation": told[:200]})
         elif self.otherwise is not None and is_guard(error):
             self.events.note({"kind": "guard"})
 

@@ -27,6 +27,7 @@ FREE = {
         "finite(x)\nreturn x * 1",
         before="def finite(t):\n    if not bool(torch.isfinite(t).all()):\n        raise ValueError(t.shape)",
     ),
+    "raises with a tensor": calls("if x.isnan().any(): raise ArithmeticError(x)\nreturn x * 1"),
     "warns of large numbers": calls(
         "if x.detach().abs().max().item() > 5.0:\n    warnings.warn('large')\nreturn x * 2",
         before="import warnings",

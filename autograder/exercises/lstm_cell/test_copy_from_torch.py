@@ -132,7 +132,8 @@ def test_is_a_copy(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """A cell of another dtype keeps its dtype."""
     for dtype in (torch.float32, torch.bfloat16):
-        cell, _ = copied(submission, sizes, reference_cell(draw, dtype), dtype)
+        with case(f"with a cell in {dtype}"):
+            cell, _ = copied(submission, sizes, reference_cell(draw, dtype), dtype)
         for name, value in cell.state_dict().items():
             if value.dtype != dtype:
                 fail(f"After the copy `{name}` is {value.dtype}, not {dtype}.")

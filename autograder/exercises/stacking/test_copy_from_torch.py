@@ -176,7 +176,8 @@ def test_dtype(submission, sizes, draw):
     sizes = sizes.but(L=2)
     copies = []
     for dtype in (torch.float32, torch.bfloat16):
-        stack, _ = copied(submission, sizes, reference_lstm(draw.at(sizes), dtype), dtype)
+        with case(f"with a stack in {dtype}"):
+            stack, _ = copied(submission, sizes, reference_lstm(draw.at(sizes), dtype), dtype)
         copies.append((stack.method("state_dict").promise(), dtype))
     for held, dtype in copies:
         for name, value in held().items():
