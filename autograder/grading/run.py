@@ -40,6 +40,7 @@ class Run:
         """`files` are those beside the notebook, by path."""
         self.files = files or {}
         self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits
+        self.numbers = _numbers(rebuilt)
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.status = "graded"
         self.findings: list[Finding] = []
@@ -209,7 +210,7 @@ class Run:
         if step.role == "check":
             return True
         try:
-            told = self._send_cell(step.source)
+            told = self._send_cell(step.source, self.numbers.get(step.index))
         except WorkerLost as lost:
             self._cell_lost(step, lost)
             return False
@@ -224,10 +225,10 @@ class Run:
                 self._note("cell_error", f"A cell that the student added stopped: {self.errors[step.name]}.")
         return True
 
-    def _send_cell(self, source: str) -> dict[str, Any]:
+    def _send_cell(self, source: str, number: int | None = None) -> dict[str, Any]:
         assert self.worker is not None
         seconds = min(self.limits.cell_seconds, max(0.1, self._left()))
-        return self.worker.ask({"op": "run", "source": source}, seconds)
+        return self.worker.ask({"op": "run", "source": source, "count": number}, seconds)
 
     def _attempted(self, task: str, bundle: Bundle) -> bool:
         """Whether the student has changed the task's released cell, and it has run."""
@@ -274,6 +275,13 @@ class Run:
         cell = self.rebuilt.notebook.cells[step.index]
         cell["outputs"] = [nbformat.from_dict(output) for output in self.outputs.get(step.index, [])]
         return cell
+
+
+def _numbers(rebuilt: Rebuilt) -> dict[int, int]:
+    """By a cell's index the number that "Restart and run all" gives it, as in `Out[3]`."""
+    cells = enumerate(rebuilt.notebook.cells)
+    code = [index for index, cell in cells if cell["cell_type"] == "code" and cell["source"].strip()]
+    return {index: number for number, index in enumerate(code, 1)}
 
 
 def _task(task: str, points: float, results: list[CheckResult]) -> TaskVerdict:

@@ -20,6 +20,7 @@ from torch import nn
 
 from autograder.worker.calls.limit import Late, Limit
 from autograder.worker.calls.printed import Printed
+from autograder.worker.eager import as_plain_python
 from autograder.worker.frames import MAX_NESTING, Opaque, Ref
 from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
@@ -77,7 +78,8 @@ class Objects:
         previous = torch.get_default_dtype()
         try:
             torch.set_default_dtype(request.get("default_dtype") or previous)
-            with torch.enable_grad():  # a cell may have switched gradients off for all that follows
+            # A cell may have switched gradients off for all that follows.
+            with as_plain_python(), torch.enable_grad():
                 for at, earlier in enumerate(request.get("first", ())):
                     told = self._perform(_OPERATIONS[earlier["op"]], earlier)
                     if "raised" in told or "made" in told:

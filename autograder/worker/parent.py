@@ -61,10 +61,12 @@ def _import_and_warm() -> None:
     import autograder.figures
     import autograder.notebook
     from autograder.worker import shell, wire
+    from autograder.worker.eager import compile_nothing
     from autograder.worker.kernel_log import KernelLog
     from autograder.worker.objects import Objects
 
     torch.set_num_threads(1)
+    compile_nothing()
     platform.processor()  # spawns `uname` once per process unless it is known
     matplotlib.interactive(False)
     autograder.check = _check_later

@@ -21,6 +21,7 @@ from traitlets import Any as AnyTrait
 from traitlets import Instance, Type
 
 from autograder.worker.layouts import WireError
+from autograder.worker.likeness import look_like_a_kernel, see_new_modules
 from autograder.worker.objects import Objects
 from autograder.worker.origins import describe_exception
 from autograder.worker.programs import WithoutPrograms
@@ -81,6 +82,8 @@ class Outputs:
 
 class _Written(io.TextIOBase):
     """`sys.stdout` and `sys.stderr` of the shell."""
+
+    encoding = "UTF-8"
 
     def __init__(self, outputs: Outputs, name: str) -> None:
         self._outputs, self._name = outputs, name
@@ -163,13 +166,22 @@ class Shell(WithoutPrograms):
     def enable_gui(self, gui: str | None = None) -> None:
         pass
 
+    def enable_matplotlib(self, gui: str | None = None) -> Any:
+        """Draw into the notebook where there is no window: `%matplotlib widget` or `qt` would want one."""
+        try:
+            return super().enable_matplotlib(gui)
+        except Exception:  # each of matplotlib's backends raises its own
+            return super().enable_matplotlib("inline")
+
     def _showtraceback(self, etype: type[BaseException], evalue: BaseException, stb: list[str]) -> None:
         self.outputs.error(evalue)
 
-    def run(self, source: str) -> dict[str, Any]:
-        """Run one cell. Returns its outputs and, if it stopped, the exception as data."""
+    def run(self, source: str, count: int | None = None) -> dict[str, Any]:
+        """Run one cell, the notebook's `count`th. Returns its outputs and, if it stopped, the exception."""
         self.outputs.clear()
         self.source = source
+        self._number(source, self.execution_count + 1 if count is None else count)
+        see_new_modules()
         stdout, stderr = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = self.streams
         try:
@@ -179,6 +191,14 @@ class Shell(WithoutPrograms):
             sys.stdout, sys.stderr = stdout, stderr
         error = result.error_before_exec or result.error_in_exec
         return {"outputs": self.outputs.as_data(), "error": describe_exception(error) if error else None}
+
+    def _number(self, source: str, count: int) -> None:
+        """Have `Out[count]` and `In[count]` be this cell's. IPython's own history would keep errors, too."""
+        self.execution_count = count
+        history: Any = self.history_manager  # declared optional, and there is always one
+        for kept in (history.input_hist_parsed, history.input_hist_raw):
+            kept.extend([""] * (count - len(kept)))
+        history.store_inputs(count, source)
 
 
 def build_shell() -> Shell:
@@ -190,6 +210,8 @@ def build_shell() -> Shell:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.autoindent = False
+    config.IPKernelApp.connection_file = "kernel.json"  # by this, and by the name, code tells a notebook
+    Shell.__name__, Shell.__module__ = "ZMQInteractiveShell", "ipykernel.zmqshell"
     return Shell.instance(config=config)
 
 
@@ -199,6 +221,7 @@ def serve(stream: Stream, shell: Shell) -> None:
     An answer carries its request's number, so that none that was sent unasked is taken for one.
     """
     objects = Objects(shell.user_ns)
+    look_like_a_kernel()
     sys.stdout, sys.stderr = shell.streams  # a cell's logging handler keeps its stream: so there is one
     while True:
         try:
@@ -207,7 +230,7 @@ def serve(stream: Stream, shell: Shell) -> None:
             return
         number = request.pop("number")
         if request["op"] == "run":
-            answer = shell.run(request["source"])
+            answer = shell.run(request["source"], request.get("count"))
         elif request["op"] == "file":
             answer = _write(request["path"], request["content"])
         else:
@@ -225,10 +248,6 @@ def _write(path: str, content: Any) -> dict[str, Any]:
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_bytes(content.numpy().tobytes())
-        if "" not in sys.path:
-            # Where IPython puts the working folder: behind Python's own modules, before installed ones.
-            sites = [place for place, entry in enumerate(sys.path) if entry.endswith("-packages")]
-            sys.path.insert(min(sites, default=len(sys.path)), "")
     except OSError as error:
         return {"refused": str(error)}
     return {}
