@@ -11,7 +11,13 @@ from helpers import answer, cell_named, run_judge, submission
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from autograder.checking import Submission, expect_device_neutral, expect_dtypes, expect_gradients
+from autograder.checking import (
+    Submission,
+    expect_device_neutral,
+    expect_dtypes,
+    expect_gradients,
+    expect_without_numpy,
+)
 from autograder.reporting.card import card_html, card_text
 from autograder.worker.looks import WAYS, altered
 from autograder.worker.objects import Objects
@@ -80,6 +86,21 @@ def test_a_bare_numpy_counts_where_the_result_is_made_of_it():
     told = message(expect_dtypes, handle_of(f=f).f, inputs_of("x"), names="y")
     assert "bfloat16" in told
     assert "numpy does not have that dtype" in told
+
+
+def test_a_call_with_numpy_tells_what_went_through_it():
+    x = inputs_of("x")[0].bfloat16()
+
+    def shown(x):
+        print(x.numpy().sum())
+        return [x.mean().item()]
+
+    for function, counts in ((shown, False), (lambda x: [float(x.numpy().mean())], True)):
+        value = handle_of(f=function).f.run((x,), default_dtype=None, numpy=True).value
+        if counts:
+            assert "numpy does not have bfloat16" in message(expect_without_numpy, value)
+        else:
+            expect_without_numpy(value)
 
 
 def test_one_look_more_is_one_round_of_calls_more():

@@ -115,6 +115,18 @@ def expect_dtypes(
             _fail_in_dtype(seen, traced(torch.float32, autocast="cpu"), torch.float32)
 
 
+def expect_without_numpy(value: Any) -> None:
+    """What a call returned that was made with `numpy` has no number in it that went through numpy."""
+    for leaf in tree_leaves(value):
+        if isinstance(leaf, float):
+            leaf = torch.tensor(leaf)
+        if isinstance(leaf, torch.Tensor) and leaf.isnan().any():
+            fail(
+                "The call stops there: numpy does not have bfloat16, and a number that you return goes "
+                "through numpy. A tensor of one element gives its number by `.item()`, in any dtype."
+            )
+
+
 def _without_numpy(target: Target, stopped: Placed, calls: Callable[..., Iterator[Placed]]) -> Placed:
     """The call as it goes on where only a look by numpy has stopped it, else the one that has stopped.
 

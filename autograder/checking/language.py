@@ -2,7 +2,7 @@
 
 from autograder.checking.devices import expect_device_neutral
 from autograder.checking.draw import Draw, Sizes
-from autograder.checking.dtypes import DTYPES, EXTREMES, expect_dtypes
+from autograder.checking.dtypes import DTYPES, EXTREMES, expect_dtypes, expect_without_numpy
 from autograder.checking.expect import (
     CheckFailed,
     agree,
@@ -57,6 +57,7 @@ __all__ = [
     "expect_registered",
     "expect_shapes",
     "expect_untouched",
+    "expect_without_numpy",
     "fail",
     "hidden",
     "in_words",

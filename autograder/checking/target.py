@@ -81,7 +81,7 @@ class Target:
 
         `default_dtype` is torch's default while it runs: float64, so that a state created without
         a dtype is judged by the dtype check alone; `None` leaves it as it is. With `numpy` numpy gets float32
-        for the bfloat16 that it does not have, for tasks that may log numbers.
+        for the bfloat16 that it does not have, all nan (`expect_without_numpy`).
         """
         wanted = {"grad": grad, "kernels": kernels, "arguments": arguments, "numpy": numpy}
         options = {name: True for name, value in wanted.items() if value}

@@ -21,6 +21,8 @@ from autograder.worker.watching import Events, unwatched
 
 WAYS = 5
 """Ways to answer otherwise: nearly the same, of the other sign, much larger, none at all, zero."""
+NOT_A_NUMBER = 3
+"""The one of them that shows in whatever is computed from it."""
 AS_IT_IS = -1
 """The way that answers with the true numbers."""
 _MOST = 100
@@ -80,7 +82,7 @@ def altered(numbers: torch.Tensor, way: int, time: int = 1) -> torch.Tensor:
             return torch.where(zero, 1.0, -numbers).to(numbers.dtype)
         case 2:
             return torch.where(zero, 1e6, numbers * 1e6).to(numbers.dtype)
-        case _:
+        case _:  # NOT_A_NUMBER
             return torch.full_like(numbers, torch.nan)
 
 
@@ -99,9 +101,9 @@ def is_guard(error: BaseException) -> bool:
 class ForNumpy(TorchFunctionMode):
     """Hands numpy the tensors that it cannot take: those of a dtype it does not have, or of a GPU."""
 
-    def __init__(self, otherwise: Otherwise | None = None, events: Events | None = None) -> None:
+    def __init__(self, otherwise: Otherwise, events: Events | None = None) -> None:
         super().__init__()
-        self._otherwise = otherwise or Otherwise(AS_IT_IS, None)
+        self._otherwise = otherwise
         self._events = Events() if events is None else events
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -24,7 +24,7 @@ from autograder.worker.eager import as_plain_python
 from autograder.worker.frames import MAX_NESTING, Opaque, Ref
 from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
-from autograder.worker.looks import ForNumpy
+from autograder.worker.looks import NOT_A_NUMBER, ForNumpy, Otherwise
 from autograder.worker.moving import convert, load
 from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import describe_exception
@@ -137,7 +137,7 @@ class Objects:
             for log in logs:
                 stack.enter_context(log)
             if request.get("numpy"):
-                stack.enter_context(ForNumpy())
+                stack.enter_context(ForNumpy(Otherwise(NOT_A_NUMBER, None)))
             value = target(*args, **kwargs)
         call, self._next = self._next, self._next + 1
         modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]

@@ -6,6 +6,7 @@ from autograder.checking import (
     case,
     expect_device_neutral,
     expect_untouched,
+    expect_without_numpy,
     fail,
     hidden,
     in_words,
@@ -109,6 +110,7 @@ def test_dtype(submission, sizes, draw):
         network, (x, y) = Network(submission, draw, dtype=dtype), data(draw, dtype=dtype)
         with case(f"with the model and the data in {dtype}"):
             call = submission.fit.run((network.given, x, y, STEPS, LR), default_dtype=None, numpy=True)
+            expect_without_numpy(call.value)
             losses_in(call.value, STEPS)
             for name, value in network.given.state_dict().items():
                 if value.dtype != dtype:

@@ -144,7 +144,7 @@ def test_dtype(submission, sizes, draw):
         model = history(submission, sizes.V, dtype)
         arguments = (model, draw.ints("B T", sizes.V), STEPS)
         with case(f"with a model in {dtype}"):
-            value = submission.greedy_generate.run(arguments, default_dtype=None, numpy=True).value
+            value = submission.greedy_generate.run(arguments, default_dtype=None).value
         (answer,) = parts_of(value, RESULTS["names"])
         if answer.dtype != torch.int64:
             fail(f"The tokens are {answer.dtype}; expected torch.int64, the dtype of token ids.")

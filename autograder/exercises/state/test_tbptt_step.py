@@ -7,6 +7,7 @@ from autograder.checking import (
     expect_device_neutral,
     expect_dtype,
     expect_untouched,
+    expect_without_numpy,
     fail,
     hidden,
     needs,
@@ -119,6 +120,7 @@ def test_dtype(submission, sizes, draw):
         bench, given = Bench(submission, draw, dtype=dtype), chunk(draw, dtype)
         with case(f"with the model and the data in {dtype}"):
             call = submission.tbptt_step.run(bench.arguments(*given), default_dtype=None, numpy=True)
+            expect_without_numpy(call.value)
             _, state = loss_and_state(call.value)
             expect_dtype(state, dtype, names=STATE["names"])
 
