@@ -88,10 +88,6 @@ def test_a_hostile_cell(name: str, request: pytest.FixtureRequest, hidden_titles
     assert LOOT not in shown + json.dumps(verdict["tasks"])
     if OVER in attack.source:
         assert OVER in shown, "the attack came to its end"
-    if attack.known and verdict["score"] > attack.earns:
-        assert "unusual_code" in {finding["kind"] for finding in verdict["findings"]}
-        pytest.xfail(attack.known)
-    assert not attack.known, "it gains nothing any more: say so in the list of attacks"
     assert verdict["score"] == attack.earns
 
 

@@ -43,10 +43,10 @@ def fingerprint(exchanges: Sequence[Exchange], rule: str, message: str) -> str |
                 told.update(f"{part}\n".encode(errors="replace"))
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
         return None
-    if rule == "from-scratch":
-        told.update(re.sub(r"Line \d+ of", "", message).encode(errors="replace"))
     last = exchanges[-1][1] if exchanges else {}
     ended = "raised" in last or last.get("error") is not None
+    if rule == "from-scratch" and not ended:
+        told.update(re.sub(r"Line \d+ of", "", message).encode(errors="replace"))
     return f"{RAISED if ended else ''}{told.hexdigest()}"
 
 

@@ -12,8 +12,9 @@ import pytest
 from autograder.checking.evidence import Evidence
 from autograder.checking.fault import Fault
 
-if TYPE_CHECKING:  # it imports torch
+if TYPE_CHECKING:  # they import torch
     from autograder.checking.prints import Prints
+    from autograder.worker.without import Without
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Check:
     instead: str | None
     """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
     teaching_only: bool = False
+    without: Without | None = None
+    """Parts of torch that do not work where the task is judged."""
 
 
 @dataclass(frozen=True)
@@ -93,4 +96,5 @@ def read_check(item: pytest.Item) -> Check:
         needs=tuple(name.removeprefix("test_") for name in getattr(function, "autograder_needs", ())),
         instead=getattr(function, "autograder_hidden", None),
         teaching_only=getattr(function, "autograder_teaching_only", False),
+        without=getattr(function, "autograder_without", None),
     )

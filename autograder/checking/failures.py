@@ -28,6 +28,9 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
                 "failed",
                 f"Not written yet: `{task}`, or something it uses, still raises NotImplementedError.",
             )
+        case StudentError(type="Unavailable"):
+            where = f" ({error.lines[-1]})" if error.lines else ""
+            return "failed", f"{error.message}{where}"
         case StudentError():
             return (
                 "error",

@@ -22,13 +22,14 @@ from autograder.checking.expect import (
     tree_leaves,
 )
 from autograder.checking.gradients import as_leaves, expect_gradients
-from autograder.checking.marks import hidden, needs, points, rule, teaching_only
+from autograder.checking.marks import hidden, needs, points, rule, teaching_only, without
 from autograder.checking.once import computed_once
 from autograder.checking.references import recorded
 from autograder.checking.registered import expect_module, expect_registered, make_module
 from autograder.checking.submission import Submission
 from autograder.checking.target import Target
 from autograder.worker.frames import Opaque
+from autograder.worker.without import Without
 
 __all__ = [
     "DTYPES",
@@ -39,6 +40,7 @@ __all__ = [
     "Sizes",
     "Submission",
     "Target",
+    "Without",
     "agree",
     "as_leaves",
     "carried",
@@ -69,4 +71,5 @@ __all__ = [
     "rule",
     "teaching_only",
     "tree_leaves",
+    "without",
 ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:  # it imports torch
+    from autograder.worker.without import Without
 
 Check = TypeVar("Check", bound=Callable[..., None])
 
@@ -38,6 +41,11 @@ def needs(*checks: str | Callable[..., None]) -> Callable[[Check], Check]:
 def hidden(instead: str) -> Callable[[Check], Check]:
     """Run the check when grading only; students read `instead` and not its title or message."""
     return _attach("autograder_hidden", instead)
+
+
+def without(parts: Without) -> Callable[[Check], Check]:
+    """Have the task judged, by all of its checks, where these parts of torch do not work."""
+    return _attach("autograder_without", parts)
 
 
 def teaching_only(check: Check) -> Check:

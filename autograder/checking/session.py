@@ -31,6 +31,7 @@ from autograder.checking.references import NotRecorded, RecordedTape, Recorder, 
 from autograder.checking.smallest import LADDER, smallest
 from autograder.checking.submission import Submission
 from autograder.checking.surroundings import undisturbed
+from autograder.worker.without import Without
 
 Result = TypeVar("Result")
 PUBLIC_SEED = 2013
@@ -72,6 +73,10 @@ class Checks:
     def of(self, task: str) -> tuple[Check, ...]:
         """The task's checks, in the order of the file."""
         return tuple(check for check in self.all if check.task == task)
+
+    def without(self, task: str) -> Without | None:
+        """Return what does not work where a task is judged."""
+        return next((check.without for check in self.of(task) if check.without is not None), None)
 
     def run(
         self,

@@ -21,6 +21,7 @@ from autograder.checking.prints import Prints, call_in_words, prints_of
 from autograder.checking.target import Returned, Target, outgoing
 from autograder.worker.frames import Opaque, Ref
 from autograder.worker.nested import map_tree, tensors_in
+from autograder.worker.without import Without
 
 _MOST_LATER = 8
 """Requests that may wait for the next one: each may bring a module's parameters, and a frame has limits."""
@@ -65,10 +66,13 @@ class Submission:
         cell_errors: Mapping[str, StudentError] | None = None,
         *,
         on_gpu: bool = False,
+        without: Without | None = None,
     ) -> None:
         self._perform = perform
         self.on_gpu = on_gpu
         """Whether the objects' process has a real GPU, on which checks of devices are made, too."""
+        self.without = without
+        """What does not work in the objects' process."""
         self.sources: Mapping[str, str] = sources or {}
         """The student's cells as they were read on the trusted side, in order, by task or name."""
         self.cell_errors: Mapping[str, StudentError] = cell_errors or {}

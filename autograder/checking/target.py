@@ -114,13 +114,6 @@ class Target:
         slopes = self._submission.promise({"op": "backward", "weights": weights})
         return self._made_call(called()), lambda: self._gradients(slopes())
 
-    def watched(self, args: tuple[Any, ...]) -> tuple[Any, Call, Any]:
-        """Call it three times, the second time under the eyes of what notes kernels."""
-        plain = self._call(args, None, torch.float64)
-        requests = (plain, plain | {"kernels": True}, plain)
-        before, seen, after = [self._submission.promise(request) for request in requests]
-        return self._value(before), self._made_call(seen()), self._value(after)
-
     def _value(self, taken: Callable[[], dict[str, Any]]) -> Any:
         told = taken()
         with reading():

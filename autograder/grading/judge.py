@@ -24,7 +24,7 @@ from autograder.grading.intake.helpers import sources as sources_of
 from autograder.grading.intake.resolve import resolve
 from autograder.grading.intake.technical import technical_losses
 from autograder.grading.rebuild import CorruptNotebook, rebuild
-from autograder.grading.run import Run, all_passed
+from autograder.grading.run import Run, all_passed, surroundings
 from autograder.grading.unusual import unusual_code
 from autograder.grading.verdict import Finding, TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
@@ -65,7 +65,8 @@ def judge(
     resolved = resolve(HandedIn.of(submitted), bundle)
     if resolved.raw is None:
         return _unread(replace(blank, status="missing", findings=resolved.findings), bundle)
-    workers.prepare()
+    first = next(iter(surroundings(bundle.tasks, checks).values()), None)
+    workers.prepare(first)
     try:
         rebuilt = rebuild(resolved.raw, bundle)
     except CorruptNotebook as error:
@@ -79,8 +80,8 @@ def judge(
         run.findings += used(own, rebuilt.sources.values())
         run.findings += replaced(resolved.files, bundle.files)
         run.findings += unusual_code({**rebuilt.sources, **sources_of(own)})
-        run.cells()
-        tasks = tuple(run.judge_task(task, points, checks, seed) for task, points in bundle.tasks.items())
+        run.begin(first)
+        tasks = run.judge_tasks(bundle.tasks, checks, seed)
         tasks = run.without_follow_on_errors(tasks, bundle, checks, seed) + run.unprotected()
         tasks = tuple(task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
         run.findings += technical_losses(rebuilt, bundle, tasks, run.errors, files)
@@ -110,10 +111,11 @@ def unfit_checks(
     """By task, all or some, the checks of values that fail the solution at the smallest sizes."""
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     with Run(rebuilt, workers, bundle.files) as run:
-        run.cells()
-        right = run.submission()
-        chosen = bundle.tasks if tasks is None else tasks
-        return {task: checks.unfit_for_small_sizes(task, right, seed) for task in chosen}
+        found = {}
+        for task, without in surroundings(bundle.tasks if tasks is None else tasks, checks).items():
+            run.enter(without)
+            found[task] = checks.unfit_for_small_sizes(task, run.submission(), seed)
+        return found
 
 
 def judge_answers(
@@ -132,7 +134,7 @@ def judge_answers(
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     verdicts = {}
     with Run(rebuilt, workers, bundle.files) as run:
-        run.cells()
+        run.enter(checks.without(task))
         for name, source in sources.items():
             run.deadline = time.monotonic() + workers.limits.total_seconds
             verdicts[name] = run.judge_other(task, source, bundle.tasks[task], checks, seed)

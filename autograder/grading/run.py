@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -24,11 +24,22 @@ from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdi
 from autograder.grading.warm import WarmParent
 from autograder.grading.workers import Worker, plain_text
 from autograder.reporting.card import task_outputs
+from autograder.worker.without import Without
 
 MAX_LOST_IN_CELLS = 4
 """How many cells may take the worker with them before the student's own additions are not run any more."""
 MAX_MESSAGE = 2000
 """Characters of a check's message, which may quote names that the student made up."""
+
+
+Surroundings = Mapping[str, Without | None]
+"""For each task, what does not work where it is judged; `None` where everything does."""
+
+
+def surroundings(tasks: Iterable[str], checks: Checks) -> Surroundings:
+    """Return what each task is judged without, those first that lack nothing: they are judged first."""
+    lacking = {task: checks.without(task) for task in tasks}
+    return dict(sorted(lacking.items(), key=lambda each: each[1] is not None))
 
 
 class Run:
@@ -48,14 +59,48 @@ class Run:
         self.errors: dict[str, StudentError] = {}
         self.given_up: set[int] = set()
         self.worker: Worker | None = None
+        self.without: Without | None = None
+        """What the worker lacks."""
+        self._missed = False
+        """True if a cell has called something that its worker lacked."""
+        self._shown = False
+        """True if the outputs are of a worker that lacked nothing."""
         self.output_left = MAX_OUTPUT
 
     def __enter__(self) -> Run:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._leave()
+
+    def begin(self, without: Without | None) -> None:
+        """Run the notebook for the tasks that are judged without this.
+
+        Where its cells call what is lacking, as to compare an answer with torch's, their outputs are those of
+        a worker that lacks nothing.
+        """
+        self.enter(without)
+        if self._missed:
+            for step in self.rebuilt.steps:
+                if step.index not in self.given_up:
+                    self.outputs.pop(step.index, None)
+                    self.errors.pop(step.name, None)
+            self.output_left = MAX_OUTPUT
+            self.enter(None)
+            self.enter(without)
+
+    def enter(self, without: Without | None) -> None:
+        """Have a worker that lacks just this, the notebook run in it: the one there is, or a fresh one."""
+        if self.worker is not None and without == self.without:
+            return
+        self._leave()
+        self.without = without
+        self.cells()
+
+    def _leave(self) -> None:
         if self.worker is not None:
             self.workers.leave(self.worker)
+            self.worker = None
 
     def cells(self) -> None:
         """Run the notebook in a fresh worker, without the cells that took an earlier worker with them."""
@@ -85,7 +130,16 @@ class Run:
     def _submission(
         self, sources: Mapping[str, str], errors: Mapping[str, StudentError] | None = None
     ) -> Submission:
-        return Submission(self._ask, sources, errors, on_gpu=self.limits.gpu_bytes > 0)
+        on_gpu = self.limits.gpu_bytes > 0
+        return Submission(self._ask, sources, errors, on_gpu=on_gpu, without=self.without)
+
+    def judge_tasks(self, points: Mapping[str, float], checks: Checks, seed: int) -> tuple[TaskVerdict, ...]:
+        """Judge tasks, those together that lack the same; the results are in the order of `points`."""
+        found = {}
+        for task, without in surroundings(points, checks).items():
+            self.enter(without)
+            found[task] = self.judge_task(task, points[task], checks, seed)
+        return tuple(found[task] for task in points)
 
     def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
@@ -128,29 +182,43 @@ class Run:
         again = [task for task in broken[1:] if self._attempted(task, bundle)]
         if not again or not set(broken) <= set(bundle.solution):
             return tasks
-        if self.worker is not None:
-            self.workers.leave(self.worker)
-        self.worker = self._spawn()
-        sources, seen = dict(self.rebuilt.sources), {task.task: task for task in tasks}
-        with suppress(WorkerLost):  # then what was found before stands
-            for step in self.rebuilt.steps:
-                if step.role == "check":
-                    continue
-                if step.index not in self.given_up:
-                    self._send_cell(step.source)
-                if step.role != "solution" or step.name not in broken:
-                    continue
-                if step.name in again:
-                    submission = self._submission(sources)
-                    results = checks.run(step.name, submission, seed=seed, include_hidden=True)
-                    second = _task(step.name, seen[step.name].max_score, results)
-                    before = broken[: broken.index(step.name)]
-                    seen[step.name] = merged(seen[step.name], second, before)
-                    if any(result.outcome in ("timeout", "crashed") for result in results):
-                        break
-                sources[step.name] = bundle.solution[step.name]
-                self._send_cell(bundle.solution[step.name])
+        seen = {task.task: task for task in tasks}
+        lacking = surroundings(again, checks)
+        for without in dict.fromkeys(lacking.values()):
+            self._leave()
+            self.without = without
+            self.worker = self._spawn()
+            judged = [task for task in again if lacking[task] == without]
+            with suppress(WorkerLost):  # then what was found before stands
+                self._judge_beside_solutions(judged, broken, seen, bundle.solution, checks, seed)
         return tuple(seen.values())
+
+    def _judge_beside_solutions(
+        self,
+        judged: Sequence[str],
+        broken: Sequence[str],
+        seen: dict[str, TaskVerdict],
+        solution: Mapping[str, str],
+        checks: Checks,
+        seed: int,
+    ) -> None:
+        """Judge tasks beside the solutions of those that are `broken`; put the results into `seen`."""
+        sources = dict(self.rebuilt.sources)
+        for step in self.rebuilt.steps:
+            if step.role == "check":
+                continue
+            if step.index not in self.given_up:
+                self._send_cell(step.source)
+            if step.role != "solution" or step.name not in broken:
+                continue
+            if step.name in judged:
+                results = checks.run(step.name, self._submission(sources), seed=seed, include_hidden=True)
+                second = _task(step.name, seen[step.name].max_score, results)
+                seen[step.name] = merged(seen[step.name], second, broken[: broken.index(step.name)])
+                if any(result.outcome in ("timeout", "crashed") for result in results):
+                    return
+            sources[step.name] = solution[step.name]
+            self._send_cell(solution[step.name])
 
     def unprotected(self) -> tuple[TaskVerdict, ...]:
         """An instructor's own tests, scored by nbgrader's rules from outputs of the student's process."""
@@ -196,7 +264,7 @@ class Run:
 
     def _spawn(self) -> Worker:
         """A fresh worker with the files that lie beside the notebook."""
-        worker = self.workers.spawn()
+        worker = self.workers.spawn(self.without)
         for path, raw in self.files.items():
             content = torch.frombuffer(bytearray(raw), dtype=torch.uint8) if raw else torch.zeros(0).byte()
             worker.ask({"op": "file", "path": path, "content": content}, self.limits.cell_seconds)
@@ -214,6 +282,10 @@ class Run:
         except WorkerLost as lost:
             self._cell_lost(step, lost)
             return False
+        self._missed |= told.get("missed") is True
+        if self._shown and self.without is not None:
+            return True
+        self._shown = self.without is None
         self.outputs[step.index] = outputs = clean_outputs(told.get("outputs"), self.output_left)
         self.output_left -= sum(map(length, outputs))
         if told.get("error"):

@@ -24,6 +24,7 @@ from autograder.worker.parent import JOB, READY
 
 if TYPE_CHECKING:
     from autograder.grading.workers import Worker
+    from autograder.worker.without import Without
 
 START_SECONDS = 120.0
 
@@ -93,7 +94,7 @@ class WarmParent:
         self._socket = here
         self._warm = False
         self._leaving: Worker | None = None
-        self._prepared: Worker | None = None
+        self._prepared: tuple[Without | None, Worker] | None = None
         if preload is not None:
             self.warm(preload)
 
@@ -113,31 +114,36 @@ class WarmParent:
             raise UserError(f"The worker process did not start: {told[-1] if told else 'no reason given'}.")
         self._warm = True
 
-    def prepare(self) -> None:
+    def prepare(self, without: Without | None = None) -> None:
         """Have the next worker forked and confined, which takes as long as reading a notebook."""
         if self._prepared is None:
-            self._prepared = self._fork()
+            self._prepared = without, self._fork(without)
 
-    def spawn(self) -> Worker:
-        """A fresh worker: the one that was prepared, or another."""
+    def spawn(self, without: Without | None = None) -> Worker:
+        """Return a fresh worker: the one that was prepared, if it lacks the same, or another."""
         prepared, self._prepared = self._prepared, None
-        return prepared or self._fork()
+        if prepared is not None:
+            if prepared[0] == without:
+                return prepared[1]
+            prepared[1].end()
+        return self._fork(without)
 
     def dismiss(self) -> None:
         """End the worker that was prepared: nothing is to be run."""
         if self._prepared is not None:
-            self._prepared.end()
+            self._prepared[1].end()
             self._prepared = None
 
-    def _fork(self) -> Worker:
-        """A worker, confined and ready in milliseconds; what it is asked waits until then."""
+    def _fork(self, without: Without | None) -> Worker:
+        """Return a worker, confined and ready in milliseconds; what it is asked waits until then."""
         from autograder.checking.errors import WorkerLost
         from autograder.grading.workers import Worker
 
+        job = JOB if without is None else JOB + b" " + without.as_json().encode()
         data, data_there = socket.socketpair()
         control, control_there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            socket.send_fds(self._socket, [JOB], [data_there.fileno(), control_there.fileno()])
+            socket.send_fds(self._socket, [job], [data_there.fileno(), control_there.fileno()])
         except OSError as error:
             raise WorkerLost("infra_error", "The process that starts workers is gone.") from error
         finally:

@@ -4,7 +4,8 @@ Started by the trusted side with a clean environment and one connected SEQPACKET
 on it names the modules to import for all workers, as JSON; each one after that is `job` and carries two
 descriptors, the worker's end of the data socket and the supervisor's end of the control socket. What the
 job is about is read after the fork, by the forked side, so that no job is in memory that a later job
-inherits.
+inherits. A `job` may be followed by what its worker is to be without (`Without`, as JSON): such workers are
+forked from a copy of the parent, made once, from which that has been taken away.
 """
 
 from __future__ import annotations
@@ -138,13 +139,23 @@ def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
     filters.program(private_root=level is Level.NAMESPACES)  # compiled once, kept for every fork
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors are reaped by the kernel
     listener.send(READY)
+    copies: dict[bytes, socket.socket] = {}
     while True:
-        message, descriptors, _, _ = socket.recv_fds(listener, 16, 2)
+        message, descriptors, _, _ = socket.recv_fds(listener, _MESSAGE_BYTES, 2)
         if not message:
             os._exit(0)
-        if message != JOB or len(descriptors) != 2:
+        kind, _, lacking = message.partition(b" ")
+        if kind != JOB or len(descriptors) != 2:
             raise SystemExit("the warm parent got a message it does not know")
         data_fd, control_fd = descriptors
+        if lacking:
+            if lacking not in copies:
+                others = (listener, *copies.values())
+                copies[lacking] = _copy_without(lacking.decode(), others, descriptors, arguments)
+            socket.send_fds(copies[lacking], [JOB], descriptors)
+            os.close(data_fd)
+            os.close(control_fd)
+            continue
         pid = os.fork()
         if pid == 0:
             listener.close()
@@ -159,6 +170,28 @@ def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
             )
         os.close(data_fd)
         os.close(control_fd)
+
+
+def _copy_without(
+    lacking: str, others: Sequence[socket.socket], descriptors: Sequence[int], arguments: argparse.Namespace
+) -> socket.socket:
+    """Fork a parent from which something is taken away, and return the socket that it takes jobs from."""
+    from autograder.worker.without import Without, take_away
+
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        for other in (here, *others):
+            other.close()
+        for descriptor in descriptors:
+            os.close(descriptor)
+        without = Without.from_json(lacking)
+        arguments.hidden = [*arguments.hidden, *without.unreadable()]
+        take_away(without)
+        _serve(there, arguments)
+    there.close()
+    if here.recv(16) != READY:
+        raise SystemExit("a parent of workers that lack something did not start")
+    return here
 
 
 def _work(data_fd: int) -> None:

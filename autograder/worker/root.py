@@ -19,6 +19,8 @@ from autograder.worker import kernel
 _DEVICES = ("null", "full", "random", "urandom")
 _STAGE = "/tmp"  # covered for the moment of building; sources are opened before, so they may lie beneath it
 _INODES = 4096
+_NOTHING = "/.nothing"
+"""The empty file that stands in for hidden ones; only their mounts are left of it."""
 
 
 def build(
@@ -44,13 +46,18 @@ def build(
         _mountpoint(_STAGE + scratch, folder=True)
         options = f"size={scratch_bytes},nr_inodes={_INODES},mode=1777"
         kernel.mount("scratch", _STAGE + scratch, "tmpfs", quiet | kernel.MS_NOEXEC, options)
+    _mountpoint(_STAGE + _NOTHING, folder=False)
     for path, shown in places.items():  # after /tmp, where a readable folder may lie
         target = _STAGE + path
-        if not shown:
+        if not shown and os.path.isdir(target):
             kernel.mount("hidden", target, "tmpfs", quiet, "size=64k,nr_inodes=64,mode=755")
+            continue
+        if not shown:
+            kernel.attach(kernel.clone_tree(_STAGE + _NOTHING), target)
             continue
         _mountpoint(target, folder=path in folders)
         kernel.attach(trees[path], target)
+    os.unlink(_STAGE + _NOTHING)
     for path, shown in places.items():
         if not shown:
             _freeze(_STAGE + path)

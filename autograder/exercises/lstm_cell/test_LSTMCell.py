@@ -17,8 +17,9 @@ from autograder.checking import (
     needs,
     points,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
+from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.per_gate import (
     cell_parameters,
     cell_shapes,
@@ -50,8 +51,18 @@ def zeros(sizes):
     return torch.zeros(sizes.B, sizes.H, dtype=torch.float64)
 
 
+@points(0)
+@rule("from-scratch")
+@without(RECURRENT_MODULES)
+def test_from_scratch(submission, sizes, draw):
+    """The module computes the step itself and holds none of torch's recurrent modules."""
+    cell = new_cell(submission, sizes)
+    expect_from_scratch(submission, "LSTMCell", cell, (draw("B D"), (draw("B H"), draw("B H"))))
+
+
 @points(0.5)
 @rule("registration")
+@needs(test_from_scratch)
 def test_parameters(submission, sizes, draw):
     """It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else."""
     expect_registered(new_cell(submission, sizes), cell_shapes(sizes), "`LSTMCell`")
@@ -59,21 +70,12 @@ def test_parameters(submission, sizes, draw):
 
 @points(0)
 @rule("shape")
+@needs(test_from_scratch)
 def test_shape(submission, sizes, draw):
     """One step returns (h_next, c_next), each (batch, hidden)."""
     x, h, c = draw("B D"), draw("B H"), draw("B H")
     answer = new_cell(submission, sizes)(x, (h, c))
     expect(answer, (h, c), **RESULTS, sizes=sizes, values=False)
-
-
-@points(0)
-@rule("from-scratch")
-@needs(test_shape)
-def test_from_scratch(submission, sizes, draw):
-    """The module computes the step itself and holds none of torch's recurrent modules."""
-    cell = new_cell(submission, sizes)
-    expect_own_module(cell)
-    expect_from_scratch(submission, "LSTMCell", cell, (draw("B D"), (draw("B H"), draw("B H"))))
 
 
 @points(0.5)

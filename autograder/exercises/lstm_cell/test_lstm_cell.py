@@ -10,8 +10,9 @@ from autograder.checking import (
     needs,
     points,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import expect_from_scratch
+from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.lstm_cell.given import large_step_inputs, step, step_inputs, strided_step_inputs
 
 ARGUMENTS = ("x", "h", "c", "w_ih", "w_hh", "b_ih", "b_hh")
@@ -19,19 +20,20 @@ RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
 
 
 @points(0)
+@rule("from-scratch")
+@without(RECURRENT_MODULES)
+def test_from_scratch(submission, sizes, draw):
+    """The step is computed by you, not by torch's recurrent functions."""
+    expect_from_scratch(submission, "lstm_cell", submission.lstm_cell, step_inputs(draw))
+
+
+@points(0)
 @rule("shape")
+@needs(test_from_scratch)
 def test_shape(submission, sizes, draw):
     """One step returns (h_next, c_next), each (batch, hidden)."""
     arguments = step_inputs(draw)
     expect(submission.lstm_cell(*arguments), step(*arguments), **RESULTS, sizes=sizes, values=False)
-
-
-@points(0)
-@rule("from-scratch")
-@needs(test_shape)
-def test_from_scratch(submission, sizes, draw):
-    """The step is computed by you, not by torch's recurrent functions."""
-    expect_from_scratch(submission, "lstm_cell", submission.lstm_cell, step_inputs(draw))
 
 
 @points(0.5)

@@ -12,8 +12,9 @@ from autograder.checking import (
     needs,
     points,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import expect_from_scratch
+from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.lstm_cell.given import (
     gates,
     large_step_inputs,
@@ -31,20 +32,21 @@ def given(draw, dtype=torch.float64):
 
 
 @points(0)
+@rule("from-scratch")
+@without(RECURRENT_MODULES)
+def test_from_scratch(submission, sizes, draw):
+    """The gates are computed by you, not by torch's recurrent functions."""
+    expect_from_scratch(submission, "lstm_gates", submission.lstm_gates, given(draw))
+
+
+@points(0)
 @rule("shape")
+@needs(test_from_scratch)
 def test_shape(submission, sizes, draw):
     """It returns four gates (i, f, g, o), each (batch, hidden)."""
     other = sizes.but(B=12)  # four pieces of the batch, for who cuts that in place of the gates
     arguments = given(draw.at(other))
     expect(submission.lstm_gates(*arguments), gates(*arguments), **RESULTS, sizes=other, values=False)
-
-
-@points(0)
-@rule("from-scratch")
-@needs(test_shape)
-def test_from_scratch(submission, sizes, draw):
-    """The gates are computed by you, not by torch's recurrent functions."""
-    expect_from_scratch(submission, "lstm_gates", submission.lstm_gates, given(draw))
 
 
 @points(0.5)

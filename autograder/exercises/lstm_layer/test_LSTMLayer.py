@@ -18,8 +18,9 @@ from autograder.checking import (
     needs,
     points,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
+from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.lstm_layer.given import every_state, expect_states
 from autograder.exercises.per_gate import cell_parameters, cell_shapes, expect_starting_weights
 
@@ -48,8 +49,18 @@ def inputs(draw, dtype=torch.float64):
     return draw("B T D", dtype=dtype), (draw("B H", dtype=dtype), draw("B H", dtype=dtype))
 
 
+@points(0)
+@rule("from-scratch")
+@without(RECURRENT_MODULES)
+def test_from_scratch(submission, sizes, draw):
+    """The layer computes its steps itself and holds none of torch's recurrent modules."""
+    layer = new_layer(submission, sizes)
+    expect_from_scratch(submission, "LSTMLayer", layer, inputs(draw))
+
+
 @points(0.5)
 @rule("registration")
+@needs(test_from_scratch)
 def test_parameters(submission, sizes, draw):
     """It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else."""
     expect_registered(new_layer(submission, sizes), cell_shapes(sizes), "`LSTMLayer`")
@@ -57,21 +68,12 @@ def test_parameters(submission, sizes, draw):
 
 @points(0)
 @rule("shape")
+@needs(test_from_scratch)
 def test_shape(submission, sizes, draw):
     """It returns (hidden, cells), both states at every step, each (batch, time, hidden)."""
     x, state = inputs(draw)
     wanted = every_state(cell_parameters(draw), x, state)
     expect(new_layer(submission, sizes)(x, state), wanted, **RESULTS, sizes=sizes, values=False)
-
-
-@points(0)
-@rule("from-scratch")
-@needs(test_shape)
-def test_from_scratch(submission, sizes, draw):
-    """The layer computes its steps itself and holds none of torch's recurrent modules."""
-    layer = new_layer(submission, sizes)
-    expect_own_module(layer)
-    expect_from_scratch(submission, "LSTMLayer", layer, inputs(draw))
 
 
 @points(0.5)

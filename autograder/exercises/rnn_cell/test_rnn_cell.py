@@ -14,8 +14,9 @@ from autograder.checking import (
     points,
     recorded,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import expect_from_scratch
+from autograder.exercises.from_scratch import RECURRENT, expect_from_scratch
 
 ARGUMENTS = ("x", "h", "w_ih", "w_hh", "b_ih", "b_hh")
 
@@ -32,7 +33,16 @@ def reference(x, h, w_ih, w_hh, b_ih, b_hh):
 
 
 @points(0)
+@rule("from-scratch")
+@without(RECURRENT)
+def test_from_scratch(submission, sizes, draw):
+    """The step is computed by you, not by torch's recurrent functions."""
+    expect_from_scratch(submission, "rnn_cell", submission.rnn_cell, given(draw))
+
+
+@points(0)
 @rule("shape")
+@needs(test_from_scratch)
 def test_shape(submission, sizes, draw):
     """One step returns the next state of every sequence, (batch, hidden)."""
     arguments = given(draw)
@@ -44,14 +54,6 @@ def test_shape(submission, sizes, draw):
         sizes=sizes,
         values=False,
     )
-
-
-@points(0)
-@rule("from-scratch")
-@needs(test_shape)
-def test_from_scratch(submission, sizes, draw):
-    """The step is computed by you, not by torch's recurrent functions."""
-    expect_from_scratch(submission, "rnn_cell", submission.rnn_cell, given(draw))
 
 
 @points(0.5)

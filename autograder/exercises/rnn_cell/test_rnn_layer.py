@@ -14,8 +14,9 @@ from autograder.checking import (
     points,
     recorded,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import expect_from_scratch
+from autograder.exercises.from_scratch import RECURRENT, expect_from_scratch
 
 ARGUMENTS = ("x", "h_0", "w_ih", "w_hh", "b_ih", "b_hh")
 RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "B H")}
@@ -34,21 +35,22 @@ def reference(x, h_0, *weights):
 
 
 @points(0)
+@rule("from-scratch")
+@without(RECURRENT)
+def test_from_scratch(submission, sizes, draw):
+    """The layer is computed by you, not by torch's recurrent functions."""
+    expect_from_scratch(submission, "rnn_layer", submission.rnn_layer, given(draw))
+
+
+@points(0)
 @rule("shape")
+@needs(test_from_scratch)
 def test_shape(submission, sizes, draw):
     """It returns the state at every step, (batch, time, hidden), and the last one, (batch, hidden)."""
     few, many = sorted((sizes.B, sizes.T))
     other = sizes.but(B=few, T=many)  # so a loop over the batch ends early, and its shape tells why
     arguments = given(draw.at(other))
     expect(submission.rnn_layer(*arguments), reference(*arguments), **RESULTS, sizes=other, values=False)
-
-
-@points(0)
-@rule("from-scratch")
-@needs(test_shape)
-def test_from_scratch(submission, sizes, draw):
-    """The layer is computed by you, not by torch's recurrent functions."""
-    expect_from_scratch(submission, "rnn_layer", submission.rnn_layer, given(draw))
 
 
 @points(0.5)

@@ -7,13 +7,13 @@ from autograder.checking import (
     expect_dtypes,
     expect_gradients,
     expect_untouched,
-    fail,
     hidden,
     needs,
     points,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import SAY, expect_from_scratch
+from autograder.exercises.from_scratch import RECURRENT, expect_from_scratch
 from autograder.exercises.handed import expect_weights_untouched
 from autograder.exercises.rnn_cell.given import hand_over, reference_rnn
 
@@ -21,25 +21,24 @@ RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
 
 
 @points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns the top layer's steps (batch, time, hidden) and all last states (layers, batch, hidden)."""
-    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
-    answer = submission.stacked_rnn(hand_over(submission, rnn), x, h_0)
-    expect(answer, rnn(x, h_0), **RESULTS, sizes=sizes, values=False)
-
-
-@points(0)
 @rule("from-scratch")
-@needs(test_shape)
+@without(RECURRENT)
 def test_from_scratch(submission, sizes, draw):
     """The stack is computed from the weights, without calling the RNN or another of torch's."""
     given = hand_over(submission, reference_rnn(draw))
     expect_from_scratch(
         submission, "stacked_rnn", submission.stacked_rnn, (given, draw("B T D"), draw("L B H"))
     )
-    if given.attribute("lengths"):
-        fail(f"{SAY} Read the weights from `rnn`, but do not call it.")
+
+
+@points(0)
+@rule("shape")
+@needs(test_from_scratch)
+def test_shape(submission, sizes, draw):
+    """It returns the top layer's steps (batch, time, hidden) and all last states (layers, batch, hidden)."""
+    rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
+    answer = submission.stacked_rnn(hand_over(submission, rnn), x, h_0)
+    expect(answer, rnn(x, h_0), **RESULTS, sizes=sizes, values=False)
 
 
 @points(1)

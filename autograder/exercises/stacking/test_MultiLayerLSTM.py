@@ -14,8 +14,9 @@ from autograder.checking import (
     needs,
     points,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
+from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.stacking.given import (
     HEADED,
     RATE,
@@ -48,8 +49,19 @@ from autograder.exercises.stacking.rules import (
 KIND = "MultiLayerLSTM"
 
 
+@points(0)
+@rule("from-scratch")
+@without(RECURRENT_MODULES)
+def test_from_scratch(submission, sizes, draw):
+    """The stack is made of the given layer, not of torch's recurrent modules."""
+    two = draw.at(sizes.but(L=2))
+    model = new_stack(submission, KIND, two.sizes)
+    expect_from_scratch(submission, KIND, model, inputs(two))
+
+
 @points(0.5)
 @rule("registration")
+@needs(test_from_scratch)
 def test_parameters(submission, sizes, draw):
     """It registers the parameters of its layers, layers.0.W_xi …, those of `proj`, and nothing else."""
     expect_parameters(new_stack(submission, KIND, sizes), f"`{KIND}`", sizes, proj=True)
@@ -57,22 +69,12 @@ def test_parameters(submission, sizes, draw):
 
 @points(0)
 @rule("shape")
+@needs(test_from_scratch)
 def test_shape(submission, sizes, draw):
     """It returns (logits, (h_n, c_n)): one prediction a step, as wide as the input, and all final states."""
     answer = new_stack(submission, KIND, sizes)(*inputs(draw))
     wanted = (torch.zeros(sizes.shape("B T D")), zero_state(sizes))
     expect(answer, wanted, **HEADED, sizes=sizes, values=False)
-
-
-@points(0)
-@rule("from-scratch")
-@needs(test_shape)
-def test_from_scratch(submission, sizes, draw):
-    """The stack is made of the given layer, not of torch's recurrent modules."""
-    two = draw.at(sizes.but(L=2))
-    model = new_stack(submission, KIND, two.sizes)
-    expect_own_module(model)
-    expect_from_scratch(submission, KIND, model, inputs(two))
 
 
 @points(0.5)

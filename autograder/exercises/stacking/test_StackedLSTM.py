@@ -16,8 +16,9 @@ from autograder.checking import (
     needs,
     points,
     rule,
+    without,
 )
-from autograder.exercises.from_scratch import expect_from_scratch, expect_own_module
+from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.stacking.given import (
     RATE,
     SEEN_THROUGH,
@@ -50,8 +51,19 @@ from autograder.exercises.stacking.rules import (
 KIND = "StackedLSTM"
 
 
+@points(0)
+@rule("from-scratch")
+@without(RECURRENT_MODULES)
+def test_from_scratch(submission, sizes, draw):
+    """The stack is made of the given layer, not of torch's recurrent modules."""
+    two = draw.at(sizes.but(L=2))
+    stack = new_stack(submission, KIND, two.sizes)
+    expect_from_scratch(submission, KIND, stack, inputs(two))
+
+
 @points(0.5)
 @rule("registration")
+@needs(test_from_scratch)
 def test_parameters(submission, sizes, draw):
     """Every layer's parameters are registered as layers.0.W_xi … with their shapes, and nothing else is."""
     for other in (sizes, sizes.but(L=1)):
@@ -61,23 +73,13 @@ def test_parameters(submission, sizes, draw):
 
 @points(0)
 @rule("shape")
+@needs(test_from_scratch)
 def test_shape(submission, sizes, draw):
     """It returns (output, (h_n, c_n)): the top layer's steps, and all layers' final states."""
     answer = new_stack(submission, KIND, sizes)(*inputs(draw))
     h, c = zero_state(sizes)
     wanted = (torch.zeros(sizes.shape("B T H")), (h, c))
     expect(answer, wanted, **STACK, sizes=sizes, values=False)
-
-
-@points(0)
-@rule("from-scratch")
-@needs(test_shape)
-def test_from_scratch(submission, sizes, draw):
-    """The stack is made of the given layer, not of torch's recurrent modules."""
-    two = draw.at(sizes.but(L=2))
-    stack = new_stack(submission, KIND, two.sizes)
-    expect_own_module(stack)
-    expect_from_scratch(submission, KIND, stack, inputs(two))
 
 
 @points(0.5)

@@ -4,8 +4,8 @@ from functools import cache
 
 from torch import nn
 
-from autograder.checking import case, expect_no_mention, fail, hidden, needs, points, recorded, rule
-from autograder.exercises.from_scratch import NAMES
+from autograder.checking import case, fail, hidden, needs, points, recorded, rule, without
+from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 
 
 @recorded
@@ -50,19 +50,24 @@ def expect_count(seen, wanted, sizes, told):
 
 
 @points(0)
-@rule("shape")
-def test_whole_number(submission, sizes, draw):
-    """It returns one whole number, an `int`."""
-    expect_whole(submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L))
+@rule("from-scratch")
+@without(RECURRENT_MODULES)
+def test_formula(submission, sizes, draw):
+    """The number is calculated, not read from one of torch's recurrent modules."""
+    expect_from_scratch(
+        submission,
+        "lstm_parameter_count",
+        submission.lstm_parameter_count,
+        (sizes.D, sizes.H, sizes.L),
+    )
 
 
 @points(0)
-@rule("from-scratch")
-@needs(test_whole_number)
-def test_formula(submission, sizes, draw):
-    """The number is calculated, not read from one of torch's recurrent modules."""
-    say = "This task asks for the formula: no network of torch's has to be built to know its size."
-    expect_no_mention(submission, "lstm_parameter_count", NAMES, say)
+@rule("shape")
+@needs(test_formula)
+def test_whole_number(submission, sizes, draw):
+    """It returns one whole number, an `int`."""
+    expect_whole(submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L))
 
 
 @points(0.5)
