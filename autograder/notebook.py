@@ -116,8 +116,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
 
     source = _source(namespace.get(task))
     objects, without = Objects(namespace, Limit()), checks.without(task)
-    perform = objects.perform if without is None else lacking(without, objects.perform)
-    submission = Submission(perform, {task: source}, without=without)
+    submission = Submission(lacking(without, objects.perform), {task: source}, without=without)
     results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
     unseen = sum(check.points for check in checks.of(task) if check.instead is not None)
     # What a fault of the checks keeps from being judged costs nothing.

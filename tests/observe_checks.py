@@ -17,6 +17,7 @@ from autograder.checking.hints import opened
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
 from autograder.worker.objects import Objects
+from autograder.worker.without import lacking
 
 
 def observe(checks: Checks, task: str, answers: dict[str, list[str]], hints) -> dict[str, list[object]]:
@@ -29,7 +30,9 @@ def observe(checks: Checks, task: str, answers: dict[str, list[str]], hints) -> 
                 exec(compile(cell, f"<cell {number}>", "exec"), namespace)
             except Exception as error:
                 print(f"{task} {name}: {type(error).__name__}: {error}", file=sys.stderr)
-        submission = Submission(Objects(namespace).perform, {task: cells[-1]})
+        without = checks.without(task)
+        perform = lacking(without, Objects(namespace).perform)
+        submission = Submission(perform, {task: cells[-1]}, without=without)
         results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
         told = {each.check.name: each.answers for each in results if each.answers is not None}
         found[name] = [

@@ -17,6 +17,7 @@ from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
 from autograder.worker.nested import map_tree
 from autograder.worker.objects import Objects
+from autograder.worker.without import lacking
 
 Pair = namedtuple("Pair", "one other")  # as students write it
 
@@ -151,7 +152,9 @@ def faults(notebook: str, odds: Iterable[str], whens: Iterable[str]) -> Iterator
             for method, odd, when in itertools.product(["", *methods], odds, whens):
                 for check in checks.of(task):
                     namespace[task] = odd_task(right, ODD[odd], WHEN[when], method)
-                    answers = Submission(Objects(namespace).perform, base.sources)
+                    without = checks.without(task)
+                    perform = lacking(without, Objects(namespace).perform)
+                    answers = Submission(perform, base.sources, without=without)
                     result = checks._run_one(check, answers, PUBLIC_SEED, None)
                     if result.fault is not None:
                         found.append(f"{task}.{check.name}, {odd} {when} {method}: {result.fault}")

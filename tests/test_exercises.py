@@ -18,6 +18,7 @@ from autograder.checking.marks import RULES
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
 from autograder.worker.objects import Objects
+from autograder.worker.without import Without, lacking
 from tests.variants import NOTEBOOKS
 
 EXERCISES = Path(__file__).parent.parent / "autograder" / "exercises"
@@ -94,8 +95,8 @@ ALONE = {
 own parameters, and a backward pass may need the numbers that were overwritten."""
 
 
-def notebook_of(notebook: str, task: str, source: str) -> Submission:
-    """The submission of a notebook whose other cells hold the solutions."""
+def notebook_of(notebook: str, task: str, source: str, without: Without | None = None) -> Submission:
+    """The submission of a notebook whose other cells hold the solutions; calls lack what `without` names."""
     namespace: dict = {
         "torch": torch,
         "nn": nn,
@@ -109,7 +110,7 @@ def notebook_of(notebook: str, task: str, source: str) -> Submission:
         filename = f"<cell {other} {hash(text)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         exec(compile(text, filename, "exec"), namespace)
-    return Submission(Objects(namespace).perform, {task: source})
+    return Submission(lacking(without, Objects(namespace).perform), {task: source}, without=without)
 
 
 @cache
@@ -124,10 +125,10 @@ def judged(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
             sources |= {name: source for name, (_, source) in variants.WRONG[task].items()}
             for name, source in sources.items():
                 seeds = SEEDS if name not in variants.WRONG[task] else SEEDS[:1]
-                results[task, name] = [
-                    checks.run(task, notebook_of(notebook, task, source), seed=seed, include_hidden=True)
-                    for seed in seeds
-                ]
+                results[task, name] = []
+                for seed in seeds:
+                    answers = notebook_of(notebook, task, source, checks.without(task))
+                    results[task, name].append(checks.run(task, answers, seed=seed, include_hidden=True))
         return results
 
     threads = torch.get_num_threads()

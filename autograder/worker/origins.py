@@ -42,6 +42,8 @@ _GLUE = (
     "/autograder/worker/nested.py",
 )
 _LONGEST = 200
+_SCRIPTED = re.compile(r"^RuntimeError: (Unavailable): (.*)$", re.MULTILINE)
+"""What TorchScript makes of the exception `Unavailable` (autograder/worker/without.py)."""
 
 
 @cache  # asked of every frame of every operation that is watched
@@ -57,8 +59,12 @@ def describe_exception(error: BaseException) -> dict[str, Any]:
         message = str(error)
     except Exception:  # the student's own class may raise anything when it is asked for its words
         message = "(its message could not be read)"
+    kind = type(error).__name__
+    scripted = _SCRIPTED.search(message) if type(error) is RuntimeError else None
+    if scripted is not None:
+        kind, message = scripted.groups()
     return {
-        "type": type(error).__name__[:100],
+        "type": kind[:100],
         "message": message[:2000],
         "lines": [_told(f.filename, f.lineno or 0)[:300] for f in frames[-5:]],
     }

@@ -116,8 +116,10 @@ class _TakenAway:
 _absence = lru_cache(maxsize=8)(_TakenAway)
 
 
-def lacking(without: Without, perform: Perform) -> Perform:
+def lacking(without: Without | None, perform: Perform) -> Perform:
     """Return what performs requests where it is taken away, and only then: references need it."""
+    if without is None:
+        return perform
     absence = _absence(without)
 
     def performed(request: dict[str, Any]) -> dict[str, Any]:

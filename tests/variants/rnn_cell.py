@@ -247,7 +247,7 @@ WRONG = {
         "output written into x": ("mutation", edit(LAYER, ("append(h)", "append(h); x[:, t] = 0"))),
         "h_0 in place": ("mutation", edit(LAYER, ("    return", "    h_0.zero_()\n    return"))),
         "a default argument that remembers": (
-            "values",
+            "shape",  # of the sizes that the check before it had
             edit(LAYER, ("b_ih, b_hh):", "b_ih, b_hh, output=[]):"), ("    output = []\n", "")),
         ),
         "torch.rnn_tanh": (
@@ -422,7 +422,7 @@ WRONG = {
             edit(STACK, ("_l{layer}", "_l{min(layer, 1)}")),
         ),
         "new random layers": (
-            "from-scratch",
+            "values",
             edit(
                 STACK,
                 (
