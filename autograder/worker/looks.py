@@ -111,7 +111,7 @@ class ForNumpy(TorchFunctionMode):
         if (
             func not in _Numpy
             or not isinstance(tensor, torch.Tensor)
-            or tensor.requires_grad  # which torch refuses in any dtype, anywhere
+            or (tensor.requires_grad and not (kwargs or {}).get("force"))  # which torch refuses anywhere
             or (tensor.is_cpu and tensor.dtype is not torch.bfloat16)
         ):
             return func(*args, **(kwargs or {}))

@@ -149,6 +149,8 @@ def _printed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
 def _to_numpy(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(args[0], Pretend):
         return func(*args, **kwargs)
+    if kwargs.get("force"):
+        return func(gpu.looked(args[0].numbers, "copy to the CPU", "readback"), **kwargs)
     if args[0].requires_grad:
         return func(args[0].numbers.detach().requires_grad_())  # which says so
     # A GPU's would stop here, for want of a `.cpu()`: what comes of it says whether that is only a look's.

@@ -40,6 +40,7 @@ FREE = {
     "prints from the CPU": _looks("print(out.detach().cpu())"),
     "prints numpy's": _looks("print(out.detach().cpu().float().numpy())"),
     "prints numpy's without asking": _looks("print(out.detach().numpy())"),
+    "prints numpy's by force": _looks("print(out.numpy(force=True))"),
     "prints a choice": _looks("print(out[out > 0].mean(), out.detach().unique().shape)"),
     "prints the token's name": calls(
         "print('abcdefghijkl'[int(x[0, 0].argmax())])\nreturn x * 2",
