@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+from textwrap import dedent
 
 import nbformat
 import pytest
@@ -56,3 +58,37 @@ def test_leaving_ends_nothing(line: str, workers: WarmParent):
     assert (graded.verdict.status, scores(graded)) == ("graded", ALL)
     assert not graded.verdict.findings
     assert "AttributeError" not in graded.notebook
+
+
+REFUSED = """
+    import ctypes, errno, os, subprocess
+    import pyseccomp
+    from autograder.worker.refused import pass_over_refused
+
+    ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    denied = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    for call in ("execve", "execveat"):
+        denied.add_rule(pyseccomp.ERRNO(errno.EPERM), call)
+    denied.load()
+    pass_over_refused()
+
+    assert subprocess.run(["echo", "said"]).returncode == 127
+    told = subprocess.run("echo said", shell=True, capture_output=True, text=True, input="x")
+    assert (told.stdout, told.stderr, told.returncode) == ("", "", 127)
+    assert subprocess.getoutput("echo said") == ""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.communicate(b"x") == (b"", None)
+        process.kill()
+    for program, raised in (("echo", subprocess.CalledProcessError), ("no-such-program", FileNotFoundError)):
+        try:
+            subprocess.check_output([program])
+        except raised:
+            print("as expected")
+    assert os.system("echo said") != 0
+"""
+
+
+def test_where_no_program_may_be_started_each_is_one_that_failed():
+    ran = subprocess.run([sys.executable, "-c", dedent(REFUSED)], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "as expected\n" * 2), ran.stderr
+    assert "Programs are not started when grading; this one was left out: echo said" in ran.stderr

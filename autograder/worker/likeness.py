@@ -13,6 +13,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+from autograder.worker.refused import pass_over_refused
+
 _ARGUMENTS = ["ipykernel_launcher.py", "-f", "kernel.json"]
 _SHOWN = 100
 _MOST_QUESTIONS = 20
@@ -24,6 +26,7 @@ def look_like_a_kernel() -> None:
     sys.argv[:] = _ARGUMENTS
     # A file that is written twice within a second would be taken for what was compiled from the first.
     sys.dont_write_bytecode = True
+    pass_over_refused()
     builtins.input = getpass.getpass = _ask_nobody
     if "" not in sys.path:
         # Where IPython puts the working folder: behind Python's own modules, before installed ones.

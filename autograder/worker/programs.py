@@ -16,8 +16,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magics.script import ScriptMagics
 from IPython.utils.text import SList
 
-_FAILED = 127
-"""The exit status by which a shell says that it did not find a program."""
+from autograder.worker.refused import FAILED
+
 _SHOWN = 200
 _NOT_RUN = "Shell lines are not run when grading"
 _NOT_THERE = "Extensions that the course does not need are not there when grading"
@@ -72,7 +72,7 @@ class WithoutPrograms(InteractiveShell):
         """Stay: `exit()` and `quit()` end a kernel some time after the cell, and nothing here."""
 
     def _pass_over(self, what: str, why: str = _NOT_RUN) -> None:
-        self.user_ns["_exit_code"] = _FAILED
+        self.user_ns["_exit_code"] = FAILED
         # `%pip` names this machine's Python, which is nobody's business.
         first = what.replace(sys.executable, "python").strip().split("\n")[0]
         shown = first if len(first) <= _SHOWN else f"{first[:_SHOWN]} …"
