@@ -106,6 +106,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.checking.session import PUBLIC_SEED
     from autograder.checking.submission import Submission
     from autograder.grading.verdict import CheckVerdict, TaskVerdict
+    from autograder.jupyter.elsewhere import remarks
     from autograder.jupyter.score import Score
     from autograder.reporting.card import card_brief, card_html, card_text
     from autograder.reporting.progress import progress_line
@@ -128,6 +129,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     _remembered(namespace)[folder, task] = Checked(verdict.score, source)
     quiet = submission.printed and not any(check.prints for check in verdict.checks)
     notes = [note for note in (also, _PRINTED_ELSEWHERE if quiet else "") if note]
+    notes += remarks(source, namespace)
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_so_far(folder, checks, namespace), told=unseen))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))

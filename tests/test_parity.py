@@ -31,6 +31,8 @@ NOTEBOOKS: dict[str, tuple[str, tuple[str, ...], Sequence[Case]]] = {
     ),
 }
 """By name: the assignment, the tasks whose answers use the cases, and the cases."""
+FOREIGN = "trove_classifiers"
+"""A package that is here for the building of wheels: nothing of a course brings it."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Ran:
 
     outputs: dict[str, list[list[dict[str, Any]]]]
     points: dict[str, float]
+    cards: str = ""
+    """The texts of all cards that a student sees."""
 
 
 def notebook_of(name: str) -> dict[str, Any]:
@@ -56,6 +60,7 @@ def notebook_of(name: str) -> dict[str, Any]:
         place = data["cells"].index(cell)
         data["cells"][place:place] = added
         cell["source"] = beginning_with(cell["source"], task, [f"x = {same}(x)" for same in mine])
+    cell_named(data, tasks[0])["source"] += f"\n!echo from a task\nimport {FOREIGN}\n"
     return data
 
 
@@ -101,7 +106,9 @@ def jupyter(tmp_path_factory):
         nbclient.NotebookClient(
             notebook, resources=there, kernel_name="python3", timeout=120, allow_errors=True
         ).execute()
-        return Ran(outputs_by_case(name, notebook.cells), points_of(notebook))
+        shown = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output]
+        cards = "".join(output["data"].get("text/plain", "") for output in shown)
+        return Ran(outputs_by_case(name, notebook.cells), points_of(notebook), cards)
 
     return ran
 
@@ -160,3 +167,10 @@ def test_what_the_cells_made_earns_all_points_in_both(name: str, jupyter, graded
     whole = make_bundle(NOTEBOOKS[name][0]).tasks
     assert jupyter(name).points == whole
     assert graded(name).points == whole
+
+
+def test_what_will_not_be_there_is_said_beforehand_and_once(jupyter):
+    for name in NOTEBOOKS:
+        cards = jupyter(name).cards
+        assert cards.count(f"`{FOREIGN}`: not there when this is graded") == 1
+        assert cards.count("Shell lines in this cell are passed over when it is graded.") == 1
