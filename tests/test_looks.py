@@ -50,8 +50,8 @@ def looking(line=""):
     return answer("lstm_gates").replace("def lstm_gates", "def _gates") + source
 
 
-def test_looks_cost_nothing_and_get_a_remark(quick_workers):
-    graded = run_judge(submission({"lstm_gates": looking()}), quick_workers)
+def test_looks_cost_nothing_and_get_a_remark(workers):
+    graded = run_judge(submission({"lstm_gates": looking()}), workers)
     assert graded.verdict.score == graded.verdict.max_score
     told = {rule: check.message for rule, check in of_gates(graded).items() if check.message}
     assert set(told) == {"device", "dtype"}
@@ -61,9 +61,9 @@ def test_looks_cost_nothing_and_get_a_remark(quick_workers):
     assert "would stop on a GPU" in Page("".join(cell["outputs"][0]["data"]["text/html"])).text
 
 
-def test_a_result_made_of_what_was_seen_costs_the_device_check_alone(quick_workers):
+def test_a_result_made_of_what_was_seen_costs_the_device_check_alone(workers):
     wrong = looking("o = o * (i.detach().sum() / i.detach().sum().item())")
-    graded = run_judge(submission({"lstm_gates": wrong}), quick_workers)
+    graded = run_judge(submission({"lstm_gates": wrong}), workers)
     failed = {rule: check for rule, check in of_gates(graded).items() if check.outcome != "passed"}
     assert set(failed) == {"device"}
     assert (
