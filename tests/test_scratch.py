@@ -418,3 +418,12 @@ def test_a_use_is_found_with_its_line(source, line):
 def test_what_the_answer_uses_is_read_in_every_cell():
     cells = {"mine": "helper = torch.lstm_cell\nother = nn.GRU", "f": "def f(x):\n    return helper(x)"}
     assert forbidden_uses(cells, "f", NAMES) == [("mine", 1, "torch.lstm_cell")]
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["!ls", "%%time", "names = !ls", "if True:\n    !ls", "if True:\n    y = %time 1", "x = (5\n  % 3)"],
+)
+def test_lines_that_are_not_python_hide_nothing(head):
+    source = f"{head}\ndef f(x):\n    return torch.lstm_cell(x)"
+    assert [use for _, _, use in forbidden_uses({"f": source}, "f", NAMES)] == ["torch.lstm_cell"]

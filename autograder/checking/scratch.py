@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TORCH_ROOTS = {"torch", "nn", "F"}
+_MAGIC = re.compile(r"^(\s*)([\w., ]+=\s*)?[%!].*$")
 
 
 def forbidden_uses(cells: Mapping[str, str], task: str, pattern: str) -> list[tuple[str, int, str]]:
@@ -70,10 +71,12 @@ class _Statement:
 
 @lru_cache(maxsize=64)  # the same cells are read for every check
 def _parsed(source: str) -> tuple[_Statement, ...]:
-    try:
-        return tuple(map(_Statement, ast.parse(_without_magics(source)).body))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+    for text in (source, _without_magics(source, "pass"), _without_magics(source, "")):
+        try:
+            return tuple(map(_Statement, ast.parse(text).body))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return ()
 
 
 def _reachable(statements: list[tuple[str, _Statement]], task: str) -> list[tuple[str, _Statement]]:
@@ -203,6 +206,6 @@ class _Reader(ast.NodeVisitor):
         return ""
 
 
-def _without_magics(source: str) -> str:
-    """IPython's `%magic` and `!shell` lines are not Python; their lines stay, empty."""
-    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
+def _without_magics(source: str, instead: str) -> str:
+    """Put something in the place of `%magic` and `!shell` lines and of `x = !shell`, which are not Python."""
+    return "\n".join(_MAGIC.sub(rf"\1{instead}", line) for line in source.splitlines())
