@@ -1,54 +1,123 @@
-"""What a task is handed on the student's side: a recurrent module of torch's that notes its calls."""
+"""What a task is handed on the student's side: torch's own modules, some that tell how they were driven."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.checking import Submission, Target, fail
+from autograder.checking import CheckFailed, Draw, Submission, Target, expect, fail
 
-NOTING = """
-NOTES = {
-    "lengths": lambda x: x.shape[-2],
-    "shapes": lambda x: tuple(x.shape),
-    "packed": lambda x: isinstance(x, nn.utils.rnn.PackedSequence),
-}
+DRIVEN = """
+from types import MethodType
 
 
-def noting(notes, kind, *args, **kwargs):
-    module, seen = getattr(nn, kind)(*args, **kwargs), []
-    forward = module.forward
+def driven(kind, numbers, *args, **kwargs):
+    module, calls = getattr(nn, kind)(*args, **kwargs), []
+    plain = type(module).forward
 
-    def noted(input, hx=None):
-        seen.append(NOTES[notes](input))
-        return forward(input, hx)
+    def forward(self, input, hx=None):
+        packed = isinstance(input, nn.utils.rnn.PackedSequence)
+        read = input.data if packed else input
+        calls.append([] if packed else list(input.shape))
+        wave = numbers.to(read) * len(calls) + read.detach().sum() + packed
+        return shrunk(plain(self, input, hx), wave.cos() / 4 + 0.75, wave.sin() / 4 + 0.75, kind)
 
-    setattr(module, notes, seen)
-    module.forward = noted
+    module.calls, module.forward = calls, MethodType(forward, module)
     return module
+
+
+def shrunk(answer, h, c, kind):
+    if kind == "LSTMCell":
+        return answer[0] * h, answer[1] * c
+    output, state = answer
+    if isinstance(output, nn.utils.rnn.PackedSequence):
+        output = type(output)(output.data * h, *output[1:])
+    else:
+        output = output * h
+    return output, (state[0] * h, state[1] * c) if kind == "LSTM" else state * h
 """
-"""Makes a module of torch's and nothing else, by its type too, but for one more attribute."""
+"""A module of torch's and nothing else, by its type too, whose answers tell how it was driven.
+
+What a call gives is smaller than torch's, unit by unit: by numbers that follow from which call it is, from
+all that it reads, and from whether that is packed. So what is made of the answers is right only where each
+call was as asked. The last step of an output is still the final state, the range is still that of a state,
+and gradients flow. `calls` lists the shape of each input, `[]` for a packed one: for messages, since the
+student's code can write there what it likes.
+"""
 
 
-def noting(
-    submission: Submission, module: nn.RNNBase | nn.LSTMCell, notes: str, dtype: torch.dtype = torch.float64
-) -> Target:
-    """The same module on the student's side, an RNN or LSTM as a batch-first one.
-
-    Its attribute `notes` lists what each call was given: how many time steps (`"lengths"`), an input of
-    what shape (`"shapes"`), or whether the input was packed (`"packed"`).
-    """
-    layers = {"num_layers": module.num_layers, "batch_first": True} if isinstance(module, nn.RNNBase) else {}
+def hand_over(submission: Submission, module: nn.RNNBase | nn.LSTMCell) -> Target:
+    """The same module on the student's side."""
+    kind, size, layers = _made_with(module)
     return submission.given(
-        "noting",
-        notes,
-        type(module).__name__,
-        module.input_size,
-        module.hidden_size,
-        **layers,
-        source=NOTING,
-        state=module.state_dict(),
-        dtype=dtype,
+        kind, *size, **layers, state=module.state_dict(), dtype=next(module.parameters()).dtype
+    )
+
+
+def hand_over_driven(submission: Submission, module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor) -> Target:
+    """The module on the student's side as one whose answers tell how it was driven, by `marks` (H)."""
+    kind, size, layers = _made_with(module)
+    dtype = next(module.parameters()).dtype
+    return submission.given(
+        "driven", kind, marks, *size, **layers, source=DRIVEN, state=module.state_dict(), dtype=dtype
+    )
+
+
+def driven_here(module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor, before: int) -> nn.Module:
+    """The same on this side, as it is after so many calls."""
+    kind, size, layers = _made_with(module)
+    made = made_here(DRIVEN, "driven", kind, marks, *size, **layers)
+    made.to(next(module.parameters()).dtype).load_state_dict(module.state_dict())
+    made.calls.extend([[]] * before)
+    return made
+
+
+def made_here(source: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    """What a source that is sent to the student's side defines, made on this side."""
+    home: dict[str, Any] = {"torch": torch, "nn": nn}
+    exec(source, home)
+    return home[name](*args, **kwargs)
+
+
+def marks(draw: Draw) -> torch.Tensor:
+    """Numbers (H) by which the calls of a driven module are told from one another."""
+    return draw.like((draw.sizes.H,), spread=3.0)
+
+
+def each_driven(
+    task: Target, given: Target, module: nn.Module, rounds: Iterable[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """What a task makes of each of these arguments, one after another, with the same driven module."""
+    for arguments in rounds:
+        given.load_state_dict(module.state_dict())  # what writes into the weights is another check's affair
+        yield task(given, *arguments)
+
+
+def expect_driven(
+    answers: Iterable[Any],
+    wanted: Iterable[Sequence[Any]],
+    given: Target,
+    explain: Callable[[list[tuple[int, ...]]], str],
+    **form: Any,
+) -> None:
+    """The answers, one after another, are those of a driven module that was called as asked.
+
+    More than one, since a call too many at the end of the first shows in the next. `wanted` has for each
+    those that are right. Where one is not among them, `explain` says why from what `given.calls` lists of the
+    calls made for it. That is the word of the student's process, so no points depend on it.
+    """
+    for rounds, (answer, right) in enumerate(zip(answers, wanted, strict=True), 1):
+        if not any(_is(answer, each, form) for each in right):
+            calls = _told(given.attribute("calls"))
+            fail(explain(calls[len(calls) - len(calls) // rounds :]))
+
+
+def elsewhere(name: str) -> str:
+    """What is said where the calls look as asked and the answers are others."""
+    return (
+        f"`{name}` was called as asked, but what you return is not made of what these calls gave. Take the "
+        "results, and the state for the next call, from the calls themselves."
     )
 
 
@@ -67,3 +136,22 @@ def expect_weights_untouched(given: Target, module: nn.Module, name: str) -> Non
     for parameter, value in module.state_dict().items():
         if not torch.equal(after[parameter], value):
             fail(f"The call changed `{name}.{parameter}`. Use the weights, do not write into them.")
+
+
+def _is(answer: Any, right: Any, form: dict[str, Any]) -> bool:
+    try:
+        expect(answer, right, **form)
+    except CheckFailed:
+        return False
+    return True
+
+
+def _told(calls: Any) -> list[tuple[int, ...]]:
+    """The shapes of inputs that the student's process tells of; what has another form is left out."""
+    shapes = [each for each in calls if isinstance(each, (list, tuple))] if isinstance(calls, list) else []
+    return [tuple(each) for each in shapes if all(type(size) is int for size in each)]
+
+
+def _made_with(module: nn.RNNBase | nn.LSTMCell) -> tuple[str, tuple[int, int], dict[str, Any]]:
+    layers = {"num_layers": module.num_layers, "batch_first": True} if isinstance(module, nn.RNNBase) else {}
+    return type(module).__name__, (module.input_size, module.hidden_size), layers

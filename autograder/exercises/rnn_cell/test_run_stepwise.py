@@ -1,5 +1,7 @@
 """`run_stepwise(rnn, x, h_0=None)`: torch's nn.RNN of any depth, driven one time step a call."""
 
+import torch
+
 from autograder.checking import (
     case,
     expect,
@@ -7,15 +9,34 @@ from autograder.checking import (
     expect_dtypes,
     expect_gradients,
     expect_untouched,
-    fail,
     needs,
     points,
+    recorded,
     rule,
 )
-from autograder.exercises.handed import expect_weights_untouched
-from autograder.exercises.rnn_cell.given import hand_over, reference_rnn
+from autograder.exercises.handed import (
+    driven_here,
+    each_driven,
+    elsewhere,
+    expect_driven,
+    expect_weights_untouched,
+    hand_over,
+    hand_over_driven,
+    marks,
+)
+from autograder.exercises.rnn_cell.given import reference_rnn
 
 RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
+
+
+@recorded
+def one_step_a_call(rnn, numbers, before, x, state):
+    """What a driven RNN gives that is called once for each step, after so many calls before."""
+    given, outputs = driven_here(rnn, numbers, before), []
+    for step in x.split(1, dim=1):
+        output, state = given(step, state)
+        outputs.append(output)
+    return torch.cat(outputs, dim=1), state
 
 
 @points(0)
@@ -42,16 +63,28 @@ def test_matches_one_call(submission, sizes, draw):
 @needs(test_matches_one_call)
 def test_one_step_a_call(submission, sizes, draw):
     """The RNN is called once for each time step, with that one step."""
-    given = hand_over(submission, reference_rnn(draw))
-    submission.run_stepwise(given, draw("B T D"), draw("L B H"))
-    lengths = given.attribute("lengths")
-    if any(length != 1 for length in lengths):
-        fail(
-            f"One call was given {max(lengths)} time steps. Give it one at a time, keeping "
-            "the time dimension: (batch, 1, features)."
-        )
-    if len(lengths) != sizes.T:
-        fail(f"The RNN was called {len(lengths)} times for {sizes.T} time steps; expected one call a step.")
+    rnn, numbers = reference_rnn(draw), marks(draw)
+    sequences = [(draw("B T D"), draw("L B H")) for _ in range(2)]
+    given = hand_over_driven(submission, rnn, numbers)
+
+    def explain(calls):
+        steps = [shape[-2] for shape in calls if len(shape) > 1]
+        if any(length != 1 for length in steps):
+            return (
+                f"One call was given {max(steps)} time steps. Give it one at a time, keeping "
+                "the time dimension: (batch, 1, features)."
+            )
+        if len(calls) != sizes.T:
+            times = f"called {len(calls)} times" if calls else "never called"
+            return f"The RNN was {times} for {sizes.T} time steps; expected one call a step."
+        return elsewhere("rnn")
+
+    answers = each_driven(submission.run_stepwise, given, rnn, sequences)
+    wanted = [
+        [one_step_a_call(rnn, numbers, before, *sequence)]
+        for before, sequence in zip((0, sizes.T), sequences, strict=True)
+    ]
+    expect_driven(answers, wanted, given, explain, **RESULTS, sizes=sizes)
 
 
 @points(0.5)
