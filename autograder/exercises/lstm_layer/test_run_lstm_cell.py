@@ -11,18 +11,22 @@ from autograder.checking import (
     expect_gradients,
     expect_shapes,
     expect_untouched,
-    fail,
     needs,
     points,
+    recorded,
     rule,
 )
-from autograder.exercises.handed import expect_weights_untouched
-from autograder.exercises.lstm_layer.given import (
-    expect_states,
+from autograder.exercises.handed import (
+    driven_here,
+    each_driven,
+    elsewhere,
+    expect_driven,
+    expect_weights_untouched,
     hand_over,
-    over_time,
-    reference_cell,
+    hand_over_driven,
+    marks,
 )
+from autograder.exercises.lstm_layer.given import expect_states, over_time, reference_cell
 
 RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "B H", "B H")}
 
@@ -30,6 +34,16 @@ RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "B H", "B H")}
 def inputs(draw, dtype=torch.float64):
     """A sequence and a state (h, c) that is not zero."""
     return draw("B T D", dtype=dtype), (draw("B H", dtype=dtype), draw("B H", dtype=dtype))
+
+
+@recorded
+def one_call_a_step(cell, numbers, before, x, state):
+    """The output that a driven cell gives which is called once a step, after so many calls before."""
+    given, outputs = driven_here(cell, numbers, before), []
+    for step in x.unbind(1):
+        state = given(step, state)
+        outputs.append(state[0])
+    return torch.stack(outputs, dim=1)
 
 
 @points(0)
@@ -56,22 +70,38 @@ def test_matches_torch(submission, sizes, draw):
 
 @points(0.5)
 @rule("from-scratch")
-@needs(test_shape)
+@needs(test_matches_torch)
 def test_one_call_a_step(submission, sizes, draw):
     """The cell is called exactly once for each time step, with that step of all sequences."""
-    given = hand_over(submission, reference_cell(draw))
-    submission.run_lstm_cell(given, *inputs(draw))
-    shapes = [tuple(shape) for shape in given.attribute("shapes")]
-    if not shapes:
-        fail("The cell was never called. Let the given `cell` make each step: call it.")
-    if any(shape != sizes.shape("B D") for shape in shapes):
-        other = next(shape for shape in shapes if shape != sizes.shape("B D"))
-        fail(
-            f"One call was given an input of shape {other}. Give the cell one step of all sequences at once: "
-            f"(batch, features) = {sizes.shape('B D')}."
-        )
-    if len(shapes) != sizes.T:
-        fail(f"The cell was called {len(shapes)} times for {sizes.T} time steps; expected one call a step.")
+    cell, numbers = reference_cell(draw), marks(draw)
+    rounds = [inputs(draw) for _ in range(2)]
+    given = hand_over_driven(submission, cell, numbers)
+
+    def explain(calls):
+        if not calls:
+            return "The cell was never called. Let the given `cell` make each step: call it."
+        if any(shape != sizes.shape("B D") for shape in calls):
+            other = next(shape for shape in calls if shape != sizes.shape("B D"))
+            return (
+                f"One call was given an input of shape {other}. Give the cell one step of all sequences at "
+                f"once: (batch, features) = {sizes.shape('B D')}."
+            )
+        if len(calls) != sizes.T:
+            return (
+                f"The cell was called {len(calls)} times for {sizes.T} time steps; expected one call a step."
+            )
+        return elsewhere("cell")
+
+    # The output alone: how it ends is for `test_goes_on`.
+    answers = (
+        expect_shapes(answer, ("B T H", ("B H", "B H")), names=RESULTS["names"], sizes=sizes)[0]
+        for answer in each_driven(submission.run_lstm_cell, given, cell, rounds)
+    )
+    wanted = [
+        [one_call_a_step(cell, numbers, before, *arguments)]
+        for before, arguments in zip((0, sizes.T), rounds, strict=True)
+    ]
+    expect_driven(answers, wanted, given, explain, names="output", dims="B T H", sizes=sizes)
 
 
 @points(0.5)
