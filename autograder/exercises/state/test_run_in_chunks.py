@@ -1,6 +1,9 @@
 """`run_in_chunks(lstm, x, chunk_size, state=None)`: a long sequence in short calls, the state carried."""
 
+import itertools
 import math
+
+import torch
 
 from autograder.checking import (
     case,
@@ -9,19 +12,22 @@ from autograder.checking import (
     expect_dtypes,
     expect_gradients,
     expect_untouched,
-    fail,
     needs,
     points,
+    recorded,
     rule,
 )
-from autograder.checking.errors import StudentError
-from autograder.exercises.handed import expect_weights_untouched
-from autograder.exercises.state.given import (
+from autograder.exercises.handed import (
+    driven_here,
+    each_driven,
+    elsewhere,
+    expect_driven,
+    expect_weights_untouched,
     hand_over,
-    random_state,
-    reference_lstm,
-    strided_state,
+    hand_over_driven,
+    marks,
 )
+from autograder.exercises.state.given import random_state, reference_lstm, strided_state
 
 RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 STEPS, CHUNK = 13, 5
@@ -31,6 +37,50 @@ STEPS, CHUNK = 13, 5
 def sequence(draw):
     """STEPS steps of input, whatever the size of T: no smaller number of them is told as showing a fault."""
     return draw.like((draw.sizes.B, STEPS, draw.sizes.D))
+
+
+@recorded
+def in_chunks(lstm, numbers, before, x, state, lengths):
+    """What a driven LSTM gives that is called with chunks of these lengths, after so many calls before."""
+    given, outputs = driven_here(lstm, numbers, before), []
+    for chunk in x.split(lengths, dim=1):
+        output, state = given(chunk, state)
+        outputs.append(output)
+    return torch.cat(outputs, dim=1), state
+
+
+def divisions(steps, chunk_size):
+    """All ways to divide the steps into as few chunks as there can be, none of them too long."""
+    lengths = range(1, min(steps, chunk_size) + 1)
+    every = itertools.product(lengths, repeat=math.ceil(steps / chunk_size))
+    return [list(each) for each in every if sum(each) == steps]
+
+
+def expect_chunks(submission, draw, chunk_size):
+    """As many calls as there are chunks, none too long, for the sizes of `draw`."""
+    steps, wanted = draw.sizes.T, math.ceil(draw.sizes.T / chunk_size)
+    lstm, numbers = reference_lstm(draw), marks(draw)
+    rounds = [(draw("B T D"), chunk_size, random_state(draw)) for _ in range(2)]
+    given = hand_over_driven(submission, lstm, numbers)
+
+    def explain(calls):
+        lengths = [shape[-2] for shape in calls if len(shape) > 1]
+        if lengths and max(lengths) > chunk_size:
+            return f"one call was given {max(lengths)} time steps, more than a chunk has."
+        if len(calls) != wanted:
+            return (
+                f"the LSTM was called {len(calls)} times, with {', '.join(map(str, lengths[:8]))} "
+                "steps; expected one call a chunk, all chunks full but the last."
+            )
+        return elsewhere("lstm")
+
+    right = [
+        [in_chunks(lstm, numbers, before, x, state, each) for each in divisions(steps, chunk_size)]
+        for before, (x, _, state) in zip((0, wanted), rounds, strict=True)
+    ]
+    with case(f"with {steps} steps in chunks of {chunk_size}"):
+        answers = each_driven(submission.run_in_chunks, given, lstm, rounds)
+        expect_driven(answers, right, given, explain, **RESULTS, sizes=draw.sizes)
 
 
 @points(0)
@@ -61,22 +111,7 @@ def test_matches_one_call(submission, sizes, draw):
 @needs(test_matches_one_call)
 def test_calls(submission, sizes, draw):
     """The LSTM is called once for each chunk, never with more steps than a chunk has."""
-    for steps, chunk_size in ((STEPS, CHUNK), (12, 4), (3, 5)):
-        here = draw.at(sizes.but(T=steps))
-        given = hand_over(submission, reference_lstm(here))
-        try:
-            submission.run_in_chunks(given, here("B T D"), chunk_size, random_state(here))
-        except StudentError:
-            continue  # the other checks say what stops the code
-        lengths, calls = given.attribute("lengths"), math.ceil(steps / chunk_size)
-        with case(f"with {steps} steps in chunks of {chunk_size}"):
-            if lengths and max(lengths) > chunk_size:
-                fail(f"one call was given {max(lengths)} time steps, more than a chunk has.")
-            if len(lengths) != calls:
-                fail(
-                    f"the LSTM was called {len(lengths)} times, with {', '.join(map(str, lengths[:8]))} "
-                    "steps; expected one call a chunk, all chunks full but the last."
-                )
+    expect_chunks(submission, draw.at(sizes.but(T=STEPS)), CHUNK)
 
 
 @points(0.5)
@@ -120,6 +155,16 @@ def test_any_size(submission, sizes, draw):
     with case("with inputs that are not contiguous in memory"):
         answer = submission.run_in_chunks(hand_over(submission, lstm), x, CHUNK, state)
         expect(answer, lstm(x, state), **RESULTS, sizes=sizes)
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_calls, test_any_size)
+def test_calls_at_any_length(submission, sizes, draw):
+    """The LSTM is called once for each chunk also where the chunks come out even, and for a single one."""
+    chunk_size = 4 + int(draw.ints("1", 3))
+    for steps, length in ((3 * chunk_size, chunk_size), (3 * chunk_size - 1, chunk_size), (3, 5)):
+        expect_chunks(submission, draw.at(sizes.but(T=steps)), length)
 
 
 @points(0.5)
