@@ -1,10 +1,11 @@
-"""What the tasks are given: states, ragged batches, decoders, and language models that log their calls."""
+"""What the tasks are given: states, ragged batches, decoders, models that know how they are driven."""
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from autograder.checking import Draw, Sizes, Submission, Target, fail, recorded
+from autograder.exercises.handed import made_here as made_here
 
 LABELLED = """
 def labelled(kind, label, state, *args):
@@ -21,18 +22,19 @@ def labelled(kind, label, state, *args):
 
 HISTORY = """
 class History(nn.Module):
-    def __init__(self, vocab_size):
+    def __init__(self, vocab_size, marks=(0, 0, 0, 0, 0, 0)):
         super().__init__()
         self.scale = nn.Parameter(torch.ones(()))
-        self.vocab_size = vocab_size
+        self.vocab_size, self.marks = vocab_size, marks
         self.calls = []
 
     def forward(self, ids, state=None):
         if ids.dim() != 2:
             raise ValueError(f"the model reads ids of shape (batch, time), not {tuple(ids.shape)}")
         grows = state is not None and any(part.requires_grad for part in state)
-        self.calls.append([list(ids.shape), state is None, grows])
-        size = self.vocab_size
+        self.calls.append([*ids.shape, int(state is None)])
+        told = (len(self.calls), *self.calls[-1], ids.sum(), grows)
+        size, turn = self.vocab_size, sum(mark * each for mark, each in zip(self.marks, told))
         if state is None:
             code = steps = torch.zeros(ids.shape[0], dtype=torch.int64, device=ids.device)
         else:
@@ -42,14 +44,18 @@ class History(nn.Module):
             code = (3 * code + token + steps + 5) % size
             steps = (steps + 1) % size
             codes.append(code)
-        distance = (torch.arange(size, device=ids.device) - torch.stack(codes, 1)[..., None]) % size
+        favourite = torch.stack(codes, 1) + turn
+        distance = (torch.arange(size, device=ids.device) - favourite[..., None]) % size
         logits = -self.scale * distance.to(self.scale.dtype) / size
         h, c = (self.scale * part[None, :, None].to(self.scale.dtype) for part in (code, steps))
         return logits, (h, c)
 """
 """A language model whose favourite next token depends on every token before it and on their order.
 
-It notes for each call the ids' shape, whether the state was None, and whether it brought a graph along.
+With `marks` it depends on how the model is driven, too: how often it has been called, the ids' shape, whether
+the state was None, the sum of the ids, and whether the state brought a graph along, each times its mark.
+`calls` lists for each call the ids' shape and whether the state was None: for messages, since the student's
+code can write there what it likes.
 """
 
 SPEAKER = """
@@ -67,17 +73,15 @@ class Speaker(nn.Module):
 """An ordinary LSTM language model."""
 
 
-def made_here(source: str, name: str, *args: int) -> nn.Module:
-    """The same module on this side."""
-    home: dict = {"torch": torch, "nn": nn}
-    exec(source, home)
-    made: nn.Module = home[name](*args)
-    return made
-
-
-def history(submission: Submission, vocab_size: int, dtype: torch.dtype = torch.float64) -> Target:
+def history(
+    submission: Submission,
+    vocab_size: int,
+    dtype: torch.dtype = torch.float64,
+    *,
+    marks: tuple[int, ...] = (0, 0, 0, 0, 0, 0),
+) -> Target:
     """A `History` on the student's side."""
-    return submission.given("History", vocab_size, source=HISTORY, dtype=dtype)
+    return submission.given("History", vocab_size, marks, source=HISTORY, dtype=dtype)
 
 
 def continued(model: nn.Module, prompt_ids: torch.Tensor, steps: int) -> torch.Tensor:

@@ -1,5 +1,7 @@
 """`greedy_generate(model, prompt_ids, steps)`: the prompt once, then one token a call."""
 
+from functools import partial
+
 import torch
 
 from autograder.checking import (
@@ -15,7 +17,7 @@ from autograder.checking import (
     recorded,
     rule,
 )
-from autograder.exercises.handed import expect_weights_untouched
+from autograder.exercises.handed import each_driven, elsewhere, expect_driven, expect_weights_untouched
 from autograder.exercises.seq2seq.given import (
     HISTORY,
     SPEAKER,
@@ -43,6 +45,20 @@ def going_on_after_0(draw, steps):
 @recorded
 def reference(sizes, prompt_ids, steps):
     return continued(made_here(HISTORY, "History", sizes.V), prompt_ids, steps)
+
+
+@recorded
+def one_token_a_call(sizes, marks, before, prompt_ids, steps):
+    """What a driven model says that reads the prompt, then its own tokens, after so many calls before."""
+    model = made_here(HISTORY, "History", sizes.V, marks)
+    model.calls.extend([None] * before)
+    ids, state, tokens = prompt_ids, None, []
+    with torch.no_grad():
+        for _ in range(steps):
+            logits, state = model(ids, state)
+            ids = logits[:, -1:].argmax(2)
+            tokens.append(ids)
+    return torch.cat(tokens, dim=1)
 
 
 def expect_text(answer, right, sizes):
@@ -78,53 +94,69 @@ def test_each_row_its_own(submission, sizes, draw):
 
 @points(0.5)
 @rule("from-scratch")
-@needs(test_shape)
+@needs(test_each_row_its_own)
 def test_one_token_a_call(submission, sizes, draw):
     """The model reads the whole prompt once, from no state, then one token a call with the carried state."""
-    prompt_ids, steps = draw.ints("B T", sizes.V), STEPS
-    model = history(submission, sizes.V)
-    submission.greedy_generate(model, prompt_ids, steps)
-    calls = model.attribute("calls")
+    steps = STEPS
+    marks = (*(1 + draw.ints("5", sizes.V - 1)).tolist(), 0)
+    rounds = [(draw.ints("B T", sizes.V), steps) for _ in range(2)]
+    model = history(submission, sizes.V, marks=marks)
+    right = [
+        [one_token_a_call(sizes, marks, before, prompt_ids, steps) for before in possible]
+        for possible, (prompt_ids, _) in zip(((0,), (steps, steps + 1)), rounds, strict=True)
+    ]  # one superfluous last call passes
+    answers = each_driven(submission.greedy_generate, model, made_here(HISTORY, "History", sizes.V), rounds)
+    explain = partial(told_of_calls, sizes, steps)
+    expect_driven(answers, right, model, explain, **RESULTS, sizes=sizes.but(T=steps))
+
+
+def told_of_calls(sizes, steps, calls):
+    """What is to be said of calls that read ids of such shapes, with no state where a 1 comes last."""
+    calls = [call for call in calls if len(call) == 3]
     if not calls:
-        fail("The model was never called. Its logits choose the next token.")
-    (shape, fresh, _), later = calls[0], calls[1:]
-    if shape != [sizes.B, sizes.T]:
-        fail(
+        return "The model was never called. Its logits choose the next token."
+    (*shape, fresh), later = calls[0], calls[1:]
+    if tuple(shape) != (sizes.B, sizes.T):
+        return (
             f"The first call was given ids of shape {tuple(shape)}; expected the whole prompt, (batch, time)."
         )
     if not fresh:
-        fail("The first call was given a state. The prompt starts a new text: its state is `None`.")
-    for shape, fresh, _ in later:
-        if fresh and shape == [sizes.B, sizes.T]:
-            fail(
+        return "The first call was given a state. The prompt starts a new text: its state is `None`."
+    for *shape, fresh in later:
+        if fresh and tuple(shape) == (sizes.B, sizes.T):
+            return (
                 "The model was given the whole prompt more than once. The first call returns everything that "
                 "can be learned from it: the logits and the state."
             )
         if fresh:
-            fail(
+            return (
                 "After the prompt the model was called with no state. What it has read is in the state that "
                 "the call before returned: hand it on."
             )
-        if shape != [sizes.B, 1]:
-            fail(
+        if tuple(shape) != (sizes.B, 1):
+            return (
                 f"After the prompt the model was given ids of shape {tuple(shape)}. The state already knows "
                 "all earlier tokens: give it only the newest of each sequence, (batch, 1)."
             )
     if len(calls) not in (steps, steps + 1):
-        fail(
+        return (
             f"The model was called {len(calls)} times for {steps} new tokens. The call on the prompt gives "
             "the first of them, each further call one more."
         )
+    return elsewhere("model")
 
 
 @points(0.5)
 @rule("gradient")
-@needs(test_shape)
+@needs(test_each_row_its_own)
 def test_no_gradients(submission, sizes, draw):
     """No graph grows from token to token."""
-    model = history(submission, sizes.V)
-    submission.greedy_generate(model, draw.ints("B T", sizes.V), STEPS)
-    if any(grows for _, _, grows in model.attribute("calls")):
+    prompt_ids, steps = draw.ints("B T", sizes.V), STEPS
+    model = history(submission, sizes.V, marks=(0, 0, 0, 0, 0, 1 + int(draw.ints("1", sizes.V - 1))))
+    answer = submission.greedy_generate(model, prompt_ids, steps)
+    if not torch.equal(
+        parts_of(answer, RESULTS["names"])[0].double(), reference(sizes, prompt_ids, steps).double()
+    ):
         fail(
             "The carried state brings its graph along, so every token keeps the memory of all calls before "
             "it. Nothing is trained here: generate without gradients."
