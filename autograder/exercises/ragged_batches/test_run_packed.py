@@ -1,6 +1,7 @@
 """`run_packed(lstm, x, lengths)`: a batch-first nn.LSTM over a packed batch, padded back afterwards."""
 
 import torch
+from torch import nn
 
 from autograder.checking import (
     case,
@@ -13,12 +14,22 @@ from autograder.checking import (
     hidden,
     needs,
     points,
+    recorded,
     rule,
 )
-from autograder.exercises.handed import each_place_of_lengths, expect_weights_untouched
+from autograder.exercises.handed import (
+    driven_here,
+    each_driven,
+    each_place_of_lengths,
+    elsewhere,
+    expect_driven,
+    expect_weights_untouched,
+    hand_over,
+    hand_over_driven,
+    marks,
+)
 from autograder.exercises.ragged_batches.given import (
     HUGE,
-    hand_over,
     one_by_one,
     padded_with,
     ragged_lengths,
@@ -27,6 +38,14 @@ from autograder.exercises.ragged_batches.given import (
 )
 
 RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
+
+
+@recorded
+def one_packed_call(lstm, numbers, before, x, lengths):
+    """What a driven LSTM gives that is called with the packed batch, after so many calls before."""
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    output, state = driven_here(lstm, numbers, before)(packed)
+    return nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])[0], state
 
 
 def steps_of(answer):
@@ -65,25 +84,32 @@ def test_as_one_by_one(submission, sizes, draw):
 
 @points(0.5)
 @rule("from-scratch")
-@needs(test_shape)
+@needs(test_as_one_by_one)
 def test_one_packed_call(submission, sizes, draw):
     """The LSTM is called once, for all sequences together, with a packed sequence."""
     here = draw.at(roomy(sizes))
-    given = hand_over(submission, reference_lstm(here))
-    submission.run_packed(given, here("B T D"), ragged_lengths(here))
-    packed = given.attribute("packed")
-    if not packed:
-        fail("The given LSTM was not called. Call it as `lstm(...)`, with the packed batch.")
-    if len(packed) != 1:
-        fail(
-            f"The LSTM was called {len(packed)} times for {here.sizes.B} sequences; expected one call in "
-            "all. One packed sequence holds the whole batch."
-        )
-    if not all(packed):
-        fail(
-            "The LSTM was given a plain tensor, so it read the padding as if it were data. Pack the batch "
-            "first (`nn.utils.rnn`): the LSTM takes a `PackedSequence` in place of a tensor."
-        )
+    lstm, numbers = reference_lstm(here), marks(here)
+    rounds = [(here("B T D"), ragged_lengths(here)) for _ in range(2)]
+    given = hand_over_driven(submission, lstm, numbers)
+
+    def explain(calls):
+        if not calls:
+            return "The given LSTM was not called. Call it as `lstm(...)`, with the packed batch."
+        if len(calls) != 1:
+            return (
+                f"The LSTM was called {len(calls)} times for {here.sizes.B} sequences; expected one call in "
+                "all. One packed sequence holds the whole batch."
+            )
+        if any(calls):  # an input that is not packed has a shape
+            return (
+                "The LSTM was given a plain tensor, so it read the padding as if it were data. Pack the "
+                "batch first (`nn.utils.rnn`): the LSTM takes a `PackedSequence` in place of a tensor."
+            )
+        return elsewhere("lstm")
+
+    answers = each_driven(submission.run_packed, given, lstm, rounds)
+    wanted = [[one_packed_call(lstm, numbers, before, *arguments)] for before, arguments in enumerate(rounds)]
+    expect_driven(answers, wanted, given, explain, **RESULTS, sizes=here.sizes)
 
 
 @points(0.5)
