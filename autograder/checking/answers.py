@@ -74,7 +74,7 @@ def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterat
         "attribute": ("value",),
         "backward": ("inputs", "parameters", "attached"),
     }
-    also = {"mutation": ("arguments",), "gradient": ("attached",)}.get(rule, ())
+    also = {"mutation": ("arguments", "left"), "gradient": ("attached",)}.get(rule, ())
     for name in (*told.get(operation, ()), *also):
         if name in answer:
             yield f"{name}:"
@@ -105,7 +105,10 @@ def _spreads(answer: dict[str, Any]) -> Iterator[str]:
     for name, value in sorted(answer.get("parameters", {}).items()):
         spread = "zero" if not value.any() else "alike" if value.numel() > 1 and value.std() == 0 else "drawn"
         if spread == "drawn" and value.numel() >= 1000:
-            spread = f"{value.abs().max().item():.1g} {value.double().std().item():.1g}"
+            largest, deviation = value.abs().max().item(), value.double().std().item()
+            spread = f"{largest:.1g} {deviation:.1g}"
+            if abs(largest / deviation - 3**0.5) < 0.1:  # drawn evenly, so the bound is known to a thousandth
+                spread = f"even {largest * (1 + 1 / value.numel()):.2g}"
         yield f"{name} {tuple(value.shape)} {value.dtype} {spread}"
 
 

@@ -156,6 +156,13 @@ class Draw:
             (shape, high), lambda generator: torch.randint(high, shape, generator=generator)
         )
 
+    def size(self, low: int, high: int) -> int:
+        """Draw one whole number, from `low` to `high`: a size of its own, for a look at one thing."""
+        drawn = self._numbers.give(
+            (low, high), lambda generator: torch.randint(low, high + 1, (), generator=generator)
+        )
+        return int(drawn)
+
     def module(
         self, build: Callable[..., Module], *args: Any, dtype: torch.dtype = torch.float64, **kwargs: Any
     ) -> Module:

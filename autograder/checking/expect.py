@@ -214,18 +214,6 @@ def carried(returned: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) ->
     return tuple(part if part.dtype == right.dtype else right for part, right in pairs)
 
 
-def expect_untouched(call: Call, arguments: Sequence[Any], names: Sequence[str]) -> None:
-    """The call left its arguments as they were."""
-    for name, before, after in zip(names, arguments, call.arguments, strict=True):
-        for old, new in zip(tree_leaves(before), tree_leaves(after), strict=False):
-            if isinstance(old, torch.Tensor) and not same_numbers(old, new):
-                fail(
-                    f"The call changed its argument `{name}`, which belongs to the caller. Operations that "
-                    "end in `_`, `+=` and assignments such as `x[...] = ` write into the tensor they are "
-                    "given: make a new tensor instead."
-                )
-
-
 def expect_no_kernel(call: Call, pattern: str, say: str) -> None:
     """None of torch's kernels whose name matches did the work."""
     found = [name for name in call.kernels if re.search(pattern, name)]

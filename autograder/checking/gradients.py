@@ -9,7 +9,8 @@ import torch
 
 from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
-from autograder.checking.expect import ROUNDED, agree, compare, fail, in_words, same_numbers
+from autograder.checking.expect import ROUNDED, agree, case, compare, fail, in_words, same_numbers
+from autograder.checking.observed import Gradients
 from autograder.checking.once import computed_once, computed_once_of_leaves
 from autograder.checking.references import recorded
 from autograder.checking.target import Call, Target
@@ -27,24 +28,50 @@ def expect_gradients(
     draw: Draw,
     parameters: Mapping[str, torch.Tensor] | None = None,
     tell: str = "",
+    in_eval: bool = False,
 ) -> None:
     """Gradients reach every floating argument, and every parameter, with the reference's values.
 
     `reference(*arguments)` computes the same from copies of the arguments. It is called once for a class
     that gets the same tensors, so it depends on nothing but these and what it encloses. `parameters` are
     the leaves it uses, under the names that the module registers (`as_leaves` makes them of drawn ones).
-    `names` are the floating arguments'. A missing gradient passes for a zero one.
+    `names` are the floating arguments'. A missing gradient passes for a zero one. With `in_eval` the target
+    is a module whose modes do not differ, and the same is expected of it once more after `eval()`.
     """
     sources = dict(parameters or {})
     shapes, attached = _outline(reference, arguments)
     weights = [draw.like(shape) for shape in shapes]
-    call, backward = target.run_and_backward(arguments, weights)
+    right = _right(reference, arguments, sources, weights)
+    as_it_is = target.run_and_backward_promise(arguments, weights)
+    if not in_eval:
+        _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell)
+        return
+    target.eval()
+    evaluating = target.run_and_backward_promise(arguments, weights)
+    _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell)
+    with case("in eval()"):
+        _expect(evaluating, right, arguments, names, sources, shapes, attached, tell)
+
+
+def _expect(
+    promised: Callable[[], tuple[Call, Callable[[], Gradients]]],
+    right: tuple[list[torch.Tensor], dict[str, torch.Tensor]],
+    arguments: tuple[Any, ...],
+    names: Sequence[str],
+    sources: Mapping[str, torch.Tensor],
+    shapes: Sequence[torch.Size],
+    attached: Sequence[bool],
+    tell: str,
+) -> None:
+    """The gradients of one call are the right ones: those of the inputs, and those of the sources by name."""
+    call, backward = promised()
+    of_inputs, of_sources = right
     seen = [
         part
         for part in tree_leaves(call.value)
         if isinstance(part, torch.Tensor) and part.is_floating_point()
     ]
-    if [part.shape for part in seen] != shapes:
+    if [part.shape for part in seen] != list(shapes):
         fail("Gradients cannot be compared until the results have the right shapes.")
     try:
         gradients = backward()
@@ -56,7 +83,6 @@ def expect_gradients(
             "The results are cut off from the graph: no gradient reaches any input. Look for `detach()`, "
             "`.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
         )
-    of_inputs, of_sources = _right(reference, arguments, sources, weights)
     pairs = list(zip(names, gradients.inputs, of_inputs, strict=False))
     pairs += [(name, gradients.parameters.get(name), of_sources[name]) for name in sources]
     for name, got, _ in pairs:

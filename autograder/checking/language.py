@@ -15,12 +15,12 @@ from autograder.checking.expect import (
     expect_no_mention,
     expect_not_shared,
     expect_shapes,
-    expect_untouched,
     fail,
     in_words,
     parts_of,
     tree_leaves,
 )
+from autograder.checking.follows import expect_follows
 from autograder.checking.gradients import as_leaves, expect_gradients
 from autograder.checking.marks import hidden, needs, points, rule, teaching_only, without
 from autograder.checking.once import computed_once
@@ -28,6 +28,11 @@ from autograder.checking.references import recorded
 from autograder.checking.registered import expect_module, expect_registered, make_module
 from autograder.checking.submission import Submission
 from autograder.checking.target import Target
+from autograder.checking.untouched import (
+    expect_module_untouched,
+    expect_settings_untouched,
+    expect_untouched,
+)
 from autograder.worker.frames import Opaque
 from autograder.worker.without import Without
 
@@ -51,12 +56,15 @@ __all__ = [
     "expect_device_neutral",
     "expect_dtype",
     "expect_dtypes",
+    "expect_follows",
     "expect_gradients",
     "expect_module",
+    "expect_module_untouched",
     "expect_no_kernel",
     "expect_no_mention",
     "expect_not_shared",
     "expect_registered",
+    "expect_settings_untouched",
     "expect_shapes",
     "expect_untouched",
     "expect_without_numpy",

@@ -34,6 +34,8 @@ class Call:
     arguments: tuple[Any, ...]
     attached: list[bool]
     kernels: tuple[str, ...]
+    left: tuple[str | tuple[int, str], ...]
+    """What was left otherwise: torch's settings by name, `(position, what)` of modules given to it."""
     _number: int
     _submission: Submission
 
@@ -105,14 +107,14 @@ class Target:
         request = self._call(args, kwargs, torch.float64, copies=True)
         return partial(self._value, self._submission.promise(request))
 
-    def run_and_backward(
+    def run_and_backward_promise(
         self, args: tuple[Any, ...], weights: list[torch.Tensor]
-    ) -> tuple[Call, Callable[[], Gradients]]:
-        """As `run` with `grad=True`, and what gives the call's `backward(weights)`, in one request."""
-        call = self._call(args, None, torch.float64) | {"grad": True, "arguments": True}
+    ) -> Callable[[], tuple[Call, Callable[[], Gradients]]]:
+        """Promise what `run` with `grad=True` gives, and what gives the call's `backward(weights)`."""
+        call = self._call(args, None, torch.float64, copies=True) | {"grad": True, "arguments": True}
         called = self._submission.promise(call)
         slopes = self._submission.promise({"op": "backward", "weights": weights})
-        return self._made_call(called()), lambda: self._gradients(slopes())
+        return lambda: (self._made_call(called()), lambda: self._gradients(slopes()))
 
     def _value(self, taken: Callable[[], dict[str, Any]]) -> Any:
         told = taken()
@@ -126,6 +128,7 @@ class Target:
                 arguments=_tuple(told.get("arguments", ())),
                 attached=[_of(bool, each) for each in told["attached"]],
                 kernels=_texts(told.get("kernels", ())),
+                left=tuple(map(_left, _tuple(told.get("left", ())))),
                 _number=_of(int, told["call"]),
                 _submission=self._submission,
             )
@@ -272,7 +275,14 @@ class Target:
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """A module's parameters and buffers, by name."""
-        told = self.method("state_dict")()
+        return self.state_dict_promise()()
+
+    def state_dict_promise(self) -> Callable[[], dict[str, torch.Tensor]]:
+        """As `state_dict`, together with the calls that are promised."""
+        taken = self.method("state_dict").promise()
+        return lambda: self._state_dict(taken())
+
+    def _state_dict(self, told: Any) -> dict[str, torch.Tensor]:
         if not isinstance(told, dict) or not all(isinstance(name, str) for name in told):
             raise CheckFailed(
                 f"The `state_dict()` of `{self.type}` must give a dict of tensors by name. Is there a "
@@ -341,6 +351,13 @@ def _event(told: Any) -> Mapping[str, str]:
         name: "".join(c for c in str(fields.get(name, ""))[:300] if c.isprintable())
         for name in ("kind", "operation", "line", "made", "name", "held", "dtype")
     }
+
+
+def _left(told: Any) -> str | tuple[int, str]:
+    if type(told) is str:
+        return told
+    place, kind = _tuple(told)
+    return _of(int, place), _of(str, kind)
 
 
 def _of(kind: type[Kind], value: Any) -> Kind:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 import torch
@@ -79,26 +79,61 @@ def by_gate(w_ih, w_hh, b_ih, b_hh) -> dict[str, torch.Tensor]:
     return held
 
 
-def expect_starting_weights(start: Mapping[str, torch.Tensor]) -> None:
+LARGE, SMALL = (32, 45), (8, 12)
+"""Input and hidden sizes for the look at the starting weights, from and to. A large matrix has 1,024 numbers
+and more, which tell its start exactly; all of a small module's together have 512."""
+
+
+def starting_sizes(draw: Draw, sizes: tuple[int, int]) -> tuple[int, int]:
+    """Draw an input and a hidden size for a look at the starting weights."""
+    return draw.size(*sizes), draw.size(*sizes)
+
+
+def expect_starting_weights(kind: Target, draw: Draw, told: str) -> None:
     """Each gate's matrices are Xavier-uniform by themselves, no two alike, and the biases are zero."""
+    start = make_module(kind, *starting_sizes(draw, LARGE), told=told).parameters()
     for name, value in start.items():
         if name.startswith("b_"):
             if not torch.equal(value, torch.zeros_like(value)):
                 fail(f"The bias `{name}` does not start at zero.")
-            continue
-        bound = math.sqrt(6 / (value.shape[0] + value.shape[1]))
-        largest, spread = value.abs().max().item(), value.double().std().item()
-        if not (
-            0.95 * bound < largest <= bound * 1.0001 and abs(spread - bound / math.sqrt(3)) < 0.08 * bound
-        ):
+        elif said := not_xavier([value]):
             fail(
-                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: its "
-                f"numbers reach {largest:.3f} with a spread of {spread:.3f}. See "
+                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: {said}. See "
                 "`nn.init.xavier_uniform_`, applied to each gate's matrix and not to a stack of four."
             )
     for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
         if torch.equal(start[one], start[other]):
             fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights anew.")
+    small = make_module(kind, *starting_sizes(draw, SMALL), told=told).parameters()
+    expect_small_start({name: value for name, value in small.items() if name.startswith("W_")})
+
+
+def expect_small_start(weights: Mapping[str, torch.Tensor]) -> None:
+    """Small matrices start Xavier-uniform, as well as so few numbers tell: each, and all together."""
+    for name, value in weights.items():
+        if said := not_xavier([value]):
+            shape = tuple(value.shape)
+            fail(f"`{name}`, of a small shape, {shape}, does not start Xavier-uniform: {said}.")
+    if said := not_xavier(list(weights.values())):
+        fail(f"In a small module the weights do not start Xavier-uniform: {said}.")
+
+
+def not_xavier(weights: Sequence[torch.Tensor]) -> str:
+    """How matrices, taken together, do not start Xavier-uniform each for its own shape, or `""`.
+
+    Those that do are found wanting less than once in 10 ** 11: that none of n numbers comes near enough to
+    the bound has the probability exp(-28) at most, and their spread may be seven standard deviations off,
+    each of which is 0.258 / sqrt(n).
+    """
+    bounds = [math.sqrt(6 / sum(value.shape)) for value in weights]
+    scaled = torch.cat([v.double().reshape(-1) / bound for v, bound in zip(weights, bounds, strict=True)])
+    largest, spread, count = scaled.abs().max().item(), scaled.std().item(), scaled.numel()
+    least, allowed = min(0.95, math.exp(-28 / count)), max(0.08, 7 * 0.258 / math.sqrt(count))
+    if least < largest <= 1.0001 and abs(spread - 1 / math.sqrt(3)) < allowed:
+        return ""
+    if len(weights) == 1:
+        return f"its numbers reach {largest * bounds[0]:.3f} with a spread of {spread * bounds[0]:.3f}"
+    return f"their numbers reach {largest:.2f} of its bound with a spread of {spread:.2f} of it"
 
 
 def own_or_bare(
@@ -133,9 +168,24 @@ def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tens
     return [name for name, value in wanted.items() if compare(held[name], value)]
 
 
-def expect_trainable_copies(module: Target, names: Iterable[str]) -> None:
-    """After a copy these are still registered parameters, asking for gradients, and part of no graph."""
-    seen = module.describe()
+REPLACED = """
+class Replaced:
+    def __init__(self, module):
+        self.module, self.before = module, dict(module.named_parameters())
+
+    def __call__(self):
+        return [name for name, p in self.module.named_parameters() if p is not self.before.get(name)]
+"""
+"""Tells which of a module's parameters are not the ones that it had when this was made."""
+
+
+def expect_copied_in_place(
+    submission: Submission, module: Target, source: Target, names: Iterable[str]
+) -> None:
+    """After `copy_from_torch` these are the parameters they were: registered, trainable, part of no graph."""
+    replaced = submission.given("Replaced", module, source=REPLACED, dtype=None)
+    submission.copy_from_torch.later(module, source)
+    new, seen = replaced.promise(), module.describe()
     for name in names:
         if name not in seen.shapes:
             fail(f"After the copy `{name}` is no registered parameter any more. Write into the one there is.")
@@ -143,3 +193,10 @@ def expect_trainable_copies(module: Target, names: Iterable[str]) -> None:
             fail(f"After the copy `{name}` no longer asks for gradients. Copy only the numbers.")
         if name not in seen.leaves:
             fail(f"After the copy `{name}` is part of a graph. Copy under `torch.no_grad()`.")
+    replaced_now = new()
+    for name in names:
+        if name in replaced_now:
+            fail(
+                f"The copy replaced `{name}` by a new parameter; an optimizer made before it would go on "
+                "training the old one. Write the numbers into the parameter that is there."
+            )

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.worker.calls.left import Left, Marks
 from autograder.worker.calls.limit import Late, Limit
 from autograder.worker.calls.printed import Printed
 from autograder.worker.eager import as_plain_python
@@ -47,6 +48,7 @@ class Objects:
         self._limit = limit
         self._objects: dict[int, Any] = {}
         self._calls: dict[int, tuple[list[torch.Tensor], list[torch.Tensor], list[nn.Module]]] = {}
+        self._left = Left()
         self._next = 1
 
     def perform(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +113,9 @@ class Objects:
     def _make(self, request: dict[str, Any]) -> dict[str, Any]:
         """Make a module by calling its class; if that gives something else, it is `made`."""
         args, kwargs = self.arguments(request)
-        made = self.target(request)(*args, **kwargs)
+        target = self.target(request)
+        with self._left.noted():
+            made = target(*args, **kwargs)
         if not isinstance(made, nn.Module):
             return {"made": self.plain(made)}
         self._objects[request["as"]] = made
@@ -132,13 +136,15 @@ class Objects:
             # its own rule, and does not hide whether gradients flow.
             args, kwargs = map_tree((args, kwargs), lambda leaf: _attach(leaf, leaves))
         logs = (CallLog(), KernelLog()) if request.get("kernels") else ()
+        marks = Marks(args if request.get("arguments") else ())
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode() if logs else torch.enable_grad())
             for log in logs:
                 stack.enter_context(log)
             if request.get("numpy"):
                 stack.enter_context(ForNumpy(Otherwise(NOT_A_NUMBER, None)))
-            value = target(*args, **kwargs)
+            with self._left.noted():
+                value = target(*args, **kwargs)
         call, self._next = self._next, self._next + 1
         modules = [m for m in (target, getattr(target, "__self__", None)) if isinstance(m, nn.Module)]
         modules += [m for m in tree_leaves((args, kwargs)) if isinstance(m, nn.Module)]
@@ -151,6 +157,10 @@ class Objects:
         }
         if request.get("arguments"):
             answer["arguments"] = self.plain(args)
+            modules_left = marks.changed()
+            self._left.of_call_in_float32(target, lambda: self.arguments(request))
+            if self._left.names or modules_left:
+                answer["left"] = [*sorted(self._left.names), *modules_left]
         if logs:
             answer["kernels"] = sorted(set().union(*(log.names for log in logs)))
         return answer
@@ -234,6 +244,7 @@ class Objects:
         """Let go of everything handed out so far, and seed; whether the name is there."""
         self._objects.clear()
         self._calls.clear()
+        self._left = Left()
         _seed(seed)
         return name in self.namespace
 

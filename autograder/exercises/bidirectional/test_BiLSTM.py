@@ -7,6 +7,7 @@ from autograder.checking import (
     expect,
     expect_device_neutral,
     expect_dtypes,
+    expect_follows,
     expect_gradients,
     expect_no_mention,
     expect_registered,
@@ -211,12 +212,34 @@ def test_final_states(submission, sizes, draw):
     expect(states, (h_n, c_n), names=NAMES[1:], dims=DIMS[1], sizes=here.sizes)
 
 
+@points(0)
+@rule("values")
+@needs(test_output, test_final_states)
+def test_follows_its_parameters(submission, sizes, draw):
+    """After its parameters have changed, by training or by loading, it computes with the new ones."""
+    networks, x = [reference(draw) for _ in range(3)], draw("B T D")
+    states = [bilstm_state(lstm) for lstm in networks]
+    right = dict(zip(map(id, states), networks, strict=True))
+    made = filled_bilstm(submission, draw, networks[0])
+    expect_follows(
+        submission,
+        made,
+        lambda: made.promise(x),
+        lambda held: nested(right[id(held)], x),
+        states,
+        names=NAMES,
+        dims=DIMS,
+        sizes=sizes,
+    )
+
+
 @points(0.5)
 @rule("generality")
 @hidden("It works for inputs of other sizes than the ones you saw.")
 @needs(test_output, test_final_states)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, equal sizes, non-contiguous inputs, and batch after batch."""
+    calls = []
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
@@ -227,21 +250,20 @@ def test_any_size(submission, sizes, draw):
     ):
         here = draw.at(other)
         lstm, x = reference(here), here("B T D")
-        with case(context):
-            answer = filled_bilstm(submission, here, lstm)(x)
-            expect(answer, nested(lstm, x), names=NAMES, dims=DIMS, sizes=other)
+        calls.append((filled_bilstm(submission, here, lstm).promise(x), lstm, x, other, context))
     lstm, x = reference(draw), draw.strided("B T D")
     made = filled_bilstm(submission, draw, lstm)
-    with case("with an input that is not contiguous in memory"):
-        expect(made(x), nested(lstm, x), names=NAMES, dims=DIMS, sizes=sizes)
+    calls.append((made.promise(x), lstm, x, sizes, "with an input that is not contiguous in memory"))
     later = draw.at(sizes.but(B=3, T=6))
     for context in (
         "when the same module gets a second batch, of other sizes",
         "when the same module gets a third batch, as large as the second",
     ):
         x = later("B T D")
+        calls.append((made.promise(x), lstm, x, later.sizes, context))
+    for answer, lstm, x, other, context in calls:
         with case(context):
-            expect(made(x), nested(lstm, x), names=NAMES, dims=DIMS, sizes=later.sizes)
+            expect(answer(), nested(lstm, x), names=NAMES, dims=DIMS, sizes=other)
 
 
 @points(0.5)
@@ -257,6 +279,7 @@ def test_gradients(submission, sizes, draw):
         names=("x",),
         parameters={own_name(name): value for name, value in lstm.named_parameters()},
         draw=draw,
+        in_eval=True,
     )
 
 

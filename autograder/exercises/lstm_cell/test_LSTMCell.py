@@ -9,6 +9,7 @@ from autograder.checking import (
     expect,
     expect_device_neutral,
     expect_dtypes,
+    expect_follows,
     expect_gradients,
     expect_registered,
     expect_untouched,
@@ -28,14 +29,12 @@ from autograder.exercises.per_gate import (
 )
 
 RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
-FAN_SIZES = (50, 65)
-"""Input and hidden size for the look at the starting weights: 3,000 numbers and more a matrix."""
+TOLD = "`LSTMCell(input_size, hidden_size)`"
 
 
 def new_cell(submission, sizes, dtype=torch.float64):
     """The student's cell as a user would make it for that dtype."""
-    told = "`LSTMCell(input_size, hidden_size)`"
-    cell = make_module(submission.LSTMCell, sizes.D, sizes.H, told=told)
+    cell = make_module(submission.LSTMCell, sizes.D, sizes.H, told=TOLD)
     cell.to(dtype)
     return cell
 
@@ -83,8 +82,7 @@ def test_shape(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
-    made = make_module(submission.LSTMCell, *FAN_SIZES, told="`LSTMCell(input_size, hidden_size)`")
-    expect_starting_weights(made.parameters())
+    expect_starting_weights(submission.LSTMCell, draw, TOLD)
 
 
 @points(0.5)
@@ -105,11 +103,13 @@ def test_default_state(submission, sizes, draw):
     """Without a state it starts from zeros, for h and for c, on every call."""
     parameters = cell_parameters(draw)
     cell = filled_cell(submission, draw, parameters)
+    calls = []
     for context in ("without a state", "without a state, called a second time"):
         x = draw("B D")
-        wanted = cell_step(parameters, x, zeros(sizes), zeros(sizes))
+        calls.append((cell.promise(x), x, context))
+    for answer, x, context in calls:
         with case(context):
-            expect(cell(x), wanted, **RESULTS, sizes=sizes)
+            expect(answer(), cell_step(parameters, x, zeros(sizes), zeros(sizes)), **RESULTS, sizes=sizes)
 
 
 @points(0.5)
@@ -117,6 +117,7 @@ def test_default_state(submission, sizes, draw):
 @needs(test_matches_torch, test_default_state)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, equal sizes, non-contiguous inputs, and batches of changing size."""
+    calls = []
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(D=1, H=1), "with one feature and one hidden unit"),
@@ -126,28 +127,50 @@ def test_any_size(submission, sizes, draw):
         parameters = cell_parameters(here)
         cell = filled_cell(submission, here, parameters)
         x, h, c = here("B D"), here("B H"), here("B H")
-        with case(context):
-            expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=other)
+        calls.append((cell.promise(x, (h, c)), parameters, x, h, c, context))
     parameters = cell_parameters(draw)
     cell = filled_cell(submission, draw, parameters)
     x, h, c = draw.strided("B D"), draw.strided("B H"), draw.strided("B H")
-    with case("with inputs that are not contiguous in memory"):
-        expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=sizes)
+    context = "with inputs that are not contiguous in memory"
+    calls.append((cell.promise(x, (h, c)), parameters, x, h, c, context))
     smaller = draw.at(sizes.but(B=3))
     x, h, c = smaller("B D"), smaller("B H"), smaller("B H")
-    with case("when the same cell gets a batch of another size"):
-        expect(cell(x, (h, c)), cell_step(parameters, x, h, c), **RESULTS, sizes=smaller.sizes)
+    context = "when the same cell gets a batch of another size"
+    calls.append((cell.promise(x, (h, c)), parameters, x, h, c, context))
     for here in (draw, smaller):
         x, zero = here("B D"), zeros(here.sizes)
-        with case("when the same cell gets batches of different sizes without a state"):
-            expect(cell(x), cell_step(parameters, x, zero, zero), **RESULTS, sizes=here.sizes)
+        context = "when the same cell gets batches of different sizes without a state"
+        calls.append((cell.promise(x), parameters, x, zero, zero, context))
+    for answer, held, x, h, c, context in calls:
+        other = sizes.but(B=x.shape[0], D=x.shape[1], H=h.shape[1])
+        with case(context):
+            expect(answer(), cell_step(held, x, h, c), **RESULTS, sizes=other)
+
+
+@points(0)
+@rule("values")
+@needs(test_matches_torch)
+def test_follows_its_parameters(submission, sizes, draw):
+    """After its parameters have changed, by training or by loading, it computes with the new ones."""
+    states = [cell_parameters(draw) for _ in range(3)]
+    x, h, c = draw("B D"), draw("B H"), draw("B H")
+    cell = filled_cell(submission, draw, states[0])
+    expect_follows(
+        submission,
+        cell,
+        lambda: cell.promise(x, (h, c)),
+        lambda held: cell_step(held, x, h, c),
+        states,
+        **RESULTS,
+        sizes=sizes,
+    )
 
 
 @points(0.5)
 @rule("gradient")
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
-    """Gradients reach the input, both states and all twelve parameters."""
+    """Gradients reach the input, both states and all twelve parameters, in training and in eval()."""
     parameters = cell_parameters(draw)
     leaves = as_leaves(parameters)
     cell = filled_cell(submission, draw, parameters)
@@ -158,6 +181,7 @@ def test_gradients(submission, sizes, draw):
         names=("x", "h", "c"),
         parameters=leaves,
         draw=draw,
+        in_eval=True,
     )
 
 

@@ -3,24 +3,24 @@
 import torch
 from torch import nn
 
-from autograder.checking import case, expect_not_shared, fail, needs, points, rule
+from autograder.checking import (
+    case,
+    expect_module_untouched,
+    expect_not_shared,
+    expect_settings_untouched,
+    fail,
+    needs,
+    points,
+    rule,
+)
 from autograder.exercises.per_gate import (
     NAMES,
     by_gate,
     cell_shapes,
-    expect_trainable_copies,
+    expect_copied_in_place,
     not_copied,
     own_or_bare,
 )
-
-REPLACED = """
-class Replaced:
-    def __init__(self, cell):
-        self.cell, self.before = cell, dict(cell.named_parameters())
-
-    def __call__(self):
-        return [name for name, p in self.cell.named_parameters() if p is not self.before.get(name)]
-"""
 
 
 def reference_cell(draw, dtype=torch.float64):
@@ -32,28 +32,19 @@ def own_cell(submission, sizes):
     return own_or_bare(submission, "LSTMCell", (sizes.D, sizes.H), cell_shapes(sizes), "Holder")
 
 
-def copied(submission, sizes, torch_cell, dtype=torch.float64):
-    """The student's cell after the copy, and the torch cell it was copied from."""
+def both_cells(submission, sizes, torch_cell, dtype=torch.float64):
+    """The student's cell, and the torch cell that is to be copied into it."""
     given = submission.given("LSTMCell", sizes.D, sizes.H, state=torch_cell.state_dict(), dtype=dtype)
     cell = own_cell(submission, sizes)
     cell.to(dtype)
-    submission.copy_from_torch(cell, given)
     return cell, given
 
 
-def expect_in_place(submission, sizes, torch_cell):
-    """The parameters are the very ones that the cell had before, holding other numbers."""
-    given = submission.given("LSTMCell", sizes.D, sizes.H, state=torch_cell.state_dict())
-    cell = own_cell(submission, sizes)
-    cell.to(torch.float64)
-    replaced = submission.given("Replaced", cell, source=REPLACED, dtype=None)
-    submission.copy_from_torch(cell, given)
-    names = [name for name in replaced() if name in NAMES]
-    if names:
-        fail(
-            f"The copy replaced `{names[0]}` by a new parameter; an optimizer made before it would go on "
-            "training the old one. Write the numbers into the parameter that is there."
-        )
+def copied(submission, sizes, torch_cell, dtype=torch.float64):
+    """The student's cell after the copy."""
+    cell, given = both_cells(submission, sizes, torch_cell, dtype)
+    submission.copy_from_torch.later(cell, given)
+    return cell
 
 
 def expect_same_weights(cell, torch_cell):
@@ -80,8 +71,7 @@ def expect_same_weights(cell, torch_cell):
 def test_same_step(submission, sizes, draw):
     """After the copy both cells compute the same step."""
     reference = reference_cell(draw)
-    cell, _ = copied(submission, sizes, reference)
-    expect_same_weights(cell, reference)
+    expect_same_weights(copied(submission, sizes, reference), reference)
 
 
 @points(0)
@@ -95,8 +85,7 @@ def test_any_size(submission, sizes, draw):
     ):
         reference = reference_cell(draw.at(other))
         with case(context):
-            cell, _ = copied(submission, other, reference)
-            expect_same_weights(cell, reference)
+            expect_same_weights(copied(submission, other, reference), reference)
 
 
 @points(0.5)
@@ -104,9 +93,7 @@ def test_any_size(submission, sizes, draw):
 @needs(test_same_step)
 def test_still_trainable(submission, sizes, draw):
     """The copy is in place and outside the graph: the same parameters, still asking for gradients."""
-    cell, _ = copied(submission, sizes, reference_cell(draw))
-    expect_trainable_copies(cell, NAMES)
-    expect_in_place(submission, sizes, reference_cell(draw))
+    expect_copied_in_place(submission, *both_cells(submission, sizes, reference_cell(draw)), NAMES)
 
 
 @points(0.5)
@@ -115,13 +102,17 @@ def test_still_trainable(submission, sizes, draw):
 def test_is_a_copy(submission, sizes, draw):
     """The torch cell is left as it was, and changing it afterwards does not change the copy."""
     reference = reference_cell(draw)
-    cell, given = copied(submission, sizes, reference)
-    for name, value in reference.state_dict().items():
-        if not torch.equal(given.state_dict()[name], value):
-            fail(f"The copy changed `torch_cell.{name}`, which it should only read.")
-    before = cell.state_dict()
+    cell, given = both_cells(submission, sizes, reference)
+    copy = submission.copy_from_torch.run_promise((cell, given))
+    of_given, of_cell = given.state_dict_promise(), cell.state_dict_promise()
     given.load_state_dict({name: torch.zeros_like(value) for name, value in reference.state_dict().items()})
-    after = cell.state_dict()
+    afterwards = cell.state_dict_promise()
+    call, held, before, after = copy(), of_given(), of_cell(), afterwards()
+    for name, value in reference.state_dict().items():
+        if name not in held or not torch.equal(held[name], value):
+            fail(f"The copy changed `torch_cell.{name}`, which it should only read.")
+    expect_module_untouched(call, 1, "torch_cell")
+    expect_settings_untouched(call)
     for name in NAMES:
         expect_not_shared(before[name], after[name], name)
 
@@ -133,7 +124,7 @@ def test_dtype(submission, sizes, draw):
     """A cell of another dtype keeps its dtype."""
     for dtype in (torch.float32, torch.bfloat16):
         with case(f"with a cell in {dtype}"):
-            cell, _ = copied(submission, sizes, reference_cell(draw, dtype), dtype)
-        for name, value in cell.state_dict().items():
+            held = copied(submission, sizes, reference_cell(draw, dtype), dtype).state_dict()
+        for name, value in held.items():
             if value.dtype != dtype:
                 fail(f"After the copy `{name}` is {value.dtype}, not {dtype}.")

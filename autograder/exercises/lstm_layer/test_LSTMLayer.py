@@ -10,6 +10,7 @@ from autograder.checking import (
     expect,
     expect_device_neutral,
     expect_dtypes,
+    expect_follows,
     expect_gradients,
     expect_registered,
     expect_untouched,
@@ -25,14 +26,12 @@ from autograder.exercises.lstm_layer.given import every_state, expect_states
 from autograder.exercises.per_gate import cell_parameters, cell_shapes, expect_starting_weights
 
 RESULTS = {"names": ("hidden", "cells"), "dims": "B T H"}
-FAN_SIZES = (50, 65)
-"""Input and hidden size for the look at the starting weights: 3,000 numbers and more a matrix."""
+TOLD = "`LSTMLayer(input_size, hidden_size)`"
 
 
 def new_layer(submission, sizes, dtype=torch.float64):
     """The student's layer as a user would make it for that dtype."""
-    told = "`LSTMLayer(input_size, hidden_size)`"
-    layer = make_module(submission.LSTMLayer, sizes.D, sizes.H, told=told)
+    layer = make_module(submission.LSTMLayer, sizes.D, sizes.H, told=TOLD)
     layer.to(dtype)
     return layer
 
@@ -81,8 +80,7 @@ def test_shape(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
-    made = make_module(submission.LSTMLayer, *FAN_SIZES, told="`LSTMLayer(input_size, hidden_size)`")
-    expect_starting_weights(made.parameters())
+    expect_starting_weights(submission.LSTMLayer, draw, TOLD)
 
 
 @points(1)
@@ -102,10 +100,13 @@ def test_default_state(submission, sizes, draw):
     """Without a state it starts from zeros, for h and for c, on every call."""
     parameters = cell_parameters(draw)
     layer = filled_layer(submission, draw, parameters)
+    calls = []
     for context in ("without a state", "without a state, called a second time"):
         x = draw("B T D")
+        calls.append((layer.promise(x), x, context))
+    for answer, x, context in calls:
         with case(context):
-            expect(layer(x), every_state(parameters, x), **RESULTS, sizes=sizes)
+            expect(answer(), every_state(parameters, x), **RESULTS, sizes=sizes)
 
 
 @points(0.5)
@@ -113,6 +114,7 @@ def test_default_state(submission, sizes, draw):
 @needs(test_matches_torch, test_default_state)
 def test_any_size(submission, sizes, draw):
     """It works for one step, one sequence, equal and changing sizes, and non-contiguous inputs."""
+    calls = []
     for other, context in (
         (sizes.but(T=1), "with one time step (T = 1)"),
         (sizes.but(B=1), "with one sequence (B = 1)"),
@@ -122,29 +124,51 @@ def test_any_size(submission, sizes, draw):
         here = draw.at(other)
         parameters, (x, state) = cell_parameters(here), inputs(here)
         layer = filled_layer(submission, here, parameters)
-        with case(context):
-            expect(layer(x, state), every_state(parameters, x, state), **RESULTS, sizes=other)
-            expect(layer(x), every_state(parameters, x), **RESULTS, sizes=other)
+        calls.append((layer.promise(x, state), parameters, x, state, other, context))
+        calls.append((layer.promise(x), parameters, x, None, other, context))
     parameters = cell_parameters(draw)
     layer = filled_layer(submission, draw, parameters)
     x, state = draw.strided("B T D"), (draw.strided("B H"), draw.strided("B H"))
-    with case("with inputs that are not contiguous in memory"):
-        expect(layer(x, state), every_state(parameters, x, state), **RESULTS, sizes=sizes)
+    context = "with inputs that are not contiguous in memory"
+    calls.append((layer.promise(x, state), parameters, x, state, sizes, context))
     other = sizes.but(B=3, T=23)
     x, state = inputs(draw.at(other))
-    with case("when the same layer gets a batch of another size and length"):
-        expect(layer(x, state), every_state(parameters, x, state), **RESULTS, sizes=other)
+    context = "when the same layer gets a batch of another size and length"
+    calls.append((layer.promise(x, state), parameters, x, state, other, context))
     for here in (draw, draw.at(other)):
         x = here("B T D")
-        with case("when the same layer gets batches of different sizes without a state"):
-            expect(layer(x), every_state(parameters, x), **RESULTS, sizes=here.sizes)
+        context = "when the same layer gets batches of different sizes without a state"
+        calls.append((layer.promise(x), parameters, x, None, here.sizes, context))
+    for answer, held, x, state, other, context in calls:
+        with case(context):
+            expect(answer(), every_state(held, x, state), **RESULTS, sizes=other)
+
+
+@points(0)
+@rule("values")
+@needs(test_matches_torch)
+def test_follows_its_parameters(submission, sizes, draw):
+    """After its parameters have changed, by training or by loading, it computes with the new ones."""
+    here = draw.at(sizes.but(T=2))
+    states = [cell_parameters(here) for _ in range(3)]
+    x, state = inputs(here)
+    layer = filled_layer(submission, here, states[0])
+    expect_follows(
+        submission,
+        layer,
+        lambda: layer.promise(x, state),
+        lambda held: every_state(held, x, state),
+        states,
+        **RESULTS,
+        sizes=here.sizes,
+    )
 
 
 @points(0.5)
 @rule("gradient")
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
-    """Gradients flow back through every step to the input, both states and all twelve parameters."""
+    """In either mode, gradients flow back through every step to the input, both states, all parameters."""
     parameters = cell_parameters(draw)
     leaves = as_leaves(parameters)
     expect_gradients(
@@ -155,6 +179,7 @@ def test_gradients(submission, sizes, draw):
         parameters=leaves,
         draw=draw,
         tell="Is a state detached or copied between the steps?",
+        in_eval=True,
     )
 
 

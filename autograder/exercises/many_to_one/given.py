@@ -1,7 +1,7 @@
 """What the tasks are given and compared with: a small recurrent network, its training, its forecast."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -16,6 +16,7 @@ from autograder.checking import (
     case,
     compare,
     expect,
+    expect_follows,
     expect_registered,
     fail,
     recorded,
@@ -214,6 +215,21 @@ def expect_answer(
     expect(answer, reference, names=name, dims=dims, sizes=sizes)
 
 
+def expect_current(
+    submission: Submission,
+    filled: Callable[[Any], Target],
+    references: Sequence[Any],
+    batch: torch.Tensor,
+    **form: Any,
+) -> None:
+    """A model holding the first of three references' numbers computes with those that it has at the time."""
+    model, states = filled(references[0]), [numbers_of(**each.parts) for each in references]
+    right = dict(zip(map(id, states), references, strict=True))
+    expect_follows(
+        submission, model, lambda: model.promise(batch), lambda held: right[id(held)](batch), states, **form
+    )
+
+
 def expect_fresh_start(
     model: Target,
     reference: Callable[[torch.Tensor], torch.Tensor],
@@ -221,13 +237,15 @@ def expect_fresh_start(
     **form: Any,
 ) -> None:
     """Every call gives what the reference gives from zero states, in training and, once more, in eval()."""
+    calls = []
     for context in ("at the first call", "at the second call", "at the third call"):
         batch = fresh()
-        with case(context):
-            expect(model(batch), reference(batch), **form)
+        calls.append((model.promise(batch), batch, context))
     model.eval()
-    with case("in eval()"):
-        expect(model(batch), reference(batch), **form)
+    calls.append((model.promise(batch), batch, "in eval()"))
+    for answer, given, context in calls:
+        with case(context):
+            expect(answer(), reference(given), **form)
 
 
 def losses_in(answer: Any, steps: int) -> list[float]:
@@ -279,6 +297,32 @@ def expect_losses(answer: Any, reference: list[float], network: Network) -> None
         "Already the loss of step 0, before any update, is not the mean squared error between the model's "
         "prediction for all of `x` and `y`. Is it the mean over all numbers, and have both the same shape?"
     )
+
+
+def expect_long_training(answer: Any, reference: list[float], network: Network) -> None:
+    """As `expect_losses`, for many steps, in which rounding grows: to a hundredth. `network` is trained."""
+    seen, right = losses_in(answer, len(reference) - 1), reference[:-1]
+    pairs = enumerate(zip(seen, right, strict=True))
+    wrong = [step for step, (mine, true) in pairs if not _about(mine, true)]
+    if wrong and not wrong[0]:
+        fail("The first of the losses, before any update, is not the mean squared error.")
+    if wrong:
+        fail(
+            f"Of {len(right)} losses, the first {wrong[0]} are right, and those after them are not. Each "
+            "step is the same update with the same `lr`, however long it goes on and whatever the loss does."
+        )
+    after = network.given.state_dict()
+    if not all(_about(after[name], value) for name, value in network.parameters().items()):
+        fail(
+            f"All {len(right)} losses are right, but afterwards the model does not hold the parameters of "
+            "the last update. Are others put back into it, those of an earlier step, say?"
+        )
+
+
+def _about(mine: Any, true: Any) -> bool:
+    one, other = (torch.as_tensor(each, dtype=torch.float64) for each in (mine, true))
+    least = 1e-3 * float(other.abs().max())
+    return one.shape == other.shape and torch.allclose(one, other, rtol=0.01, atol=least)
 
 
 def near(mine: float, true: float) -> bool:

@@ -20,6 +20,7 @@ from autograder.checking import (
 from autograder.exercises.many_to_one.given import (
     OUTPUTS,
     expect_answer,
+    expect_current,
     expect_fresh_start,
     expect_parts,
     leaves_of,
@@ -138,6 +139,22 @@ def test_fresh_start(submission, sizes, draw):
     )
 
 
+@points(0)
+@rule("values")
+@needs(test_fresh_start)
+def test_follows_its_parameters(submission, sizes, draw):
+    """After its parameters have changed, by training or by loading, it computes with the new ones."""
+    expect_current(
+        submission,
+        lambda reference: filled_model(submission, draw, reference),
+        [Reference(draw) for _ in range(3)],
+        draw.ints("B T", sizes.V),
+        names="scores",
+        dims=DIMS,
+        sizes=sizes,
+    )
+
+
 @points(0.5)
 @rule("generality")
 @needs(test_matches_torch)
@@ -186,6 +203,7 @@ def test_gradients(submission, sizes, draw):
         names=(),
         parameters=leaves_of(**reference.parts),
         draw=draw,
+        in_eval=True,
         tell="Is a part of the computation cut off, or is one id treated apart from the others?",
     )
 

@@ -20,6 +20,7 @@ from autograder.checking import (
 from autograder.exercises.many_to_one.given import (
     OUTPUTS,
     expect_answer,
+    expect_current,
     expect_fresh_start,
     expect_parts,
     leaves_of,
@@ -119,6 +120,22 @@ def test_fresh_start(submission, sizes, draw):
     expect_fresh_start(model, reference, lambda: draw("B T D"), names="prediction", dims=DIMS, sizes=sizes)
 
 
+@points(0)
+@rule("values")
+@needs(test_fresh_start)
+def test_follows_its_parameters(submission, sizes, draw):
+    """After its parameters have changed, by training or by loading, it computes with the new ones."""
+    expect_current(
+        submission,
+        lambda reference: filled_model(submission, draw, reference),
+        [Reference(draw) for _ in range(3)],
+        draw("B T D"),
+        names="prediction",
+        dims=DIMS,
+        sizes=sizes,
+    )
+
+
 @points(0.5)
 @rule("generality")
 @needs(test_matches_torch)
@@ -162,6 +179,7 @@ def test_gradients(submission, sizes, draw):
         names=("x",),
         parameters=leaves_of(**reference.parts),
         draw=draw,
+        in_eval=True,
     )
 
 

@@ -1,5 +1,7 @@
 """`fit(model, x, y, steps, lr)`: full-batch Adam on the mean squared error."""
 
+from contextlib import suppress
+
 import torch
 
 from autograder.checking import (
@@ -14,9 +16,20 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.exercises.many_to_one.given import OUTPUTS, Network, expect_losses, losses_in
+from autograder.checking.errors import StudentError
+from autograder.exercises.many_to_one.given import (
+    OUTPUTS,
+    Network,
+    expect_long_training,
+    expect_losses,
+    losses_in,
+)
 
 STEPS, LR = 6, 0.05
+LONG, FAR = 105, 0.1
+"""Steps enough for a patience of a hundred, and a step size with which the losses stay above the first."""
+BEYOND = 1e300
+"""A step size with which the second loss is infinite, and those after it are no numbers."""
 
 
 def data(draw, outputs=OUTPUTS, dtype=torch.float64):
@@ -86,7 +99,6 @@ def test_any_size(submission, sizes, draw):
     """It works for one step, one sequence, one time step and one output."""
     for other, outputs, steps, context in (
         (sizes, OUTPUTS, 1, "with one step of training"),
-        (sizes, OUTPUTS, 40, "with many steps of training"),
         (sizes.but(D=1), 1, STEPS, "with one feature and one output"),
         (sizes.but(B=1), OUTPUTS, STEPS, "with one sequence (B = 1)"),
         (sizes.but(T=1), OUTPUTS, STEPS, "with one time step (T = 1)"),
@@ -99,6 +111,23 @@ def test_any_size(submission, sizes, draw):
             answer = submission.fit(network.given, x, y, steps, LR)
             expect_losses(answer, network.train(x, y, steps, LR), network)
             network.expect_trained(before)
+
+
+@points(0)
+@rule("generality")
+@needs(test_losses, test_parameters)
+def test_goes_on(submission, sizes, draw):
+    """It trains all its steps with all of lr, and keeps the last weights, also where losses rise."""
+    here = draw.at(sizes.but(T=1))  # steps cost, and this is about the updates
+    network, x = Network(submission, here), here("B T D")
+    # A model that is all but right: the first update, as long as any of Adam's, takes it far away.
+    y = network(x).detach() + 0.001 * here(f"B {OUTPUTS}")
+    answer = submission.fit(network.given, x, y, LONG, FAR)
+    expect_long_training(answer, network.train(x, y, LONG, FAR), network)
+    x, y = data(here)
+    # To say aloud, by an exception, that training has gone wrong is no fault.
+    with suppress(StudentError), case("with losses that grow beyond all numbers"):
+        losses_in(submission.fit(Network(submission, here).given, x, y, STEPS, BEYOND), STEPS)
 
 
 @points(0)
@@ -142,7 +171,10 @@ def test_data_untouched(submission, sizes, draw):
     network, (x, y) = Network(submission, here), data(here)
     arguments = (network.given, x, y, STEPS, LR)
     expect_untouched(
-        submission.fit.run(arguments), (None, x, y, STEPS, LR), ("model", "x", "y", "steps", "lr")
+        submission.fit.run(arguments),
+        (None, x, y, STEPS, LR),
+        ("model", "x", "y", "steps", "lr"),
+        unjudged=("mode", "gradients"),
     )
 
 

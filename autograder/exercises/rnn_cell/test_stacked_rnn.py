@@ -5,6 +5,7 @@ from autograder.checking import (
     expect,
     expect_device_neutral,
     expect_dtypes,
+    expect_follows,
     expect_gradients,
     expect_untouched,
     hidden,
@@ -49,6 +50,27 @@ def test_matches_torch(submission, sizes, draw):
     rnn, x, h_0 = reference_rnn(draw), draw("B T D"), draw("L B H")
     answer = submission.stacked_rnn(hand_over(submission, rnn), x, h_0)
     expect(answer, rnn(x, h_0), **RESULTS, sizes=sizes)
+
+
+@points(0)
+@rule("values")
+@needs(test_matches_torch)
+def test_follows_the_weights(submission, sizes, draw):
+    """After the RNN's weights have changed, it computes with the new ones."""
+    here = draw.at(sizes.but(T=2, L=2))
+    networks, x, h_0 = [reference_rnn(here) for _ in range(3)], here("B T D"), here("L B H")
+    states = [dict(rnn.state_dict()) for rnn in networks]
+    right = dict(zip(map(id, states), networks, strict=True))
+    given = hand_over(submission, networks[0])
+    expect_follows(
+        submission,
+        given,
+        lambda: submission.stacked_rnn.promise(given, x, h_0),
+        lambda held: right[id(held)](x, h_0),
+        states,
+        **RESULTS,
+        sizes=here.sizes,
+    )
 
 
 @points(0.5)

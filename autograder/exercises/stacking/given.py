@@ -1,5 +1,6 @@
 """The reference stack in the course's per-gate parameters, and a way to see where a stack drops numbers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -19,7 +20,15 @@ from autograder.checking import (
     make_module,
     recorded,
 )
-from autograder.exercises.per_gate import GATES, NAMES
+from autograder.exercises.per_gate import (
+    GATES,
+    LARGE,
+    NAMES,
+    SMALL,
+    expect_small_start,
+    not_xavier,
+    starting_sizes,
+)
 
 STACK = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 HEADED = {"names": ("logits", "h_n", "c_n"), "dims": ("B T D", "L B H", "L B H")}
@@ -141,6 +150,28 @@ def expect_parameters(module: Target, kind: str, sizes: Sizes, *, proj: bool = F
     expect_registered(seen, stack_shapes(sizes, proj=proj), kind)
 
 
+def expect_xavier_layers(kind: str, submission: Submission, draw: Draw) -> dict[str, torch.Tensor]:
+    """Every matrix starts Xavier-uniform, and the layers' biases at zero; returns large parameters."""
+    starts = []
+    for span in (LARGE, SMALL):
+        input_size, hidden_size = starting_sizes(draw, span)
+        starts.append(new_stack(submission, kind, draw.sizes.but(D=input_size, H=hidden_size)).parameters())
+    if starts[0].get("proj.bias", torch.zeros(1)).any():
+        fail("The bias of `proj` does not start at zero. What does `nn.Linear` put there?")
+    start, small = (
+        {name: v for name, v in each.items() if ".W_" in name or name == "proj.weight"} for each in starts
+    )
+    for name, value in start.items():
+        if said := not_xavier([value]):
+            fail(
+                f"`{name}`, of shape {tuple(value.shape)}, does not start Xavier-uniform: {said}. See "
+                "`nn.init.xavier_uniform_`."
+            )
+    expect_small_start(small)
+    expect_zero_biases(starts[0])
+    return start
+
+
 def expect_zero_biases(start: Mapping[str, torch.Tensor]) -> None:
     """The layers' biases start at zero, as the given layer's do."""
     for name, value in start.items():
@@ -155,12 +186,22 @@ def expect_zero_biases(start: Mapping[str, torch.Tensor]) -> None:
 # was given can be read from what the stack returns, number by number, and with it every dropped number.
 
 SLOPE, SHIFT, WIDE_OPEN = 0.5, 0.3, 40.0
-SEEN_THROUGH = {"B": 80, "T": 2, "H": 16}
-"""Sizes for reading dropout: 2,560 numbers, of which the share dropped is known to 0.9 per cent."""
-SHARE = 0.065
-"""How far the share of dropped numbers may be from `p`: six standard deviations where 7 in 10 are seen."""
+DEVIATIONS = 6.5
+"""How many standard deviations the share of dropped numbers may be from `p`: once in 10 ** 10 it is more."""
 ALIKE = 0.85
-"""From this share of equal choices on, neighbours are not drawn independently; chance gives 0.58."""
+"""From this share of equal choices on, neighbours are not drawn independently. Chance gives 0.68 at most, and
+for 720 pairs and more that is ten standard deviations away."""
+
+
+def seen_through_sizes(draw: Draw) -> Sizes:
+    """Draw sizes for reading dropout: 1,440 numbers and more."""
+    width = draw.size(12, 18)
+    return draw.sizes.but(B=draw.size(60, 90), T=draw.size(2, 3), D=width, H=width)
+
+
+def drawn_rate(draw: Draw) -> float:
+    """Draw a rate of dropout for which `p` and `1 - p` are told apart."""
+    return draw.size(20, 40) / 100
 
 
 def see_through(draw: Draw, *, proj: bool = False) -> dict[str, torch.Tensor]:
@@ -195,30 +236,32 @@ def layer_input(hidden: torch.Tensor) -> torch.Tensor:
     return (torch.atanh(torch.atanh(hidden.double())) - SHIFT) / SLOPE
 
 
-def expect_dropped(given: torch.Tensor, whole: torch.Tensor, place: str, tell: str = "") -> torch.Tensor:
-    """`given` is `whole` after dropout of `RATE`: some zero, the rest scaled up. Returns what is kept.
+def expect_dropped(
+    given: torch.Tensor, whole: torch.Tensor, rate: float, place: str, tell: str = ""
+) -> torch.Tensor:
+    """`given` is `whole` after dropout of `rate`: some zero, the rest scaled up. Returns what is kept.
 
     `place` says in words where that is, as in `"between layer 0 and layer 1"`.
     """
     kept = ~(given.abs() < 0.5 * whole.abs())
     if not torch.isfinite(given).all():
         fail(
-            f"In training with dropout={RATE}, the numbers {place} are larger than dropout makes them, which "
+            f"In training with dropout={rate}, the numbers {place} are larger than dropout makes them, which "
             f"scales by 1 / (1 - p). Is it applied once there, and nowhere else?{tell}"
         )
     if kept.all() and torch.allclose(given, whole, rtol=1e-3, atol=1e-6):
-        fail(f"In training with dropout={RATE}, no number {place} is dropped.{tell}")
+        fail(f"In training with dropout={rate}, no number {place} is dropped.{tell}")
     seen, right = given[kept], whole[kept]
-    if not torch.allclose(seen * (1 - RATE), right, rtol=1e-3, atol=1e-6):
+    if not torch.allclose(seen * (1 - rate), right, rtol=1e-3, atol=1e-6):
         unscaled = torch.allclose(seen, right, rtol=1e-3, atol=1e-6)
         what = "are not scaled up" if unscaled else "are neither zero nor scaled by 1 / (1 - p)"
         fail(
-            f"In training with dropout={RATE}, the numbers {place} that are not dropped {what}. "
+            f"In training with dropout={rate}, the numbers {place} that are not dropped {what}. "
             f"Dropout divides what it keeps by 1 - p, and changes nothing else.{tell}"
         )
     share = 1 - kept.double().mean().item()
-    if abs(share - RATE) > SHARE:
-        fail(f"In training with dropout={RATE}, {share:.0%} of the numbers {place} are dropped.{tell}")
+    if abs(share - rate) > DEVIATIONS * math.sqrt(rate * (1 - rate) / kept.numel()):
+        fail(f"In training with dropout={rate}, {share:.0%} of the numbers {place} are dropped.{tell}")
     return kept
 
 

@@ -16,6 +16,7 @@ from autograder.checking import (
     expect,
     expect_device_neutral,
     expect_dtypes,
+    expect_follows,
     expect_untouched,
 )
 from autograder.exercises.stacking.given import RATE, filled_stack, inputs, new_stack, stack_parameters
@@ -101,6 +102,31 @@ def expect_any_size(
         with case(context):
             expect(answer(), reference(held, *given), **form, sizes=other)
     return stack, parameters
+
+
+def expect_stack_follows(
+    submission: Submission,
+    kind: str,
+    reference: Callable[..., Any],
+    draw: Draw,
+    *,
+    proj: bool = False,
+    **form: Any,
+) -> None:
+    """A stack computes with the parameters that it has at the time, in training and in eval()."""
+    here = draw.at(draw.sizes.but(L=2, T=2))
+    states = [stack_parameters(here, proj=proj) for _ in range(3)]
+    x, state = inputs(here)
+    stack = filled_stack(submission, kind, here.sizes, states[0])
+    expect_follows(
+        submission,
+        stack,
+        lambda: stack.promise(x, state),
+        lambda held: reference(held, x, state),
+        states,
+        **form,
+        sizes=here.sizes,
+    )
 
 
 def expect_inputs_untouched(submission: Submission, kind: str, draw: Draw) -> None:

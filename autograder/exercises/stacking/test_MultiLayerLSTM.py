@@ -1,7 +1,5 @@
 """`class MultiLayerLSTM(nn.Module)`: the stack with a linear layer on top, and dropout before it too."""
 
-import math
-
 import torch
 
 from autograder.checking import (
@@ -19,13 +17,12 @@ from autograder.checking import (
 from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.stacking.given import (
     HEADED,
-    RATE,
-    SEEN_THROUGH,
+    drawn_rate,
     expect_dropped,
     expect_independent,
     expect_parameters,
     expect_same_state,
-    expect_zero_biases,
+    expect_xavier_layers,
     filled_stack,
     inputs,
     layer_input,
@@ -34,6 +31,7 @@ from autograder.exercises.stacking.given import (
     run_headed,
     run_stack,
     see_through,
+    seen_through_sizes,
     shaped,
     stack_parameters,
     zero_state,
@@ -44,6 +42,7 @@ from autograder.exercises.stacking.rules import (
     expect_no_dropout_after_eval,
     expect_own_device,
     expect_own_dtype,
+    expect_stack_follows,
 )
 
 KIND = "MultiLayerLSTM"
@@ -82,21 +81,7 @@ def test_shape(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weight of `proj` starts Xavier-uniform, its bias at zero; the layers start as given."""
-    start = new_stack(submission, KIND, sizes.but(D=36, H=60)).parameters()
-    if start["proj.bias"].any():
-        fail("The bias of `proj` does not start at zero. What does `nn.Linear` put there?")
-    for name, value in start.items():
-        if ".W_" in name or name == "proj.weight":
-            bound = math.sqrt(6 / sum(value.shape))
-            largest = value.abs().max().item()
-            spread = value.double().std().item()
-            even = abs(spread - bound / math.sqrt(3)) < 0.08 * bound
-            if not (0.95 * bound < largest <= 1.001 * bound and even):
-                fail(
-                    f"`{name}`, of shape {tuple(value.shape)}, does not start Xavier-uniform: its numbers "
-                    f"reach {largest:.3f} with a spread of {spread:.3f}. See `nn.init.xavier_uniform_`."
-                )
-    expect_zero_biases(start)
+    expect_xavier_layers(KIND, submission, draw)
 
 
 @points(0.5)
@@ -128,6 +113,14 @@ def test_any_size(submission, sizes, draw):
 
 
 @points(0)
+@rule("values")
+@needs(test_matches_torch)
+def test_follows_its_parameters(submission, sizes, draw):
+    """After its parameters have changed, by training or by loading, it computes with the new ones."""
+    expect_stack_follows(submission, KIND, run_headed, draw, proj=True, **HEADED)
+
+
+@points(0)
 @rule("gradient")
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
@@ -144,6 +137,7 @@ def test_gradients(submission, sizes, draw):
         parameters=leaves,
         draw=two,
         tell="Is something detached between two layers, before `proj`, or in the states?",
+        in_eval=True,
     )
 
 
@@ -184,13 +178,13 @@ def test_evaluation(submission, sizes, draw):
 @needs(test_evaluation)
 def test_dropout(submission, sizes, draw):
     """In training, dropout acts between the layers and once more before `proj`, and nowhere else."""
-    wide = sizes.but(**SEEN_THROUGH, D=SEEN_THROUGH["H"])
+    wide, rate = seen_through_sizes(draw), drawn_rate(draw)
     tell = " Here the top layer's output is dropped as well, before `proj` reads it."
     calls = []
     for layers in (1, 2, 3):
         here = draw.at(wide.but(L=layers))
         parameters, (x, state) = see_through(here, proj=True), inputs(here)
-        model = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
+        model = filled_stack(submission, KIND, here.sizes, parameters, dropout=rate)
         model.train()
         calls.append((here.sizes, model.promise(x, state), parameters, x, state))
     for other, answer, parameters, x, state in calls:
@@ -200,22 +194,23 @@ def test_dropout(submission, sizes, draw):
         expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
         top = logits.double() - parameters["proj.bias"]
         if layers == 1:
-            if (logits == 0).double().mean() > RATE / 2:
+            if (logits == 0).double().mean() > rate / 2:
                 fail("In training with dropout, many logits are zero. Dropout belongs before `proj`.")
             with case("with one layer"):
-                expect_independent(expect_dropped(top, below, "before `proj`", tell), "before `proj`")
+                expect_independent(expect_dropped(top, below, rate, "before `proj`", tell), "before `proj`")
             continue
         kept = top.abs() > 1e-6
-        given = layer_input(top[kept] * (1 - RATE))
+        given = layer_input(top[kept] * (1 - rate))
         with case(f"with {'two' if layers == 2 else 'three'} layers"):
             if kept.double().mean() > 0.99:
-                fail(f"In training with dropout={RATE}, no number before `proj` is dropped.{tell}")
+                fail(f"In training with dropout={rate}, no number before `proj` is dropped.{tell}")
             if layers == 2:
                 expect_dropped(
                     given,
                     below[kept],
+                    rate,
                     "between layer 0 and layer 1",
                     " There is a dropout between the layers and another before `proj`, each drawn by itself.",
                 )
             elif (given.abs() > 1e-6).double().mean() > 0.99:
-                fail(f"In training with dropout={RATE}, no number between layer 1 and layer 2 is dropped.")
+                fail(f"In training with dropout={rate}, no number between layer 1 and layer 2 is dropped.")

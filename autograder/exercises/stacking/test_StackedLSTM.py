@@ -1,7 +1,6 @@
 """`class StackedLSTM(nn.Module)`: LSTM layers on top of each other, as nn.LSTM(batch_first=True)."""
 
 import itertools
-import math
 
 import torch
 
@@ -21,14 +20,14 @@ from autograder.checking import (
 from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.stacking.given import (
     RATE,
-    SEEN_THROUGH,
     STACK,
     alike,
+    drawn_rate,
     expect_dropped,
     expect_independent,
     expect_parameters,
     expect_same_state,
-    expect_zero_biases,
+    expect_xavier_layers,
     filled_stack,
     inputs,
     layer_input,
@@ -36,6 +35,7 @@ from autograder.exercises.stacking.given import (
     run_bottom,
     run_stack,
     see_through,
+    seen_through_sizes,
     shaped,
     stack_parameters,
     zero_state,
@@ -46,6 +46,7 @@ from autograder.exercises.stacking.rules import (
     expect_no_dropout_after_eval,
     expect_own_device,
     expect_own_dtype,
+    expect_stack_follows,
 )
 
 KIND = "StackedLSTM"
@@ -87,14 +88,7 @@ def test_shape(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """Every layer starts as the given layer does, with weights of its own."""
-    big = sizes.but(D=30, H=40)
-    start = new_stack(submission, KIND, big).parameters()
-    weights = {name: value for name, value in start.items() if ".W_" in name}
-    for name, value in weights.items():
-        bound = math.sqrt(6 / sum(value.shape))
-        if not 0.9 * bound < value.abs().max().item() <= 1.001 * bound:
-            fail(f"`{name}` does not start as the given `LSTMLayer` starts it: Xavier-uniform.")
-    expect_zero_biases(start)
+    weights = expect_xavier_layers(KIND, submission, draw)
     for one, other in itertools.combinations(weights, 2):
         if torch.equal(weights[one], weights[other]):
             fail(f"`{one}` and `{other}` start with the same numbers: make each layer anew.")
@@ -152,6 +146,14 @@ def test_any_depth(submission, sizes, draw):
         )
 
 
+@points(0)
+@rule("values")
+@needs(test_matches_torch)
+def test_follows_its_parameters(submission, sizes, draw):
+    """After its parameters have changed, by training or by loading, it computes with the new ones."""
+    expect_stack_follows(submission, KIND, run_stack, draw, **STACK)
+
+
 @points(0.5)
 @rule("gradient")
 @needs(test_matches_torch)
@@ -169,6 +171,7 @@ def test_gradients(submission, sizes, draw):
         parameters=leaves,
         draw=two,
         tell="Is something detached between two layers, or in the states that are returned?",
+        in_eval=True,
     )
     two = draw.at(sizes.but(L=2, T=2))
     stack = filled_stack(submission, KIND, two.sizes, stack_parameters(two), dropout=RATE)
@@ -242,10 +245,12 @@ def test_dropout_has_its_place(submission, sizes, draw):
 def test_dropout_between_layers(submission, sizes, draw):
     """In training, each number handed up to the next layer is dropped with probability p, else scaled up."""
 
+    wide, rate = seen_through_sizes(draw), drawn_rate(draw)
+
     def in_training(layers, calls):
-        here = draw.at(sizes.but(**SEEN_THROUGH, L=layers))
+        here = draw.at(wide.but(L=layers))
         parameters, (x, state) = see_through(here), inputs(here)
-        stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=RATE)
+        stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=rate)
         stack.train()
         promised = [stack.promise(x, state) for _ in range(calls)]
         outputs = (shaped(each(), STACK, here.sizes)[0] for each in promised)
@@ -254,7 +259,7 @@ def test_dropout_between_layers(submission, sizes, draw):
     both, below = in_training(layers=2, calls=2)
     of_three, below_of_three = in_training(layers=3, calls=1)
     place = "between layer 0 and layer 1"
-    first, second = (expect_dropped(layer_input(each), below, place) for each in both)
+    first, second = (expect_dropped(layer_input(each), below, rate, place) for each in both)
     expect_independent(first, place)
     if alike(first, second):
         fail("In training, two calls drop the same numbers. Dropout is drawn anew on every call.")
@@ -263,11 +268,12 @@ def test_dropout_between_layers(submission, sizes, draw):
     kept = top.abs() > 1e-6
     share = 1 - kept.double().mean().item()
     if share < 0.01:
-        fail(f"In training with dropout={RATE}, no number between layer 1 and layer 2 is dropped.")
+        fail(f"In training with dropout={rate}, no number between layer 1 and layer 2 is dropped.")
     # What layer 1 made can be read where layer 2 got it.
     expect_dropped(
-        layer_input(top[kept] * (1 - RATE)),
+        layer_input(top[kept] * (1 - rate)),
         below_of_three[kept],
+        rate,
         "between layer 0 and layer 1, where those above them are kept,",
         " Each pair of layers has a dropout of its own.",
     )

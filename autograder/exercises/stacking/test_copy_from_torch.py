@@ -6,7 +6,9 @@ from torch import nn
 from autograder.checking import (
     case,
     expect_device_neutral,
+    expect_module_untouched,
     expect_not_shared,
+    expect_settings_untouched,
     fail,
     needs,
     points,
@@ -15,7 +17,7 @@ from autograder.checking import (
 from autograder.exercises.per_gate import (
     HOLDER,
     by_gate,
-    expect_trainable_copies,
+    expect_copied_in_place,
     not_copied,
     own_or_bare,
 )
@@ -43,15 +45,21 @@ def own_stack(submission, sizes):
     return own_or_bare(submission, "StackedLSTM", made_with, stack_shapes(sizes), "StackHolder", STACK_HOLDER)
 
 
-def copied(submission, sizes, lstm, dtype=torch.float64):
-    """The student's stack after the copy, and the nn.LSTM on their side that it was copied from."""
+def both_stacks(submission, sizes, lstm, dtype=torch.float64):
+    """The student's stack, and the nn.LSTM on their side that is to be copied into it."""
     given = submission.given(
         "LSTM", sizes.D, sizes.H, sizes.L, batch_first=True, state=lstm.state_dict(), dtype=dtype
     )
     stack = own_stack(submission, sizes)
     stack.to(dtype)
-    submission.copy_from_torch.later(stack, given)
     return stack, given
+
+
+def copied(submission, sizes, lstm, dtype=torch.float64):
+    """The student's stack after the copy."""
+    stack, given = both_stacks(submission, sizes, lstm, dtype)
+    submission.copy_from_torch.later(stack, given)
+    return stack
 
 
 def expect_same_weights(held, lstm):
@@ -96,7 +104,7 @@ def _listed(names):
 def test_same_weights(submission, sizes, draw):
     """After the copy both stacks compute the same, in every layer."""
     lstm = reference_lstm(draw)
-    stack, _ = copied(submission, sizes, lstm)
+    stack = copied(submission, sizes, lstm)
     expect_same_weights(stack.state_dict(), lstm)
 
 
@@ -114,7 +122,7 @@ def test_any_size(submission, sizes, draw):
     ):
         lstm = reference_lstm(draw.at(other))
         with case(context):
-            stack, _ = copied(submission, other, lstm)
+            stack = copied(submission, other, lstm)
         copies.append((stack.method("state_dict").promise(), lstm, context))
     for held, lstm, context in copies:
         with case(context):
@@ -141,10 +149,10 @@ def test_device(submission, sizes, draw):
 @rule("registration")
 @needs(test_same_weights)
 def test_still_trainable(submission, sizes, draw):
-    """The copy happens outside the graph: the parameters are still registered and ask for gradients."""
+    """The copy is in place and outside the graph: the same parameters, still asking for gradients."""
     sizes = sizes.but(L=2)
-    stack, _ = copied(submission, sizes, reference_lstm(draw.at(sizes)))
-    expect_trainable_copies(stack, stack_shapes(sizes))
+    both = both_stacks(submission, sizes, reference_lstm(draw.at(sizes)))
+    expect_copied_in_place(submission, *both, stack_shapes(sizes))
 
 
 @points(0.5)
@@ -154,18 +162,19 @@ def test_is_a_copy(submission, sizes, draw):
     """The nn.LSTM is left as it was, and changing it afterwards does not change the copy."""
     sizes = sizes.but(L=2)
     lstm = reference_lstm(draw.at(sizes))
-    stack, given = copied(submission, sizes, lstm)
-    of_given, of_stack = given.method("state_dict").promise(), stack.method("state_dict").promise()
-    trainable, after, before = given.describe().trainable, of_given(), of_stack()
-    for name, value in lstm.state_dict().items():
-        if name not in after or not torch.equal(after[name], value):
-            fail(f"The copy changed `lstm.{name}`, which it should only read.")
-        if name not in trainable:
-            fail(f"After the copy `lstm.{name}` no longer asks for gradients; it should only be read.")
+    stack, given = both_stacks(submission, sizes, lstm)
+    copy = submission.copy_from_torch.run_promise((stack, given))
+    of_given, of_stack = given.state_dict_promise(), stack.state_dict_promise()
     given.load_state_dict({name: torch.zeros_like(value) for name, value in lstm.state_dict().items()})
-    now = stack.state_dict()
+    afterwards = stack.state_dict_promise()
+    call, held, before, after = copy(), of_given(), of_stack(), afterwards()
+    for name, value in lstm.state_dict().items():
+        if name not in held or not torch.equal(held[name], value):
+            fail(f"The copy changed `lstm.{name}`, which it should only read.")
+    expect_module_untouched(call, 1, "lstm")
+    expect_settings_untouched(call)
     for name in stack_shapes(sizes):
-        expect_not_shared(before[name], now[name], name)
+        expect_not_shared(before[name], after[name], name)
 
 
 @points(0)
@@ -176,10 +185,11 @@ def test_dtype(submission, sizes, draw):
     sizes = sizes.but(L=2)
     copies = []
     for dtype in (torch.float32, torch.bfloat16):
-        with case(f"with a stack in {dtype}"):
-            stack, _ = copied(submission, sizes, reference_lstm(draw.at(sizes), dtype), dtype)
+        stack = copied(submission, sizes, reference_lstm(draw.at(sizes), dtype), dtype)
         copies.append((stack.method("state_dict").promise(), dtype))
-    for held, dtype in copies:
-        for name, value in held().items():
+    for taken, dtype in copies:
+        with case(f"with a stack in {dtype}"):
+            held = taken()
+        for name, value in held.items():
             if value.dtype != dtype:
                 fail(f"After the copy `{name}` is {value.dtype}, not {dtype}.")

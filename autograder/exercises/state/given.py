@@ -173,6 +173,12 @@ class Bench:
         parts = {"lstm": self.lstm, "fc": self.fc}
         return {f"{part}.{n}": p.detach() for part, m in parts.items() for n, p in m.named_parameters()}
 
+    def prediction(self, x: torch.Tensor, state: Any) -> torch.Tensor:
+        """What the network gives for a chunk as it is now."""
+        with torch.no_grad():
+            prediction: torch.Tensor = self.fc(self.lstm(x, state)[0])
+        return prediction
+
     def leave_gradients(self) -> None:
         """Leave the network with gradients of an earlier backward pass."""
         self.submission.given("stale", source=TRAINING, dtype=None)(self.model)

@@ -1,0 +1,105 @@
+"""Notes what a call changes that outlives it: torch's settings, and the modules that it was given.
+
+A module's numbers are looked at outside; here it is what no number shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.worker.calls.printed import Printed
+from autograder.worker.watching import unwatched
+
+
+class Left:
+    """The settings of torch that the calls of one check have left otherwise than they found them, by name."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note what the block leaves behind. The default device is put back, as the others are elsewhere."""
+        before = _settings()
+        try:
+            yield
+        finally:
+            after = _settings()
+            if after != before:
+                self.names |= {name for name, value in after.items() if value != before[name]}
+                if after["device"] != before["device"]:
+                    torch.set_default_device(before["device"])
+
+    def of_call_in_float32(self, target: Callable[..., Any], arguments: Callable[[], Any]) -> None:
+        """Note what a call leaves where float32 is the default, as it is for students.
+
+        Under the checks' own default nobody would see that it sets that. How it ends is for other checks.
+        """
+        args, kwargs = arguments()
+        before = torch.get_default_dtype()
+        with Printed(), suppress(Exception, SystemExit):
+            torch.set_default_dtype(torch.float32)
+            with torch.enable_grad(), self.noted():
+                target(*args, **kwargs)
+        torch.set_default_dtype(before)
+
+
+def _settings() -> dict[str, Any]:
+    return {
+        "gradients": torch.is_grad_enabled() and not torch.is_inference_mode_enabled(),
+        "dtype": torch.get_default_dtype(),
+        "device": _default_device(),
+    }
+
+
+def _default_device() -> torch.device | None:
+    """`None` where nobody has set one. torch's own function asks for a GPU where that is the default."""
+    context = getattr(getattr(torch, "_GLOBAL_DEVICE_CONTEXT", None), "device_context", None)
+    return getattr(context, "device", None)
+
+
+class Marks:
+    """What modules carry besides their numbers, as it was before a call: modes, and what gradients need.
+
+    Parameters without a gradient get one for the time of the call: who clears gradients clears it, too.
+    """
+
+    def __init__(self, arguments: Sequence[Any]) -> None:
+        with unwatched():
+            self._modules = {
+                place: _Marked(module)
+                for place, module in enumerate(arguments)
+                if isinstance(module, nn.Module)
+            }
+
+    def changed(self) -> list[tuple[int, str]]:
+        """What is otherwise now: the argument's position and `"mode"`, `"trainable"` or `"gradients"`."""
+        with unwatched():
+            return [(place, kind) for place, marked in self._modules.items() for kind in marked.changed()]
+
+
+class _Marked:
+    def __init__(self, module: nn.Module) -> None:
+        self._modes = [(part, part.training) for part in module.modules()]
+        self._parameters = [(each, each.requires_grad) for each in module.parameters()]
+        self._lent = [each for each, trainable in self._parameters if trainable and each.grad is None]
+        for each in self._lent:
+            each.grad = torch.ones_like(each)
+        self._gradients = [(each, each.grad.clone()) for each, _ in self._parameters if each.grad is not None]
+
+    def changed(self) -> list[str]:
+        found = []
+        if any(part.training is not mode for part, mode in self._modes):
+            found.append("mode")
+        if any(each.requires_grad is not trainable for each, trainable in self._parameters):
+            found.append("trainable")
+        if not all(each.grad is not None and torch.equal(each.grad, was) for each, was in self._gradients):
+            found.append("gradients")
+        for each in self._lent:
+            each.grad = None
+        return found
