@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,9 +99,18 @@ def quick_workers(quick_parent: WarmParent) -> Iterator[WarmParent]:
     """Workers that are soon out of time, for tests in which something hangs; none outlives its test."""
     import psutil
 
+    def left_over() -> list[psutil.Process]:
+        """Return the processes of workers: unlike the parent's copies they are in sessions of their own."""
+        parent, found = psutil.Process(quick_parent._process.pid), []
+        for child in parent.children(recursive=True):
+            with suppress(ProcessLookupError):
+                if os.getsid(child.pid) != os.getsid(parent.pid):
+                    found.append(child)
+        return found
+
     yield quick_parent
     deadline = time.monotonic() + 5
-    while left := psutil.Process(quick_parent._process.pid).children(recursive=True):
+    while left := left_over():
         assert time.monotonic() < deadline, f"still running: {left}"
         time.sleep(0.02)
 

@@ -41,6 +41,7 @@ def course(tmp_path_factory) -> Path:
     return here
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_the_page_ends_with_a_graded_submission(course):
     told = autograder_here("results", "11_gru_cell", "--json", "--course", course)

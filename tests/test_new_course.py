@@ -156,6 +156,7 @@ class TestEmpty:
         assert "cannot be an assignment's name" in refused("new-assignment", name, "--course", course)
         assert [path for path in (course / "source").iterdir() if path.is_dir()] == []
 
+    @pytest.mark.sweep
     @pytest.mark.slow
     def test_the_first_assignment_builds_holds_and_grades_as_it_is(self, course):
         """Everything the README of an empty course tells one to type, and a student's work after it."""

@@ -159,6 +159,7 @@ def test_every_release_has_the_page_as_it_is():
         assert not others, f"`autograder build` puts source/{name} into release/"
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_what_an_instructor_writes_on_the_page_goes_out(tmp_path):
     """With nbgrader's own command, and again over a release that was made read-only."""

@@ -45,6 +45,7 @@ def save(course: Path, find: str = "", replace: str = "") -> None:
     nbformat.write(notebook, course / "source" / LSTM / NOTEBOOK)
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_what_has_not_changed_is_not_built_again(course):
     def build(*options: str) -> str:
@@ -69,6 +70,7 @@ def test_what_has_not_changed_is_not_built_again(course):
     assert build("--force") == built
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_validation_is_not_repeated_and_says_the_same(course):
     (course / "source" / LSTM / "checks").mkdir()
@@ -119,6 +121,7 @@ hint = "Which activation has a gate?"
 """
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_watching_tells_of_every_save_and_builds_what_is_right(course):
     save(course, "    ### END SOLUTION", "")

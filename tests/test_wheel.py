@@ -83,6 +83,7 @@ def python(request, wheels, tmp_path) -> Path:
     return made
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_new_build_and_grade_from_wheels(python, tmp_path):
     where = run([python, "-c", "import autograder; print(autograder.__file__)"], tmp_path)

@@ -162,10 +162,11 @@ class Course:
         return read_folder(folder, f"{bundle.notebook}.ipynb")
 
     def _relatives(self, assignment: str) -> dict[str, frozenset[str]]:
-        """By the other released assignments, the names of their solution cells."""
-        found = {}
-        for path in sorted(self.folder("release", ".", ".").glob("*/*.ipynb")):
-            if path.parent.name == assignment:
+        """By the other assignments, released or not yet, the names of their solution cells."""
+        found: dict[str, frozenset[str]] = {}
+        folders = [self.folder(step, ".", ".") for step in ("release", "source")]
+        for path in (path for folder in folders for path in sorted(folder.glob("*/*.ipynb"))):
+            if path.parent.name == assignment or path.parent.name in found:
                 continue
             try:
                 cells = json.loads(path.read_bytes())["cells"]

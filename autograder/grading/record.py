@@ -71,7 +71,9 @@ def on_record(course: Course, bundle: Bundle) -> dict[str, datetime | None]:
 
     A verdict alone is no record. A notebook that was being written when its grader was killed is none either.
     """
-    unscored = case((and_(Grade.auto_score.is_(None), Grade.needs_manual_grade.is_(False)), 1), else_=0)
+    # Points that a person gave are a score, too: where a cell has them and no other, nothing is missing.
+    nobody = and_(Grade.auto_score.is_(None), Grade.manual_score.is_(None))
+    unscored = case((and_(nobody, Grade.needs_manual_grade.is_(False)), 1), else_=0)
     query = (
         select(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
         .select_from(Grade)

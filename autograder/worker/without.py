@@ -36,9 +36,9 @@ Perform = Callable[[dict[str, Any]], dict[str, Any]]
 class Without:
     """Parts of torch that do not work where a task is judged.
 
-    `operators` is a pattern that is searched in names such as `aten::lstm_cell`. `code` has pairs of a file,
-    as `torch/nn/modules/rnn.py`, and a pattern that matches the whole qualified name of what does not work of
-    it; a worker cannot read such a file. `say` is told to whoever calls one of them.
+    `operators` is a pattern that is searched in names such as `aten::conv2d`. `code` has pairs of a file,
+    as `torch/nn/modules/conv.py`, and a pattern that matches the whole qualified name of what does not work
+    of it; a worker cannot read such a file. `say` is told to whoever calls one of them.
     """
 
     operators: str

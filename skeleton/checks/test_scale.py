@@ -7,7 +7,7 @@ gets the student's functions as `submission`, sizes that are all different as `s
 docs/checks.md of lstm-autograder has all of it.
 """
 
-from autograder.checking import expect, expect_gradients, needs, points, rule
+from autograder.checking import expect, expect_gradients, needs, points, recorded, rule
 
 
 def given(draw):
@@ -15,8 +15,9 @@ def given(draw):
     return draw("B D"), draw("D")
 
 
+@recorded
 def reference(x, weight):
-    """The right answer; the student's is compared with it."""
+    """The right answer: what the task computes, which `@recorded` keeps from students."""
     return x * weight
 
 
