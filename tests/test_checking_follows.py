@@ -104,7 +104,7 @@ def test_one_that_follows_passes(kind):
         (Kept, "After a step of an optimizer: The results are those of the parameters from before"),
         (OutOfTheGraph, "After a step of an optimizer: The results are those of the parameters from before"),
         (OfTheLoad, "After a step of an optimizer: The results are those of the parameters from before"),
-        (FrozenByEval, "In eval(), after a step of an optimizer: The results are those of the parameters"),
+        (FrozenByEval, "In eval(), after load_state_dict(): The results are those of the parameters"),
         (Replaced, "After a step of an optimizer: The results are those of the parameters from before"),
         (OtherInEval, "In eval(): `y` has the right shape but not the right values"),
     ],

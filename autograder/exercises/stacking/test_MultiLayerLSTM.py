@@ -125,7 +125,7 @@ def test_follows_its_parameters(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients reach the input, both states and every parameter, those of `proj` too."""
-    two = draw.at(sizes.but(L=2))
+    two = draw.at(sizes.but(L=2, T=3))
     parameters = stack_parameters(two, proj=True)
     model = filled_stack(submission, KIND, two.sizes, parameters)
     leaves = as_leaves(parameters)

@@ -159,7 +159,7 @@ def test_follows_its_parameters(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients flow down through all layers to the input, both states and every parameter."""
-    two = draw.at(sizes.but(L=2))
+    two = draw.at(sizes.but(L=2, T=3))
     parameters = stack_parameters(two)
     stack = filled_stack(submission, KIND, two.sizes, parameters)
     leaves = as_leaves(parameters)
