@@ -114,7 +114,7 @@ def expect_stack_follows(
     **form: Any,
 ) -> None:
     """A stack computes with the parameters that it has at the time, in training and in eval()."""
-    here = draw.at(draw.sizes.but(L=2, T=1))
+    here = draw.at(draw.sizes.but(L=2, T=2))
     states = [stack_parameters(here, proj=proj) for _ in range(3)]
     x, state = inputs(here)
     stack = filled_stack(submission, kind, here.sizes, states[0])
