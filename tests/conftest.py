@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,20 +96,11 @@ def quick_parent() -> Iterator[WarmParent]:
 @pytest.fixture
 def quick_workers(quick_parent: WarmParent) -> Iterator[WarmParent]:
     """Workers that are soon out of time, for tests in which something hangs; none outlives its test."""
-    import psutil
-
-    def left_over() -> list[psutil.Process]:
-        """Return the processes of workers: unlike the parent's copies they are in sessions of their own."""
-        parent, found = psutil.Process(quick_parent._process.pid), []
-        for child in parent.children(recursive=True):
-            with suppress(ProcessLookupError):
-                if os.getsid(child.pid) != os.getsid(parent.pid):
-                    found.append(child)
-        return found
+    from helpers import workers_of
 
     yield quick_parent
     deadline = time.monotonic() + 5
-    while left := left_over():
+    while left := workers_of(quick_parent):
         assert time.monotonic() < deadline, f"still running: {left}"
         time.sleep(0.02)
 

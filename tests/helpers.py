@@ -12,12 +12,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import psutil
 from nbgrader import api
 
 from autograder import cli
@@ -241,3 +242,13 @@ def autograder(
         timeout=seconds,
         env={**os.environ, **environment},
     )
+
+
+def workers_of(parent: WarmParent) -> list[psutil.Process]:
+    """Return the processes of a parent's workers: unlike its copies they are in sessions of their own."""
+    home, found = psutil.Process(parent._process.pid), []
+    for child in home.children(recursive=True):
+        with suppress(ProcessLookupError):
+            if os.getsid(child.pid) != os.getsid(home.pid):
+                found.append(child)
+    return found

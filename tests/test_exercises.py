@@ -84,16 +84,16 @@ WRONG = [
     for name in variants.WRONG[task]
 ]
 ALONE = {
-    "gradient": {"gradient"},
+    "gradient": {"gradient", "mutation"},
     "dtype": {"dtype"},
     "device": {"device"},
     "generality": {"generality", "gradient"},
     "from-scratch": {"from-scratch", "registration"},
-    "mutation": {"mutation", "gradient"},
+    "mutation": {"mutation", "gradient", "values"},
 }
 """The rules whose checks may fail when only this one is broken: a torch module that does the work brings its
-own parameters, a backward pass may need the numbers that were overwritten, and gradients in eval() are those
-of a second call, which shows what is kept from the first."""
+own parameters, a backward pass may need the numbers that were overwritten, which a second call sees as well,
+gradients in eval() are those of a second call, and who freezes a given model leaves it frozen."""
 
 
 def notebook_of(notebook: str, task: str, source: str, without: Without | None = None) -> Submission:

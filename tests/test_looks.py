@@ -164,9 +164,9 @@ def test_gradients_of_a_checkpoint_are_left_as_they_were():
     module = Model().double()
     handle = Submission(Objects({"m": module}).perform)
     for _ in range(2):
-        _, backward = handle.m.run_and_backward(
+        _, backward = handle.m.run_and_backward_promise(
             (torch.ones(1, 3, dtype=torch.float64),), [torch.ones(1, 3, dtype=torch.float64)]
-        )
+        )()
         assert backward().parameters["fc.weight"].tolist() == [[1.0] * 3] * 3
         assert module.fc.weight.grad.tolist() == [[1.0] * 3] * 3
         assert module.fc.bias.grad is None

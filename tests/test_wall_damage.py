@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
 from helpers import (
     QUICK,
@@ -22,6 +21,7 @@ from helpers import (
     run_judge,
     scores,
     submission,
+    workers_of,
 )
 from wall_helpers import ALL, DEATHS, LOST, indented
 
@@ -181,7 +181,7 @@ def test_a_worker_that_was_left_is_waited_for(quick_workers: WarmParent):
     for _ in range(5):
         worker = left(quick_workers)
         assert before is None or before.report["exit"] == "killed"
-        assert len(psutil.Process(quick_workers._process.pid).children()) <= 2
+        assert len(workers_of(quick_workers)) <= 4  # a supervisor and a worker each
         before = worker
     quick_workers.wait_for_left()
     assert worker.report["exit"] == "killed"
@@ -204,14 +204,14 @@ def test_a_worker_is_prepared_once_and_used_or_ended(quick_workers: WarmParent):
     wait_for_the_children(quick_workers)
     with WarmParent(QUICK) as parent:
         parent.prepare()
-        prepared = parent._prepared
-    assert prepared is not None
+        assert parent._prepared is not None
+        _, prepared = parent._prepared
     assert prepared.report is not None, "its end was not waited for"
 
 
 def wait_for_the_children(workers: WarmParent) -> None:
     deadline = time.monotonic() + 2  # from its last word to its exit
-    while psutil.Process(workers._process.pid).children(recursive=True):
+    while workers_of(workers):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

@@ -159,7 +159,7 @@ def test_several_calls_have_the_time_of_one(quick_workers: WarmParent):
 import time, autograder.worker.objects as objects
 real, calls = objects._OPERATIONS["each"], []
 def each(self, request):
-    if not calls and len(request["requests"]) == 3:
+    if not calls and len(request["requests"]) > 1:
         calls.append(time.sleep(%s))
     return real(self, request)
 objects._OPERATIONS["each"] = each
@@ -167,7 +167,7 @@ objects._OPERATIONS["each"] = each
     assert scores(run_judge(submission(before=slow % 0.3), quick_workers)) == ALL
     graded = run_judge(submission(before=slow % 3), quick_workers)
     assert "timeout" in outcomes(graded, "lstm_gates").values()
-    assert scores(graded)["copy_from_torch"] == ALL["copy_from_torch"]
+    assert scores(graded)["lstm_cell"] > 0, "the tasks after it are judged in time"
 
 
 @pytest.mark.parametrize(
