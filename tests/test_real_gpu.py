@@ -34,8 +34,8 @@ def real(monkeypatch):
     seeding = torch.default_generator.manual_seed
 
     class InItsPlace(PretendDevice):
-        def __init__(self, device, origins, *, cudnn):
-            super().__init__(origins, {})
+        def __init__(self, device, origins, otherwise, *, cudnn):
+            super().__init__(origins, {}, otherwise)
             told.made.append(cudnn)
 
         def __enter__(self):

@@ -238,7 +238,7 @@ ROADS = {
         "return h[0], c[0]"
     ),
     "functions that the collector knows": Road(
-        "import gc, types\nimport torch._decomp.decompositions\n"
+        "import gc, types\nimport torch._decomp.decompositions\ngc.unfreeze()\n"
         "every = [f for f in gc.get_objects() if type(f) is types.FunctionType]\n"
         "one = next(f for f in every if f.__name__ == 'one_layer_lstm')\n"
         "out, (h_n, c_n) = one(x[None], (h, c), (w_ih, w_hh, b_ih, b_hh), True)\nreturn h_n, c_n"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.grading.marks import Mark
+from autograder.grading.verdict import NOT_WRITTEN
 
 REASONS = {
     "check_fault": "not graded: a check has a fault",
@@ -81,7 +82,9 @@ def _reasons(verdict: Mapping[str, Any]) -> dict[str, list[str]]:
         told.setdefault(verdict["status"], [f"The notebook as a whole: {REASONS[verdict['status']]}."])
     for task in verdict["tasks"]:
         for check in task["checks"]:
-            if check["rule"] == "from-scratch" and check["outcome"] == "failed":
+            # A blank answer fails that check, too: it is the first of its task.
+            borrowed = check["rule"] == "from-scratch" and check["outcome"] == "failed"
+            if borrowed and NOT_WRITTEN not in check["message"]:
                 told.setdefault("from_scratch", []).append(f"`{task['task']}`: {check['message']}")
     return told
 
