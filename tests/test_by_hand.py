@@ -128,6 +128,18 @@ def test_every_view_counts_what_a_person_gives(course):
     }
 
 
+def test_grading_again_asks_nobody_for_points_that_are_given(course):
+    graded(course)
+    give(course, "ada", essay=1.5, drawing=1)
+    verdict = course / "verdicts" / LSTM / "ada.json"
+    before, gave = verdict.stat(), {name: marks(course)["ada"][name] for name in (ESSAY, TASK)}
+    said = graded(course)
+    assert row(said, "ada")[:3] == ["ada", "graded", "12.5/13"]
+    assert {name: marks(course)["ada"][name] for name in (ESSAY, TASK)} == gave
+    after = verdict.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns), "it was judged again"
+
+
 @pytest.mark.slow
 def test_a_page_says_which_points_are_to_come(course):
     graded(course)

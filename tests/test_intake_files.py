@@ -118,6 +118,15 @@ def test_another_assignments_notebook_is_no_answer_to_this_one(graded, results):
     assert f"{said} Hand in your notebook as `{EXPECTED}`." in _note(graded, "other")
 
 
+@pytest.mark.parametrize("gone", ["release", "source"])
+def test_another_assignment_is_known_by_its_source_or_its_release(gone, ungraded, tmp_path):
+    root = copy(ungraded.root, tmp_path / "course")
+    shutil.rmtree(root / gone / "02_rnn_cell")
+    notebook = root / "submitted" / "other" / ASSIGNMENT / EXPECTED
+    told = autograder_here("check", notebook, "--json", "--course", root)
+    assert "is the notebook of 02_rnn_cell" in _findings(json.loads(told.stdout))["other_notebook"]
+
+
 @pytest.mark.slow
 def test_answers_are_found_in_a_notebook_without_names_and_in_anothers(results):
     assert (results["stripped"]["status"], results["stripped"]["score"]) == ("graded", 10.0)

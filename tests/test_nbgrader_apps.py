@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import sqlite3
+import stat
 import subprocess
 import sys
 import time
@@ -138,6 +139,10 @@ def test_the_gradebook_has_a_version_and_nbgrader_can_upgrade_it(course):
     with sqlite3.connect(course / "gradebook.db") as book:
         assert book.execute("SELECT version_num FROM alembic_version").fetchall() == [(version,)]
     assert LSTM in done(run(course, SCRIPTS / "nbgrader", "db", "assignment", "list"))
+
+
+def test_the_gradebook_that_generate_makes_is_for_its_owner_alone(empty_course):
+    assert stat.S_IMODE((empty_course / "gradebook.db").stat().st_mode) == 0o600
 
 
 @pytest.mark.slow

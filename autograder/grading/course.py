@@ -204,10 +204,17 @@ class Course:
     @contextmanager
     def gradebook(self) -> Iterator[Gradebook]:
         """The gradebook, opened; `UserError` if it is locked, read-only or broken."""
-        address = str(self.directory.db_url)
-        opener = self._openers.setdefault(address, Opener(address, self.directory.course_id, self.access))
-        with opener.open() as gradebook:
+        with self._opener.open() as gradebook:
             yield gradebook
+
+    def make_gradebook_file(self) -> None:
+        """Make the file of a gradebook that is not there yet, before nbgrader makes one that all may read."""
+        self._opener.make_file()
+
+    @property
+    def _opener(self) -> Opener:
+        address = str(self.directory.db_url)
+        return self._openers.setdefault(address, Opener(address, self.directory.course_id, self.access))
 
     @cached_property
     def _openers(self) -> dict[str, Opener]:

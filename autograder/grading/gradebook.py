@@ -66,16 +66,16 @@ class Opener:
         url = patient_url(self._db_url)
         with _told(url):
             if self._gradebook is None:
-                self._make_file(url)
+                self.make_file()
                 self._gradebook = Gradebook(url, self._course_id)
             try:
                 yield self._gradebook
             finally:
                 self._gradebook.close()  # rolls back; another session and connection are made when needed
 
-    def _make_file(self, url: URL) -> None:
+    def make_file(self) -> None:
         """Make an SQLite file before SQLite does: an empty one is a new database, and its mode is ours."""
-        path = sqlite_file(url)
+        path = sqlite_file(patient_url(self._db_url))
         if path is not None:
             with suppress(OSError):  # there already, or it cannot be made: SQLite says why
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))

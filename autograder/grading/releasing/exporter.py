@@ -27,6 +27,11 @@ class ReleaseExporter(NotebookExporter):
     It is made when nbgrader has copied the assignment's other files, and before it sets their permissions.
     """
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if isinstance(self.parent, GenerateAssignment):  # it opens the gradebook later
+            _course_of(self.parent).make_gradebook_file()
+
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
         output, resources = super().from_filename(filename, resources=resources, **kwargs)
         if isinstance(self.parent, GenerateAssignment):
@@ -38,10 +43,14 @@ class ReleaseExporter(NotebookExporter):
         return output, resources
 
     def _complete(self, converter: Any, names: Any, released: str) -> None:
-        course = Course(Path(converter.coursedir.root), converter.config, converter.coursedir)
+        course = _course_of(converter)
         if not any(map(check_task, nbformat.reads(released, as_version=4).cells)):
             return  # none of ours: nbgrader alone grades it
         bundle = course.bundle_of(names["assignment"], names["notebook"], released)
         made = handout(course, bundle)
         made.write(course.folder("release", ".", names["assignment"]))
         write_page(course, names["assignment"])
+
+
+def _course_of(converter: Any) -> Course:
+    return Course(Path(converter.coursedir.root), converter.config, converter.coursedir)
