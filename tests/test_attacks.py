@@ -114,7 +114,7 @@ def test_there_are_as_many_as_promised():
 
 
 def test_what_the_documentation_names_is_there():
-    table = (ROOT / "docs/security.md").read_text(encoding="utf-8").partition("| attack | layers")[2]
+    table = (ROOT / "tests/attacks/README.md").read_text(encoding="utf-8").partition("| attack | layers")[2]
     rows = [line for line in table.splitlines() if line.startswith("| ")]
     named = {name for line in rows for cell in line.split("|")[2:] for name in re.findall("`([^`]+)`", cell)}
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
