@@ -22,6 +22,8 @@ from autograder.grading.unusual import unusual_code
         ("import base64\nexec(bytes.fromhex('31').decode())", "exec(…)"),
         ("eval('torch.' + '_C')", "_C"),
         ("import ctypes", "import ctypes"),
+        ("!ls\nx = !ls\nimport ctypes", "import ctypes"),
+        ("%%time\nnn.LSTM?\n?nn.LSTM\nimport ctypes", "import ctypes"),
         ("__import__('ctypes')", "import …"),
         ("import importlib\nimportlib.import_module('autograder.worker.objects')", "import …"),
         ("import gc\nfor o in gc.get_objects(): pass", "get_objects"),

@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from autograder.checking.parse import parse_cell
+
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TORCH_ROOTS = {"torch", "nn", "F"}
-_MAGIC = re.compile(r"^(\s*)([\w., ]+=\s*)?[%!].*$")
 
 
 def forbidden_uses(cells: Mapping[str, str], task: str, pattern: str) -> list[tuple[str, int, str]]:
@@ -71,12 +72,8 @@ class _Statement:
 
 @lru_cache(maxsize=64)  # the same cells are read for every check
 def _parsed(source: str) -> tuple[_Statement, ...]:
-    for text in (source, _without_magics(source, "pass"), _without_magics(source, "")):
-        try:
-            return tuple(map(_Statement, ast.parse(text).body))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return ()
+    tree = parse_cell(source)
+    return tuple(map(_Statement, tree.body)) if tree else ()
 
 
 def _reachable(statements: list[tuple[str, _Statement]], task: str) -> list[tuple[str, _Statement]]:
@@ -204,8 +201,3 @@ class _Reader(ast.NodeVisitor):
         if isinstance(node, ast.Name) and node.id in self.roots:
             return ".".join([node.id, *reversed(parts)])
         return ""
-
-
-def _without_magics(source: str, instead: str) -> str:
-    """Put something in the place of `%magic` and `!shell` lines and of `x = !shell`, which are not Python."""
-    return "\n".join(_MAGIC.sub(rf"\1{instead}", line) for line in source.splitlines())

@@ -18,6 +18,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.checking.parse import parse_cell
 from autograder.grading.bundle import DEMONSTRATION, Bundle, check_task, grade_id, is_grade, is_solution, tags
 from autograder.grading.verdict import Finding
 from autograder.jupyter.inside import is_holding
@@ -272,11 +273,8 @@ def _same_id(one: NotebookNode, other: NotebookNode) -> bool:
 def _defined_names(cell: NotebookNode) -> set[str]:
     if cell.get("cell_type") != "code":
         return set()
-    try:
-        body = ast.parse(cell["source"]).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return set(_names(body))
+    tree = parse_cell(cell["source"])
+    return set(_names(tree.body)) if tree else set()
 
 
 def _names(body: list[ast.stmt]) -> Iterator[str]:

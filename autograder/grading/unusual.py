@@ -11,6 +11,7 @@ import ast
 import builtins
 from collections.abc import Mapping
 
+from autograder.checking.parse import parse_cell
 from autograder.grading.verdict import Finding
 
 _MODULES = {"ctypes", "_thread", "autograder.worker", "torch._C"}
@@ -46,9 +47,8 @@ def unusual_code(cells: Mapping[str, str]) -> list[Finding]:
 
 
 def _first_place(source: str) -> tuple[int, str] | None:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_cell(source)
+    if tree is None:
         return None
     places = [place for node in ast.walk(tree) if (place := _place(node)) is not None]
     return min(places) if places else None

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 
 from autograder.checking.errors import StudentError
+from autograder.checking.parse import parse_cell
 from autograder.grading.bundle import Bundle
 from autograder.grading.intake.names import listed, shown
 from autograder.grading.rebuild import Rebuilt
@@ -34,7 +35,7 @@ def technical_losses(
         if task.score >= task.max_score or source is None or source == bundle.stubs.get(task.task):
             continue
         error = errors.get(task.task)
-        tree = _parsed(source)
+        tree = parse_cell(source)
         if _is_split(rebuilt, task.task, source):
             found.append(Finding("split_cell", _split(task.task)))
         elif tree is None and error is not None and error.type in _INDENTATION:
@@ -71,21 +72,14 @@ def _renamed_said(task: str, other: str) -> str:
     return f"The cell `{task}` defines {shown(other)} with as many parameters, and no `{task}`: renamed?"
 
 
-def _parsed(source: str) -> ast.Module | None:
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def _is_split(rebuilt: Rebuilt, task: str, source: str) -> bool:
     """Return whether the next cell, one that the student added, completes the cell and is nothing alone."""
     steps = list(rebuilt.steps)
     place = next((number for number, step in enumerate(steps) if step.name == task), len(steps))
     added = steps[place + 1] if place + 1 < len(steps) and steps[place + 1].role == "added" else None
-    if added is None or _parsed(added.source) is not None:
+    if added is None or parse_cell(added.source) is not None:
         return False
-    tree = _parsed(f"{source}\n{added.source}")
+    tree = parse_cell(f"{source}\n{added.source}")
     return tree is not None and task in {node.name for node in _definitions(tree)}
 
 
@@ -116,14 +110,14 @@ def _installed(top: str) -> bool:
 
 def _renamed(task: str, tree: ast.Module, bundle: Bundle, sources: Mapping[str, str]) -> str:
     """Another function in the cell with the parameters of the one asked for, where that one is nowhere."""
-    stub = _parsed(bundle.stubs.get(task, ""))
+    stub = parse_cell(bundle.stubs.get(task, ""))
     wanted = next((node for node in _definitions(stub) if node.name == task), None) if stub else None
     if wanted is None:
         return ""
-    trees = [each for each in map(_parsed, sources.values()) if each is not None]
+    trees = [each for each in map(parse_cell, sources.values()) if each is not None]
     if any(task in set(_bound(each)) for each in trees):
         return ""
-    known = {node.name for text in bundle.stubs.values() for node in _definitions(_parsed(text))}
+    known = {node.name for text in bundle.stubs.values() for node in _definitions(parse_cell(text))}
     for node in _definitions(tree):
         if node.name not in known and type(node) is type(wanted) and _size(node) == _size(wanted):
             return node.name

@@ -1,0 +1,30 @@
+"""The Python in a notebook's cell, which may hold lines that only IPython understands."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+_MAGIC = re.compile(r"^(\s*)(?:[\w., ]+=\s*)?[%!?].*$|^(\s*)[\w.*]+\?{1,2}\s*$")
+"""`%magic`, `!shell`, `x = !shell`, `?help` and `help?`; the first line of a `%%magic`, too."""
+
+
+def parse_cell(source: str) -> ast.Module | None:
+    """Return the cell's syntax tree, its lines numbered as in the cell; `None` if it does not parse.
+
+    Lines for IPython count as `pass`; where that does not parse either, as empty ones: a line that begins
+    with `%` may be the rest of the one before.
+    """
+    for text in (source, _without_magics(source, "pass"), _without_magics(source, "")):
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _without_magics(source: str, instead: str) -> str:
+    return "\n".join(
+        _MAGIC.sub(lambda found: f"{found[1] or found[2] or ''}{instead}", line)
+        for line in source.splitlines()
+    )
