@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from helpers import ROOT, autograder_here
 
+pytestmark = [pytest.mark.slow, pytest.mark.sweep]
 STEP = re.compile(r"(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.DOTALL)
 
 
@@ -41,8 +42,6 @@ def course(tmp_path_factory) -> Path:
     return here
 
 
-@pytest.mark.sweep
-@pytest.mark.slow
 def test_the_page_ends_with_a_graded_submission(course):
     told = autograder_here("results", "11_gru_cell", "--json", "--course", course)
     (verdict,) = json.loads(told.stdout)
@@ -50,7 +49,6 @@ def test_the_page_ends_with_a_graded_submission(course):
     assert [task["task"] for task in verdict["tasks"]] == ["gru_cell"]
 
 
-@pytest.mark.slow
 def test_the_release_has_its_checks_and_no_solution(course):
     release = course / "release" / "11_gru_cell"
     assert (release / "checks" / "test_gru_cell.py").is_file()
@@ -59,7 +57,6 @@ def test_the_release_has_its_checks_and_no_solution(course):
     assert "(1 - z) * n" not in (release / "gru_cell.ipynb").read_text()
 
 
-@pytest.mark.slow
 def test_build_refuses_a_spoilt_solution(course):
     notebook = course / "source" / "11_gru_cell" / "gru_cell.ipynb"
     kept = notebook.read_text()

@@ -137,6 +137,7 @@ def test_notebook_7_shows_the_card_and_a_wrong_name_as_a_sentence(browser, lab, 
         picture(page, "notebook-7")
 
 
+@pytest.mark.sweep
 class TestValidate:
     """nbgrader's button above the notebook, which runs all of it in a kernel of its own."""
 

@@ -16,6 +16,7 @@ from nbgrader_helpers import (
     CORRUPT,
     LSTM,
     NOTEBOOK,
+    copy_course,
     done,
     gradebook,
     hand_in,
@@ -42,9 +43,10 @@ def with_words(notebook: nbformat.NotebookNode, essay: str) -> nbformat.Notebook
     return notebook
 
 
-@pytest.fixture
-def course(course: Path) -> Path:
+@pytest.fixture(scope="module")
+def handed_in(empty_course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An assignment of 13 points, 3 of them by hand: who is right, who is wrong, and who cannot be read."""
+    course = copy_course(empty_course, tmp_path_factory.mktemp("by_hand") / "course")
     path = course / "source" / LSTM / NOTEBOOK
     nbformat.write(with_words(source(), "YOUR ANSWER HERE"), path)
     done(run(course, "nbgrader", "generate_assignment", LSTM, "--force"))
@@ -53,6 +55,11 @@ def course(course: Path) -> Path:
     hand_in(course, "corrupt", CORRUPT)
     (course / "submitted" / "none" / LSTM).mkdir(parents=True)
     return course
+
+
+@pytest.fixture
+def course(handed_in: Path, tmp_path: Path) -> Path:
+    return copy_course(handed_in, tmp_path / "course")
 
 
 def graded(course: Path, *options: str) -> str:

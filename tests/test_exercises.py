@@ -4,6 +4,7 @@ No right answer may lose a point on any seed; every fault must be found by a che
 """
 
 import linecache
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -114,9 +115,10 @@ def notebook_of(notebook: str, task: str, source: str, without: Without | None =
     return Submission(lacking(without, Objects(namespace).perform), {task: source}, without=without)
 
 
-@cache
-def judged(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
-    """Every variant of a notebook's tasks judged on every seed: the checks are collected once."""
+def judged(
+    notebook: str, seeds_of: Callable[[str, str], Sequence[int]]
+) -> dict[tuple[str, str], list[list[CheckResult]]]:
+    """Every variant of a notebook's tasks, judged on the seeds of each: the checks are collected once."""
     variants = NOTEBOOKS[notebook]
 
     def body(checks: Checks) -> dict[tuple[str, str], list[list[CheckResult]]]:
@@ -125,9 +127,8 @@ def judged(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
             sources = {"the solution": solution, **variants.CORRECT[task]}
             sources |= {name: source for name, (_, source) in variants.WRONG[task].items()}
             for name, source in sources.items():
-                seeds = SEEDS if name not in variants.WRONG[task] else SEEDS[:1]
                 results[task, name] = []
-                for seed in seeds:
+                for seed in seeds_of(task, name):
                     answers = notebook_of(notebook, task, source, checks.without(task))
                     results[task, name].append(checks.run(task, answers, seed=seed, include_hidden=True))
         return results
@@ -140,20 +141,50 @@ def judged(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
         torch.set_num_threads(threads)
 
 
+@cache
+def judged_once(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
+    """Every variant on one seed; the right answers take turns at the seeds, the solution has them all."""
+    right = [(task, name) for other, task, name in RIGHT if other == notebook]
+
+    def seeds_of(task: str, name: str) -> Sequence[int]:
+        if name == "the solution":
+            return SEEDS
+        turn = right.index((task, name)) if (task, name) in right else 0
+        return SEEDS[turn % len(SEEDS) :][:1]
+
+    return judged(notebook, seeds_of)
+
+
+def assert_full_marks(results: list[CheckResult], notebook: str, task: str) -> None:
+    told = [f"{r.check.name} ({r.outcome}): {r.message}" for r in results if r.outcome != "passed"]
+    assert not told
+    assert sum(r.points for r in results) == POINTS[notebook][task]
+
+
 @pytest.mark.parametrize(("notebook", "task", "name"), RIGHT)
 @pytest.mark.filterwarnings("ignore")
 def test_a_right_answer_gets_full_marks(notebook, task, name):
-    for results in judged(notebook)[task, name]:
-        told = [f"{r.check.name} ({r.outcome}): {r.message}" for r in results if r.outcome != "passed"]
-        assert not told
-        assert sum(r.points for r in results) == POINTS[notebook][task]
+    for results in judged_once(notebook)[task, name]:
+        assert_full_marks(results, notebook, task)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+@pytest.mark.filterwarnings("ignore")
+def test_right_answers_get_full_marks_on_every_seed(notebook):
+    wrong = NOTEBOOKS[notebook].WRONG
+    found = judged(notebook, lambda task, name: () if name in wrong[task] else SEEDS)
+    for (task, name), on_seeds in found.items():
+        assert len(on_seeds) == (0 if name in wrong[task] else len(SEEDS))
+        for results in on_seeds:
+            assert_full_marks(results, notebook, task)
 
 
 @pytest.mark.parametrize(("notebook", "task", "name"), WRONG)
 @pytest.mark.filterwarnings("ignore")
 def test_a_fault_is_found_by_its_rule(notebook, task, name):
     rule, _ = NOTEBOOKS[notebook].WRONG[task][name]
-    for results in judged(notebook)[task, name]:
+    for results in judged_once(notebook)[task, name]:
         broken = [r for r in results if r.outcome not in ("passed", "skipped")]
         assert rule in {r.check.rule for r in broken}, [(r.check.name, r.outcome, r.message) for r in broken]
         assert not any(r.outcome == "fault" for r in broken)

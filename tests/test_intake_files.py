@@ -145,6 +145,7 @@ def test_the_report_counts_who_handed_in_what_it_grades(graded, results):
     assert ("other", "missing") not in reasons, "one reason is enough"
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_nbgrader_autograde_gives_the_same(ungraded, results, tmp_path):
     root = copy(ungraded.root, tmp_path / "course")
@@ -195,7 +196,7 @@ def close(path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", ["autograder", "nbgrader"])
+@pytest.mark.parametrize("program", ["autograder", pytest.param("nbgrader", marks=pytest.mark.sweep)])
 def test_a_file_that_the_grader_may_not_read_is_no_missing_one(program, tmp_path):
     course = make_course(tmp_path)
     for student in ("ada", "ben", "cem"):

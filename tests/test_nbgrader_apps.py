@@ -145,6 +145,7 @@ def test_the_gradebook_that_generate_makes_is_for_its_owner_alone(empty_course):
     assert stat.S_IMODE((empty_course / "gradebook.db").stat().st_mode) == 0o600
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_validate_passes_sources_and_fails_releases(empty_course):
     names = [f"{step}/{name}/{name[3:]}.ipynb" for step in ("source", "release") for name in ASSIGNMENTS]
