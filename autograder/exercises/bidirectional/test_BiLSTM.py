@@ -136,11 +136,14 @@ def test_two_networks(submission, sizes, draw):
 
 
 def _same(one, other, sizes):
-    try:
-        expect(one, other, names=NAMES, dims=DIMS, sizes=sizes)
-    except CheckFailed:
-        return False
-    return True
+    match other:
+        case [torch.Tensor(), [torch.Tensor(), torch.Tensor()]]:
+            try:
+                expect(one, other, names=NAMES, dims=DIMS, sizes=sizes)
+            except CheckFailed:
+                return False
+            return True
+    return False  # both are the student's, so they can be anything
 
 
 def _is_bidirectional(module):
