@@ -30,7 +30,7 @@ c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "autograder.grading.feedback.PointsOfAPerson",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
-    "nbgrader.preprocessors.ClearHiddenTests",
+    "autograder.grading.feedback.WithoutHiddenTests",
 ]
 
 # `nbgrader export` writes 0 for whoever has no score: here the field is empty, and a column says why.

@@ -223,6 +223,86 @@ def test_a_newer_download_replaces_and_an_older_one_does_not(course, tmp_path):
     assert len(list((course.root / "collected").rglob("*.ipynb"))) == 1
 
 
+def told(course: Course, source: Path, *options: object) -> str:
+    """The words of a collection, as one line."""
+    said = autograder_here("collect", ASSIGNMENT, "--from", source, *options, "--course", course.root)
+    return " ".join(said.stdout.split())
+
+
+class TestWhatIsThereAlready:
+    """Whether a download's submission is newer is said where both were handed in at known times, only."""
+
+    @pytest.fixture
+    def canvas(self, course, tmp_path) -> Path:
+        """A download of today, which does not say when it was handed in."""
+        known(course, ada="Ada Lovelace")
+        (tmp_path / "canvas.zip").write_bytes(zipped({"lovelaceada_4711_900_lstm_cell.ipynb": RIGHT}))
+        return tmp_path / "canvas.zip"
+
+    def put(self, course: Course, when: str) -> Path:
+        folder = course.folder("submitted", "ada", ASSIGNMENT)
+        folder.mkdir(parents=True)
+        (folder / EXPECTED).write_bytes(HALF)
+        (folder / "timestamp.txt").write_text(when)
+        return folder
+
+    def test_what_is_replaced_by_an_upload_of_unknown_time(self, course, canvas):
+        self.put(course, "2026-01-02 03:04:05 UTC")
+        kept = f"collected/{ASSIGNMENT}/ada/replaced-1"
+        note = (
+            "in place of what was handed in 2026-01-02 03:04 UTC (which of the two is newer is not known), "
+            f"which is kept in {kept}"
+        )
+        for dry_run in (True, False):
+            found = collect(course, canvas, *(["--dry-run"] if dry_run else []))
+            (line,) = found["students"]
+            assert (line["done"], line["kept"], line["notes"]) == ("replaced", kept, [note])
+            assert (course.root / kept / EXPECTED).exists() != dry_run
+        assert (course.root / kept / EXPECTED).read_bytes() == HALF
+        assert notebook(course, "ada") == RIGHT
+
+    def test_nothing_is_called_older_by_dates_of_files(self, course, canvas):
+        folder = self.put(course, "no time")
+        os.utime(folder / EXPECTED, (2e9, 2e9))
+        said = told(course, canvas)
+        assert "not taken: what is there stays" in said
+        assert "its files are dated 2033-05-18 03:33 UTC, these 20" in said
+        assert "older" not in said
+        os.utime(folder / EXPECTED, (1e9, 1e9))
+        os.utime(folder / "timestamp.txt", (1e9, 1e9))
+        said = told(course, canvas)
+        assert "in place of what lay there, dated 2001-09-09 01:46 UTC (which of the two is newer" in said
+        assert "older" not in said
+
+    def test_it_is_said_where_both_times_are_known(self, course, tmp_path):
+        folder = self.put(course, "2026-01-02 03:04:05 UTC")
+        known(course, ada="Ada Lovelace")
+        (tmp_path / "uploads" / "ada").mkdir(parents=True)
+        upload = tmp_path / "uploads" / "ada" / EXPECTED
+        upload.write_bytes(RIGHT)
+        os.utime(upload, (1e9, 1e9))
+        assert "older than what is there, which was handed in 2026-01-02 03:04 UTC" in told(
+            course, upload.parent.parent
+        )
+        assert (folder / EXPECTED).read_bytes() == HALF
+        os.utime(upload, (2e9, 2e9))
+        said = told(course, upload.parent.parent)
+        assert "in place of what was handed in 2026-01-02 03:04 UTC, which is kept in collected/" in said
+
+
+def test_advice_is_given_once_and_for_what_was_not_followed(course, moodle, tmp_path):
+    source, _ = moodle
+    said = told(course, source)
+    assert said.count("the gradebook has no students and no roster was named") == 1
+    assert f"`Ada Lovelace_101_assignsubmission_file/{EXPECTED}`" in said
+    (tmp_path / "names.csv").write_text(
+        "username,full name\n" + "".join(f"{who},{name}\n" for who, (_, name, _) in PEOPLE.items())
+    )
+    said = told(course, source, "--roster", tmp_path / "names.csv")
+    assert "handed in is not known: neither the download nor the roster says it" in said
+    assert "as --roster" not in said
+
+
 def test_what_strangers_name_and_pack_is_harmless(course, tmp_path):
     known(course, ada="Ada Lovelace", ben="Ben Baker", cy="Cy Young")
     hostile = {
@@ -240,7 +320,7 @@ def test_what_strangers_name_and_pack_is_harmless(course, tmp_path):
     assert told.returncode == 3
     assert "\x1b" not in told.stdout
     assert "`ben/x.zip` is locked with a password" in " ".join(told.stdout.split())
-    assert f"`../../escaped/{EXPECTED}`: its path leads out of the archive" in " ".join(told.stdout.split())
+    assert f"its path leads out of the archive: `../../escaped/{EXPECTED}`" in " ".join(told.stdout.split())
     assert set(there(course)) == {
         f"ada/{ASSIGNMENT}/{EXPECTED}",
         f"ada/{ASSIGNMENT}/timestamp.txt",

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -16,7 +17,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from helpers import ASSIGNMENT, ROOT, autograder, make_course, submission, submit
+from helpers import ASSIGNMENT, NOTEBOOK, ROOT, autograder, make_course, submission, submit
+from nbgrader_helpers import files
 from report_helpers import HOSTILE, graded_class
 
 import autograder as package
@@ -131,6 +133,48 @@ class TestStopped:
         _, told = process.communicate(timeout=60)
         assert process.returncode == 130
         assert said in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "status", "at"),
+    [
+        (signal.SIGINT, 130, "running the solution in a notebook"),
+        (signal.SIGTERM, 143, "running the solution in a notebook"),
+        pytest.param(signal.SIGTERM, 143, "trying the known mistakes", marks=pytest.mark.sweep),
+        pytest.param(signal.SIGINT, 130, "putting it in place", marks=pytest.mark.sweep),
+    ],
+)
+def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path, number, status, at):
+    (tmp_path / "course").mkdir()
+    (tmp_path / "tmp").mkdir()
+    course = make_course(tmp_path / "course").root
+    shutil.copytree(ROOT / "solutions" / "mistakes", course / "solutions" / "mistakes")
+    before = files(course, "release", "solutions")
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "autograder", "build", "--force", ASSIGNMENT, "--course", course],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stdout is not None
+    assert any(at in line for line in process.stdout)
+    time.sleep(0.3)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (
+        status,
+        "Stopped. What was built is in place; the same command goes on from there.\n",
+    )
+    assert not list((tmp_path / "tmp").iterdir())
+    assert not [path for path in course.rglob("*") if path.name.endswith((".new", ".tmp"))]
+    after = files(course, "release", "solutions")
+    if "in place" in at:
+        assert {f"solutions/{ASSIGNMENT}/{NOTEBOOK}.ipynb", f"release/{ASSIGNMENT}/hints.json"} <= set(after)
+    else:
+        assert after == before
 
 
 class TestCompletion:

@@ -11,13 +11,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 
 from autograder import __version__
 from autograder.cli.completion import assignments_here
+from autograder.cli.stopping import Stopping, stoppable
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # judges are forked: torch must not have started threads
 # jsonschema, with which notebooks are validated, would make a parser of IRIs when it is imported: a second of
@@ -132,39 +133,52 @@ def importing() -> Iterator[None]:
 def told(stopped: str = "Stopped; nothing is half-written.") -> Iterator[None]:
     """One sentence and exit status 1 for every condition that can be foreseen.
 
-    `stopped` is what is said when somebody interrupts the command.
+    `stopped` is what is said when somebody interrupts the command, or ends it.
     """
     if sys.platform != "linux":
         err.print(
             "Grading runs on Linux; in a notebook, `check` works everywhere.", markup=False, soft_wrap=True
         )
         raise typer.Exit(1)
+    with stoppable() as stopping:
+        try:
+            yield
+            sys.stdout.flush()  # now, where it can be told that nobody reads
+        except typer.Exit:
+            raise
+        except KeyboardInterrupt:
+            _tell_stopped(stopped, stopping)
+        except Exception as error:
+            if stopping.number:  # it comes of that
+                _tell_stopped(stopped, stopping)
+            _tell_error(error)
+
+
+def _tell_stopped(sentence: str, stopping: Stopping) -> NoReturn:
+    err.print(sentence, markup=False, soft_wrap=True)
+    raise typer.Exit(stopping.status) from None
+
+
+def _tell_error(error: Exception) -> NoReturn:
+    """Print the sentence for an error that can be foreseen, and end with status 1; raise any other."""
     from autograder.grading.errors import UserError
 
-    try:
-        yield
-        sys.stdout.flush()  # now, where it can be told that nobody reads
-    except UserError as error:
-        err.print(str(error), markup=False, soft_wrap=True)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        err.print(stopped, markup=False, soft_wrap=True)
-        raise typer.Exit(130) from None
-    except BrokenPipeError:
-        if not _reader_is_gone():
-            raise
-        raise typer.Exit(BROKEN_PIPE) from None
-    except PermissionError as error:
-        err.print(f"You may not read or write {error.filename}.", markup=False, soft_wrap=True)
-        raise typer.Exit(1) from None
-    except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        err.print(
-            f"The machine refused: {error.strerror or error}{where}.",
-            markup=False,
-            soft_wrap=True,
-        )
-        raise typer.Exit(1) from None
+    match error:
+        case UserError():
+            sentence = str(error)
+        case BrokenPipeError():
+            if not _reader_is_gone():
+                raise error
+            raise typer.Exit(BROKEN_PIPE) from None
+        case PermissionError():
+            sentence = f"You may not read or write {error.filename}."
+        case OSError():
+            where = f" ({error.filename})" if error.filename else ""
+            sentence = f"The machine refused: {error.strerror or error}{where}."
+        case _:
+            raise error
+    err.print(sentence, markup=False, soft_wrap=True)
+    raise typer.Exit(1) from None
 
 
 def _reader_is_gone() -> bool:

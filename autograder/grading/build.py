@@ -18,25 +18,23 @@ from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbformat import NotebookNode
 from nbgrader.apps import NbGraderAPI
-from nbgrader.converters import GenerateSolution
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import determine_grade
 from sqlalchemy import text
 
 from autograder.checking.session import Checks
 from autograder.grading.building.changes import built_before, keep_built, source_digest
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
-from autograder.grading.building.source import MAY_FAIL, SourceCell
-from autograder.grading.building.stopped import shown_by, stopped_at, stops_unsolved
+from autograder.grading.building.solving import generate_solution
+from autograder.grading.building.stopped import stops_unsolved
 from autograder.grading.bundle import DEMONSTRATION, OPTIMIZERS, Bundle, is_grade, is_solution, tags
 from autograder.grading.course import Course
 from autograder.grading.course_files import checkout
 from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.faults.met import met_faults, refuse_faults
+from autograder.grading.files.uninterrupted import uninterrupted
 from autograder.grading.judge import Graded, judge
 from autograder.grading.known import known_mistakes, tried_when_needed
 from autograder.grading.pool import cores
@@ -153,7 +151,7 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
     with tempfile.TemporaryDirectory(prefix="autograder-build-") as folder:
         stage = _stage(course, assignment, Path(folder))
         _generate_release(stage, assignment)
-        solution = _generate_solution(stage, assignment)
+        solution = generate_solution(stage, assignment)
         say(f"{assignment}: proving the release")
         bundle = stage.bundle(assignment)
         with_checks_of(bundle, lambda checks: _prove(bundle, solution, full, checks, workers))
@@ -161,7 +159,8 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
         bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
         made = handout(course, bundle, workers)
         say(f"{assignment}: putting it in place")
-        _install(course, stage, assignment, made)
+        with uninterrupted():
+            _install(course, stage, assignment, made)
     # Now rather than when the first class waits for its grades.
     bundle = course.bundle(assignment)
     known_mistakes(course, bundle, assignment_seed(course, assignment), workers, cores())
@@ -198,60 +197,6 @@ def _generate_release(course: Course, assignment: str) -> None:
     told = api.generate_assignment(assignment, force=True, create=True)
     if not told["success"]:
         raise UserError(f"nbgrader could not generate the release of {assignment}: {_last_line(told)}")
-
-
-def _generate_solution(course: Course, assignment: str) -> bytes:
-    """Run the source notebook in a stock kernel, as a student would; refuse what does not run cleanly."""
-    api = NbGraderAPI(course.directory, config=course.config)
-    app = GenerateSolution(coursedir=course.directory, parent=api)
-    course.directory.assignment_id = assignment
-    app.force = True
-    app.log.setLevel(logging.CRITICAL)
-    try:
-        app.start()
-    except SystemExit as error:
-        raise UserError(
-            f"nbgrader could not generate the solution of {assignment}: its notebook does not run."
-        ) from error
-    except Exception as error:
-        raise UserError(f"nbgrader could not generate the solution of {assignment}: {error}") from error
-    (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
-    notebook = nbformat.read(path, as_version=4)
-    for number, cell in enumerate(notebook.cells, 1):
-        if cell["cell_type"] != "code":
-            continue
-        where = SourceCell(number, cell, assignment)
-        stopped = next((each for each in cell["outputs"] if each["output_type"] == "error"), None)
-        if stopped is not None and MAY_FAIL not in where.tags:
-            raise UserError(f"{assignment} cannot be released: in a notebook, {stopped_at(where, stopped)}")
-        if is_grade(cell) and not is_solution(cell):
-            score, maximum = determine_grade(cell)
-            if score != maximum:
-                raise UserError(
-                    f"{assignment} cannot be released: in a notebook, {where.name} gives its solution "
-                    f"{score} of {maximum} points, though grading gives all of them. It shows:\n"
-                    f"{shown_by(cell)}"
-                )
-        cell["outputs"] = _with_streams_joined(cell["outputs"])
-    made = (str(nbformat.writes(notebook)) + "\n").encode()
-    path.write_bytes(made)
-    return made
-
-
-def _with_streams_joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """What a cell printed in one piece: the kernel sends it in pieces that depend on the moment."""
-    joined: list[NotebookNode] = []
-    for output in outputs:
-        last = joined[-1] if joined else None
-        if (
-            last is not None
-            and output["output_type"] == last["output_type"] == "stream"
-            and output["name"] == last["name"]
-        ):
-            last["text"] += output["text"]
-        else:
-            joined.append(output)
-    return joined
 
 
 def _judge_solution(bundle: Bundle, checks: Checks, workers: WarmParent) -> Verdict:

@@ -11,15 +11,25 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.api import Grade, Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import ClearHiddenTests, NbGraderPreprocessor
+from traitlets import List
 
 from autograder.grading.bundle import grade_id, is_grade, is_solution, is_task
 from autograder.reporting.card import framed, points
 from autograder.reporting.colours import WAITING
 
 
+class WithoutHiddenTests(ClearHiddenTests):
+    """nbgrader's own, without a warning for each page: see `PointsOfAPerson`."""
+
+    display_data_priority = List().tag(config=True)
+
+
 class PointsOfAPerson(NbGraderPreprocessor):
     """Puts a sentence above each card that a person has changed the points of, or that waits for one."""
+
+    # nbconvert's page exporter sets it for all preprocessors; nbgrader's base class does not let it be set.
+    display_data_priority = List().tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         about = resources["nbgrader"]

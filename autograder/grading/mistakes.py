@@ -70,12 +70,17 @@ def catalogue_faults(
         yield Fault(f"is not TOML that can be read: {error}.")
         return
     lines = {line.strip(): number for number, line in reversed(list(enumerate(text.splitlines(), 1)))}
+    ungraded: dict[str, list[str]] = {}
     for name, table in tables.items():
         line = lines.get(f"[{name}]")
         told = list(_faults(name, table, solution))
         yield from (Fault(message, line) for message in told)
         if not told and solution is not None and table["task"] not in graded:
-            yield Fault(f"{name} is a mistake in `{table['task']}`, which no cell grades.", line)
+            ungraded.setdefault(table["task"], []).append(name)
+    for task, names in ungraded.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        are = "is a mistake" if len(names) == 1 else "are mistakes"
+        yield Fault(f"{names[0]}{more} {are} in `{task}`, which no cell grades.", lines.get(f"[{names[0]}]"))
 
 
 def _faults(name: str, table: Any, solution: Mapping[str, str] | None) -> Iterator[str]:

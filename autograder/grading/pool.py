@@ -144,6 +144,7 @@ def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) ->
     if batch is None or os.getppid() != batch.pid:  # it was killed before the line above
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch itself hears the interrupt, and ends its judges
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # which is how it does so
 
     def serve(checks: Checks) -> None:
         while (job := jobs.recv()) is not None:

@@ -15,9 +15,9 @@ from autograder.grading.intake.names import listed, shown
 
 WORDS = {
     "new": "new",
-    "replaced": "replaces an older one",
+    "replaced": "replaces what was there",
     "unchanged": "there already",
-    "older": "older than what is there",
+    "older": "not taken: what is there stays",
     "refused": "could not be read",
 }
 
@@ -45,12 +45,15 @@ def summary(found: Collection, dry_run: bool) -> Iterator[str]:
     yield f"{len(found.students)} students: {said or 'nothing'}.{' Nothing was written.' if dry_run else ''}"
     unknown = [each for each in found.students if each.done in ("new", "replaced") and not each.handed_in]
     if unknown:
-        yield (
-            f"When {len(unknown)} of them handed in is not known: a platform's zip does not say it. "
-            "Moodle's grading worksheet as --roster does; --times files takes the files' own dates."
+        advice = (
+            "neither the download nor the roster says it"
+            if found.with_roster
+            else "a platform's zip does not say it. Moodle's grading worksheet as --roster does"
         )
-    if counts["replaced"] and not dry_run:
-        yield "What was replaced is in collected/."
+        yield (
+            f"When {len(unknown)} of them handed in is not known: {advice}; "
+            "--times files takes the files' own dates."
+        )
     if found.enrolled:
         new = "would be new" if dry_run else "are new"
         yield f"{found.enrolled} students of the roster {new} in the gradebook."
@@ -59,8 +62,14 @@ def summary(found: Collection, dry_run: bool) -> Iterator[str]:
     if found.unmatched:
         many = len(found.unmatched)
         yield f"{'1 file is' if many == 1 else f'{many} files are'} nobody's and stayed in the download:"
-        for each in found.unmatched:
-            yield f"  {shown(each.path)}: {each.why}"
+        reasons = Counter(each.why for each in found.unmatched)
+        for why, times in reasons.items():
+            paths = [shown(each.path) for each in found.unmatched if each.why == why]
+            if times == 1:
+                yield f"  {paths[0]}: {why}"
+            else:
+                yield f"  {why}:"
+                yield from (f"    {path}" for path in paths)
 
 
 def as_data(found: Collection) -> dict[str, Any]:
@@ -74,6 +83,7 @@ def as_data(found: Collection) -> dict[str, Any]:
                 "handed_in": _iso(each.handed_in),
                 "late": each.late,
                 "notes": list(each.notes),
+                "kept": each.kept or None,
                 "files": sorted(each.files),
             }
             for each in found.students

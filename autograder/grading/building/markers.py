@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -53,10 +53,11 @@ class Markers:
 def look_at_markers(cells: Sequence[SourceCell], markers: Markers, tasks: set[str]) -> Iterator[Problem]:
     """Marks that are not closed, not opened, misspelled, in the wrong kind of cell, or not there at all."""
     for cell in cells:
+        meant = _misspelled(cell, markers)
         faults = [
-            *_pairs(cell, markers.solution),
-            *_pairs(cell, markers.hidden),
-            *_misspelled(cell, markers),
+            *_pairs(cell, markers.solution, meant),
+            *_pairs(cell, markers.hidden, meant),
+            *_as_meant(cell, meant),
         ]
         yield from faults
         yield from _misplaced(cell, markers)
@@ -82,9 +83,11 @@ def released_source(cell: SourceCell, markers: Markers) -> str:
     return "\n".join(lines)
 
 
-def _pairs(cell: SourceCell, region: Region) -> Iterator[Problem]:
+def _pairs(cell: SourceCell, region: Region, meant: Mapping[int, str]) -> Iterator[Problem]:
+    """Marks without a partner. A misspelled one counts as the one that is `meant`: it is told by itself."""
     opened: int | None = None
-    for number, line in enumerate(cell.source.split("\n"), 1):
+    for number, written in enumerate(cell.source.split("\n"), 1):
+        line = meant.get(number, written)
         if region.begin in line:
             if opened is not None:
                 yield Problem(
@@ -103,9 +106,11 @@ def _pairs(cell: SourceCell, region: Region) -> Iterator[Problem]:
         yield Problem(cell.where(opened), f"`{region.begin}` without a `{region.end}` below it in the cell.")
 
 
-def _misspelled(cell: SourceCell, markers: Markers) -> Iterator[Problem]:
+def _misspelled(cell: SourceCell, markers: Markers) -> dict[int, str]:
+    """Return the lines that are nearly a mark, and which one is meant."""
+    found: dict[int, str] = {}
     if not cell.is_code:
-        return
+        return found
     marks = [*markers.solution.marks, *markers.hidden.marks]
     for number, line in enumerate(cell.source.split("\n"), 1):
         comment = line.strip()
@@ -114,9 +119,15 @@ def _misspelled(cell: SourceCell, markers: Markers) -> Iterator[Problem]:
         letters = _letters(comment)
         meant = max(marks, key=lambda mark: SequenceMatcher(None, letters, _letters(mark)).ratio())
         if SequenceMatcher(None, letters, _letters(meant)).ratio() >= _ALIKE:
-            yield Problem(
-                cell.where(number), f"`{comment}` is no mark that nbgrader knows: write `### {meant}`."
-            )
+            found[number] = meant
+    return found
+
+
+def _as_meant(cell: SourceCell, meant: Mapping[int, str]) -> Iterator[Problem]:
+    lines = cell.source.split("\n")
+    for number, mark in meant.items():
+        shown = lines[number - 1].strip()
+        yield Problem(cell.where(number), f"`{shown}` is no mark that nbgrader knows: write `### {mark}`.")
 
 
 def _misplaced(cell: SourceCell, markers: Markers) -> Iterator[Problem]:

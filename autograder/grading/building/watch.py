@@ -141,6 +141,7 @@ def _work(work: Callable[[], None]) -> None:
     status = 0
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         work()
     except UserError as error:
         print(error, file=sys.stderr)

@@ -1,0 +1,192 @@
+"""The commands that make a course: begin one, build its assignments, examine their checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.cli.console import (
+    AssignmentsArgument,
+    CourseOption,
+    JobsOption,
+    JsonOption,
+    OriginOption,
+    app,
+    err,
+    importing,
+    out,
+    print_json,
+    tell,
+    told,
+)
+from autograder.cli.progress import steps
+
+if TYPE_CHECKING:
+    from autograder.grading.build import Built
+    from autograder.grading.course import Course
+
+
+@app.command()
+def new(
+    directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")],
+    course_id: Annotated[
+        str | None,
+        typer.Option(
+            "--course-id",
+            metavar="NAME",
+            help="The course's name on nbgrader's exchange, which no other course there may have; "
+            "default: made from the directory's name.",
+        ),
+    ] = None,
+    empty: Annotated[
+        bool, typer.Option("--empty", help="Without assignments: for a course that you write yourself.")
+    ] = False,
+    course: OriginOption = None,
+) -> None:
+    """Make a fresh course directory from the packaged course."""
+    from autograder.grading.course_files import new_course
+
+    with told():
+        name = new_course(directory, course, course_id=course_id, empty=empty)
+        tell(f"A new course lies in {directory}; its README.md says what is where and what to back up.")
+        tell(f"On nbgrader's exchange it is called {name}. Another name: `course_id` in nbgrader_config.py.")
+        step = "new-assignment 01_first" if empty else "build"
+        tell(f"Next: autograder {step} --course {directory}")
+
+
+@app.command("new-assignment")
+def new_assignment(
+    name: Annotated[str, typer.Argument(help="What it is to be called, as 01_first.")],
+    course: CourseOption = Path("."),
+) -> None:
+    """Write a small assignment into source/ that works as it is, to make your own from."""
+    from autograder.grading.course import Course
+    from autograder.grading.fresh.new_assignment import new_assignment as write_assignment
+
+    with told():
+        for path in write_assignment(Course.at(course), name):
+            tell(str(path))
+        tell(f"Next: autograder build {name}, then edit these files and build again.")
+
+
+@app.command()
+def build(
+    assignments: AssignmentsArgument = None,
+    force: Annotated[bool, typer.Option("--force", help="Build again what has not changed, too.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on: look at every file that is saved, and build what changed.")
+    ] = False,
+    one_file: Annotated[
+        bool,
+        typer.Option(
+            "--one-file", help="Besides, write each as one notebook that holds its checks, into one-file/."
+        ),
+    ] = False,
+    course: CourseOption = Path("."),
+) -> None:
+    """Generate release/ and solutions/ from source/; refuse what would be unfair."""
+    with told("Stopped. What was built is in place; the same command goes on from there."):
+        with importing():
+            from autograder.grading.building.examine import chosen_assignments, passed_over
+            from autograder.grading.course import Course
+
+        chosen_assignments(Course.at(course), assignments or [])
+        for line in [] if assignments else passed_over(Course.at(course)):
+            err.print(line, markup=False, soft_wrap=True)
+        if watch:
+            from autograder.grading.building.watch import watch_course
+
+            def again(at: Course, names: list[str]) -> None:
+                _build_watched(at, names, one_file)
+
+            watch_course(Course.at(course), assignments or [], again, tell)
+            return
+        _build(Course.at(course), assignments or [], force, one_file)
+
+
+def _build_watched(course: Course, assignments: list[str], one_file: bool) -> None:
+    """Build in a fork of a watching process: its status is what the watcher sees."""
+    try:
+        with told():
+            try:
+                _build(course, assignments, one_file=one_file)
+            except KeyboardInterrupt:
+                raise SystemExit(130) from None
+    except typer.Exit as ended:
+        raise SystemExit(ended.exit_code) from None
+
+
+def _build(course: Course, assignments: list[str], force: bool = False, one_file: bool = False) -> None:
+    """Build, and tell what came of it: of a solution that loses points, all that was found out about it."""
+    from autograder.grading.build import SolutionFails
+    from autograder.grading.build import build as build_course
+    from autograder.reporting.tables import print_verdict
+
+    built: list[Built] = []
+    try:
+        with steps(lambda line: out.print(line, markup=False)) as way:
+            build_course(course, assignments, way.say, force=force, advance=way.advance, done=built.append)
+    except SolutionFails as failed:
+        print_verdict(err, failed.verdict.as_json())
+        raise
+    finally:
+        for one in built:
+            _tell_built(one)
+    for name in [one.assignment for one in built] if one_file else []:
+        _tell_one_file(course, name)
+
+
+def _tell_one_file(course: Course, assignment: str) -> None:
+    from autograder.grading.releasing.one_file import write_one_file
+
+    made = write_one_file(course, assignment)
+    tell(f"{assignment} as one file: {made.path}")
+    if made.left_out:
+        err.print(f"Not in it, so to be handed out with it: {', '.join(made.left_out)}", markup=False)
+
+
+def _tell_built(one: Built) -> None:
+    by_hand = f", {one.by_hand:g} of them graded by hand" if one.by_hand else ""
+    what = "unchanged since it was built (--force builds it all the same)" if one.unchanged else "built"
+    tell(f"{one.assignment}: {what}, {one.tasks} tasks, {one.max_score:g} points{by_hand}")
+
+
+@app.command()
+def validate(
+    assignments: AssignmentsArgument = None,
+    as_json: JsonOption = False,
+    jobs: JobsOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Validate again what has not changed, too.")] = False,
+    course: CourseOption = Path("."),
+) -> None:
+    """Grade the checks themselves with known mistakes and right answers. Exit status 1 if they fail."""
+    from autograder.grading.course import Course
+    from autograder.grading.pool import cores
+    from autograder.grading.validate import validate as validate_course
+    from autograder.reporting.matrix import print_validation
+
+    with told():
+        with steps(lambda line: err.print(line, markup=False)) as way:
+            validations = validate_course(
+                Course.at(course),
+                assignments or [],
+                jobs or cores(),
+                way.say,
+                force=force,
+                advance=way.advance,
+            )
+        for each in validations:
+            if each.unchanged:
+                line = "unchanged since it was validated (--force validates it all the same)"
+                err.print(f"{each.assignment}: {line}", markup=False, soft_wrap=True)
+        found = [each.as_json() for each in validations]
+        ok = all(shown["ok"] for shown in found)
+        if as_json:
+            print_json({"ok": ok, "assignments": found})
+        else:
+            for shown in found:
+                print_validation(out, shown)
+        if not ok:
+            raise typer.Exit(1)

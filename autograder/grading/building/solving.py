@@ -1,0 +1,71 @@
+"""Runs a source notebook in a stock kernel, as a student would, by nbgrader."""
+
+from __future__ import annotations
+
+import logging
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.apps import NbGraderAPI
+from nbgrader.converters import GenerateSolution
+from nbgrader.utils import determine_grade
+
+from autograder.grading.building.source import MAY_FAIL, SourceCell
+from autograder.grading.building.stopped import shown_by, stopped_at
+from autograder.grading.bundle import is_grade, is_solution
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+
+
+def generate_solution(course: Course, assignment: str) -> bytes:
+    """Run the source notebook in a stock kernel, as a student would; refuse what does not run cleanly."""
+    api = NbGraderAPI(course.directory, config=course.config)
+    app = GenerateSolution(coursedir=course.directory, parent=api)
+    course.directory.assignment_id = assignment
+    app.force = True
+    app.log.setLevel(logging.CRITICAL)
+    try:
+        app.start()
+    except SystemExit as error:
+        raise UserError(
+            f"nbgrader could not generate the solution of {assignment}: its notebook does not run."
+        ) from error
+    except Exception as error:
+        raise UserError(f"nbgrader could not generate the solution of {assignment}: {error}") from error
+    (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
+    notebook = nbformat.read(path, as_version=4)
+    for number, cell in enumerate(notebook.cells, 1):
+        if cell["cell_type"] != "code":
+            continue
+        where = SourceCell(number, cell, assignment)
+        stopped = next((each for each in cell["outputs"] if each["output_type"] == "error"), None)
+        if stopped is not None and MAY_FAIL not in where.tags:
+            raise UserError(f"{assignment} cannot be released: in a notebook, {stopped_at(where, stopped)}")
+        if is_grade(cell) and not is_solution(cell):
+            score, maximum = determine_grade(cell)
+            if score != maximum:
+                raise UserError(
+                    f"{assignment} cannot be released: in a notebook, {where.name} gives its solution "
+                    f"{score} of {maximum} points, though grading gives all of them. It shows:\n"
+                    f"{shown_by(cell)}"
+                )
+        cell["outputs"] = _with_streams_joined(cell["outputs"])
+    made = (str(nbformat.writes(notebook)) + "\n").encode()
+    path.write_bytes(made)
+    return made
+
+
+def _with_streams_joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """What a cell printed in one piece: the kernel sends it in pieces that depend on the moment."""
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and output["output_type"] == last["output_type"] == "stream"
+            and output["name"] == last["name"]
+        ):
+            last["text"] += output["text"]
+        else:
+            joined.append(output)
+    return joined
