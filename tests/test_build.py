@@ -124,10 +124,17 @@ def test_build_refuses_points_that_differ_from_the_checks(built, tmp_path):
 KNOWN = """
 [memory_kept_whole]
 task = "lstm_cell"
-find = "= c + i * g"
-replace = "= 1 * c + i * g"
+find = "+ i * g"
+replace = "+ i * g + (1 - f) * c"
 caught_by = "values"
 hint = "What does the forget gate do here?"
+
+[nothing_that_shows_here]
+task = "lstm_cell"
+find = "+ i * g"
+replace = "+ 1 * i * g"
+caught_by = "gradient"
+hint = "All values are right."
 """
 
 
@@ -144,6 +151,7 @@ def test_a_build_says_why_the_solution_loses_points(built, tmp_path):
     assert "lstm_cell  0 of 2" in told
     assert "✗ One step gives the same h and c as nn.LSTMCell." in told
     assert "Known mistake memory_kept_whole: What does the forget gate do here?" in told
+    assert not any("All values are right" in line for line in told), "an edit of the solution as it is now"
     assert any("has the right shape but not the right values" in line for line in told)
     assert told[-1].startswith(f"{LSTM} cannot be released: its own solution gets ")
     assert (everything(course), files(course, "solutions")) == before

@@ -23,6 +23,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import text
 
 from autograder.checking.session import Checks
+from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.changes import built_before, keep_built, source_digest
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
@@ -36,7 +37,7 @@ from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.faults.met import met_faults, refuse_faults
 from autograder.grading.files.uninterrupted import uninterrupted
 from autograder.grading.judge import Graded, judge
-from autograder.grading.known import known_mistakes, tried_when_needed
+from autograder.grading.known import known_mistakes
 from autograder.grading.pool import cores
 from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
 from autograder.grading.releasing.page import write_page
@@ -146,7 +147,7 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
     say(f"{assignment}: judging the solution")
     bundle = source_bundle(course, assignment)
     own_stripped(bundle)
-    full = with_checks_of(bundle, lambda checks: _judge_solution(bundle, checks, workers))
+    full = with_checks_of(bundle, lambda checks: _judge_solution(course, bundle, checks, workers))
     say(f"{assignment}: running the solution in a notebook")
     with tempfile.TemporaryDirectory(prefix="autograder-build-") as folder:
         stage = _stage(course, assignment, Path(folder))
@@ -199,9 +200,9 @@ def _generate_release(course: Course, assignment: str) -> None:
         raise UserError(f"nbgrader could not generate the release of {assignment}: {_last_line(told)}")
 
 
-def _judge_solution(bundle: Bundle, checks: Checks, workers: WarmParent) -> Verdict:
+def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: WarmParent) -> Verdict:
     """The verdict on the source's own solution; `SolutionFails` if there is anything to say against it."""
-    known = tried_when_needed(bundle, PROOF_SEED, checks, workers)
+    known = tried_as_built(course, bundle, PROOF_SEED, checks, workers)
     raw = bundle.with_answers(bundle.solution)
     full = judge(
         raw, bundle, student="build", seed=PROOF_SEED, checks=checks, workers=workers, known=known

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from pathlib import Path
 
 from autograder.checking.errors import WorkerLost
 from autograder.checking.session import Checks
+from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.examine import examine, notebook_of
 from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import Bundle
@@ -50,7 +52,8 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None, worke
 
     def run(checks: Checks) -> Verdict:
         student = notebook.stem
-        known = tried_when_needed(bundle, seed, checks, workers)
+        tried = tried_when_needed if source is None else partial(tried_as_built, course)
+        known = tried(bundle, seed, checks, workers)
         return judge(
             raw, bundle, student=student, seed=seed, checks=checks, workers=workers, known=known
         ).verdict

@@ -95,7 +95,6 @@ def _look_at_texts(course: Course, assignment: str, catalogue: bool) -> Iterator
     }
     if cells:
         yield from _look_at_cells(course, cells, checked, folder)
-    yield from clashes(checked, str(checks))
     yield from look_at_check_files(files, checks)
     if catalogue:
         yield from _look_at_catalogue(course, assignment, cells)
@@ -130,7 +129,8 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
     solution = {cell.grade_id: cell.source for cell in cells if cell.is_solution and cell.is_code}
     graded = {cell.task for cell in cells if cell.task}
     for fault in catalogue_faults(text, solution if cells else None, graded):
-        yield Problem(f"{shown}, line {fault.line}" if fault.line else shown, fault.message)
+        where = f"{shown}, line {fault.line}" if fault.line else shown
+        yield Problem(where, fault.message, of_mistakes=True)
 
 
 def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list[Problem]:
@@ -182,6 +182,7 @@ def _rules_without_check(course: Course, assignment: str, checks: Checks) -> Ite
                 f"{_shown(course, course.catalogue_path(assignment))}: {mistake.name}",
                 f"is to be caught by the rule `{mistake.caught_by}`, which no check of `{mistake.task}` has "
                 f"(they have {', '.join(rules)}).",
+                of_mistakes=True,
             )
 
 

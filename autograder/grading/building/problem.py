@@ -14,6 +14,8 @@ class Problem:
 
     where: str
     message: str
+    of_mistakes: bool = False
+    """True if it is a known mistake that does not fit, which says nothing of the notebook."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"
@@ -25,6 +27,7 @@ class Unfit(UserError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         many = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        super().__init__(
-            "\n".join([*map(str, problems), f"{many}; nothing was run and nothing was changed."])
-        )
+        last = f"{many}; nothing was run and nothing was changed."
+        if all(problem.of_mistakes for problem in problems):
+            last += " `autograder check` judges the source notebook all the same."
+        super().__init__("\n".join([*map(str, problems), last]))

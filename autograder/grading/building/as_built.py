@@ -1,0 +1,41 @@
+"""The known mistakes as edits of the solution that was built last, for judging a source that has been edited.
+
+Edits of a solution that is wrong itself would say nothing: each answers as it does where it changes nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import nbformat
+
+from autograder.checking.session import Checks
+from autograder.grading.bundle import Bundle, grade_id, is_solution
+from autograder.grading.course import Course
+from autograder.grading.errors import UserError
+from autograder.grading.judge import MistakesOf
+from autograder.grading.known import tried_when_needed
+from autograder.grading.warm import WarmParent
+
+
+def tried_as_built(
+    course: Course, bundle: Bundle, seed: int, checks: Checks, workers: WarmParent
+) -> MistakesOf:
+    """The mistakes of a task, tried when they are first asked for; none where nothing fit was built."""
+    solution = _built_solution(course, bundle)
+    with suppress(UserError):  # a catalogue that fits the source as it is now, and not as it was
+        mistakes = course.mistakes(bundle.assignment, solution)
+        return tried_when_needed(replace(bundle, solution=solution, mistakes=mistakes), seed, checks, workers)
+    return lambda task: ()
+
+
+def _built_solution(course: Course, bundle: Bundle) -> dict[str, str]:
+    """The cells of the solved notebook by task; none if there is no such notebook, or a task is not in it."""
+    path = course.folder("solution", ".", bundle.assignment) / f"{bundle.notebook}.ipynb"
+    try:
+        cells = nbformat.read(path, as_version=4).cells
+    except Exception:  # whatever may have become of a file that is made anew by every build
+        return {}
+    found = {grade_id(cell): str(cell["source"]) for cell in cells if is_solution(cell)}
+    return found if found.keys() >= bundle.tasks.keys() else {}
