@@ -22,14 +22,14 @@ from autograder.reporting.colours import WAITING
 class WithoutHiddenTests(ClearHiddenTests):
     """nbgrader's own, without a warning for each page: see `PointsOfAPerson`."""
 
-    display_data_priority = List().tag(config=True)
+    display_data_priority: List = List().tag(config=True)
 
 
 class PointsOfAPerson(NbGraderPreprocessor):
     """Puts a sentence above each card that a person has changed the points of, or that waits for one."""
 
     # nbconvert's page exporter sets it for all preprocessors; nbgrader's base class does not let it be set.
-    display_data_priority = List().tag(config=True)
+    display_data_priority: List = List().tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         about = resources["nbgrader"]
