@@ -17,7 +17,16 @@ from autograder.checking import expect_shapes, parts_of
 from autograder.checking.failed import CheckFailed
 
 EVERY = os.environ.get("ODD_ANSWERS") == "all"
-SOME = ("nothing", "a text", "twice", "no parts", "a dict of numbers", "no dimension", "a subclass")
+SOME = (
+    "nothing",
+    "a text",
+    "twice",
+    "no parts",
+    "a dict of numbers",
+    "no dimension",
+    "a subclass",
+    "a module",
+)
 TIMES = ("in every call", "after the second call")
 
 

@@ -125,6 +125,8 @@ def not_xavier(weights: Sequence[torch.Tensor]) -> str:
     the bound has the probability exp(-28) at most, and their spread may be seven standard deviations off,
     each of which is 0.258 / sqrt(n).
     """
+    if not weights or not all(value.numel() for value in weights):
+        return "there are no numbers in them"
     bounds = [math.sqrt(6 / sum(value.shape)) for value in weights]
     scaled = torch.cat([v.double().reshape(-1) / bound for v, bound in zip(weights, bounds, strict=True)])
     largest, spread, count = scaled.abs().max().item(), scaled.std().item(), scaled.numel()
