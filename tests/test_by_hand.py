@@ -151,7 +151,8 @@ def test_grading_again_asks_nobody_for_points_that_are_given(course):
 def test_a_page_says_which_points_are_to_come(course):
     graded(course)
     give(course, "wrong", essay=1)
-    done(run(course, "nbgrader", "generate_feedback", LSTM))
+    said = done(run(course, "nbgrader", "generate_feedback", LSTM))
+    assert "WARNING" not in said, "every line that need not be read hides one that must be"
     adas, wrongs, corrupt = (
         (course / "feedback" / student / LSTM / "lstm_cell.html").read_text()
         for student in ("ada", "wrong", "corrupt")
@@ -160,6 +161,8 @@ def test_a_page_says_which_points_are_to_come(course):
     assert "2 points that your grader gives; there are none yet." in adas
     assert "1 of 13 points wait for your grader" in wrongs
     assert "13 of 13 points wait for your grader" in corrupt
+    assert "lstm_gates: not judged</strong>" in corrupt
+    assert "<pre>0.0</pre>" not in corrupt, "a score that nobody gave"
 
 
 def test_what_nobody_could_read_waits_for_a_person_and_keeps_their_points(course):

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from autograder.checking.diagnosis import Known
 from autograder.checking.session import Checks
 from autograder.grading.blank import blank_verdict
-from autograder.grading.bundle import Bundle, is_grade, is_solution
+from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.faults.met import faulty
 from autograder.grading.intake.folder import HandedIn
 from autograder.grading.intake.helpers import replaced, used
@@ -28,6 +28,7 @@ from autograder.grading.run import Run, all_passed, surroundings
 from autograder.grading.unusual import unusual_code
 from autograder.grading.verdict import Finding, TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
+from autograder.reporting.card import unjudged_outputs
 
 
 @dataclass(frozen=True)
@@ -157,16 +158,11 @@ def _check_faults(tasks: Sequence[TaskVerdict]) -> list[Finding]:
 def _unread(verdict: Verdict, bundle: Bundle) -> Graded:
     """The released notebook with the reason in front and no points: the file is not there or not readable."""
     notebook = bundle.skeleton()
-    zero = {
-        "output_type": "execute_result",
-        "data": {"text/plain": "0.0"},
-        "metadata": {},
-        "execution_count": None,
-    }
     for cell in notebook.cells:
         if cell["cell_type"] == "code":
             graded = is_grade(cell) and not is_solution(cell)
-            cell["outputs"] = [nbformat.from_dict(zero)] if graded else []
+            shown = unjudged_outputs(check_task(cell) or grade_id(cell)) if graded else []
+            cell["outputs"] = [nbformat.from_dict(output) for output in shown]
     return Graded(verdict, _file_text(notebook, verdict))
 
 

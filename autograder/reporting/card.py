@@ -103,7 +103,17 @@ def task_outputs(task: TaskVerdict) -> list[dict[str, Any]]:
 
     In an output of its own the score would be seen, too: below the card, and beside a person's points.
     """
-    data = {"text/html": card_html(task, task.note), "text/plain": repr(float(task.score))}
+    return _scored(card_html(task, task.note), task.score)
+
+
+def unjudged_outputs(task: str) -> list[dict[str, Any]]:
+    """The same where nothing could be judged: no score is shown, and nbgrader reads none there."""
+    said = f'<p style="margin:0"><strong>{marked(task)}: not judged</strong>, see the top of this page.</p>'
+    return _scored(framed(f"Checks of {task}", WAITING, said), 0.0)
+
+
+def _scored(page: str, score: float) -> list[dict[str, Any]]:
+    data = {"text/html": page, "text/plain": repr(float(score))}
     return [{"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": None}]
 
 
