@@ -63,7 +63,7 @@ def home_here(assignment: str | None, namespace: MutableMapping[str, Any]) -> Pa
         raise Unknown(
             "It cannot be told which notebook this is. Say so, as in "
             f'check(assignment="{known[0].name}"); the notebooks are {names_of_all}. '
-            f"If it came with checks of its own: {_not_beside(namespace)}"
+            f"{_not_beside(namespace)}"
         )
     return known[found.index(max(found))]
 
@@ -197,7 +197,7 @@ def _not_beside(namespace: MutableMapping[str, Any]) -> str:
     """Return the message that a notebook's own checks were not found, and where they were looked for."""
     looked = _listed([str(folder) for folder in folders(namespace)] or ["no folder: the working one is gone"])
     return (
-        f"The folder {OWN}/, which came with the notebook, is not beside it (looked in {looked}): put it "
+        f"If a folder {OWN}/ came with the notebook, it is not beside it (looked in {looked}): put it "
         "there, or run the cell with `checks_inside` if the notebook has one, then run this cell again."
     )
 
