@@ -38,6 +38,8 @@ from playwright.sync_api import Browser, Locator, Page, Response, expect
 from autograder.grading.course import Course
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+UNREAD = "ismail"
+"""The student of the demo whose file is no notebook."""
 
 
 @dataclass(frozen=True)
@@ -224,6 +226,20 @@ class TestFormgrader:
             expect(page.locator("#check_lstm_cell")).to_have_attribute("placeholder", "1.5")
             card(page, "lstm_cell").scroll_into_view_if_needed()
             picture(page, "formgrader")
+
+    def test_what_could_not_be_read_waits_for_a_person_and_shows_no_score(self, browser, lab):
+        with looking(browser) as page:
+            page.goto(lab.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
+            row = row_of(page, UNREAD)
+            expect(row.locator(".needs-manual-grade .glyphicon-ok")).to_be_visible()
+            row.locator(".glyphicon-eye-open").click()
+            row.get_by_role("link", name=UNREAD).click()
+            expect(page.get_by_text("About your submission.")).to_be_visible()
+            expect(card(page, "lstm_gates")).to_have_text(re.compile("^lstm_gates: not judged, see the top"))
+            expect(page.locator("#check_lstm_gates")).to_have_value("")
+            expect(page.locator(".output_text", has_text="0.0")).to_have_count(0)
+            card(page, "lstm_gates").scroll_into_view_if_needed()
+            picture(page, "formgrader-not-judged")
 
     def test_what_a_person_gives_survives_regrading_and_reaches_the_student(self, browser, lab):
         comment = "Your gates are right; only their order is not. See the table in part one."

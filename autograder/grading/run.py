@@ -19,6 +19,7 @@ from autograder.checking.submission import Submission
 from autograder.grading.bundle import Bundle
 from autograder.grading.follow_on import merged
 from autograder.grading.outputs import MAX_OUTPUT, clean_outputs, length
+from autograder.grading.own_tests import own_test
 from autograder.grading.rebuild import Rebuilt, Step
 from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
@@ -222,8 +223,6 @@ class Run:
 
     def unprotected(self) -> tuple[TaskVerdict, ...]:
         """An instructor's own tests, scored by nbgrader's rules from outputs of the student's process."""
-        from nbgrader.utils import determine_grade
-
         tasks = []
         for step in self.rebuilt.steps:
             if step.role != "unprotected":
@@ -232,22 +231,7 @@ class Run:
                 "unprotected_cell",
                 f"The test cell `{step.name}` ran beside the student's code; its result can be forged.",
             )
-            cell = self._cell_with_outputs(step)
-            score, maximum = determine_grade(cell)
-            outcome = "passed" if score == maximum else "failed"
-            errors = [
-                f"{o.get('ename')}: {o.get('evalue')}" for o in cell["outputs"] if o["output_type"] == "error"
-            ]
-            check = CheckVerdict(
-                step.name,
-                "error",
-                f"The tests in the cell {step.name}",
-                outcome,
-                score or 0.0,
-                maximum,
-                "; ".join(errors),
-            )
-            tasks.append(TaskVerdict(step.name, maximum, (check,)))
+            tasks.append(own_test(step.name, self._cell_with_outputs(step)))
         return tuple(tasks)
 
     def graded_notebook(self, verdict: Verdict) -> NotebookNode:
