@@ -5,6 +5,8 @@ Dtypes of results are judged here; which line brought another one in is the stud
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -31,6 +33,8 @@ DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 """What the course means by any floating dtype."""
 EXTREMES = (torch.float64, torch.bfloat16)
 """Two of them for a further way to call the same code, such as without a state: no fixed dtype fits both."""
+_FAR = 0.05
+"""How far results of float32 may be from those of float64, as a part of their size."""
 _DEFAULT = ". Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
 
 
@@ -44,8 +48,12 @@ def expect_dtypes(
     method: str | None = None,
     dtypes: Sequence[torch.dtype] = DTYPES,
     autocast: bool = True,
+    alike: bool = True,
 ) -> None:
     """A call in each dtype answers in that dtype, without rounding on the way, and survives autocast.
+
+    In float32 it answers what it answers in float64, whatever torch's default is, but for rounding;
+    `alike=False` is for what draws its results from a seed of its own.
 
     Floating arguments are given in each dtype, and modules are moved to it. Under autocast (float32 outside,
     bfloat16 inside) the call must only end: rounding grows from step to step of a right recurrence, so its
@@ -82,7 +90,12 @@ def expect_dtypes(
     # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
     each = [(dtype, {"trace": "coarser" if dtype is torch.float64 else ""}) for dtype in dtypes]
     # The CPU's autocast stops at some mixtures that a GPU's widens: what passes with either is right.
-    every = calls(*each, *([(torch.float32, {"autocast": "cpu"})] if autocast else []))
+    # A module is made with other numbers where torch's default is another.
+    once_more = (
+        [(torch.float64, {"default_dtype": torch.float64})] if alike and made_with is None and follows else []
+    )
+    every = calls(*each, *once_more, *([(torch.float32, {"autocast": "cpu"})] if autocast else []))
+    exact: Placed | None = None
     for dtype in dtypes:
         seen = next(every)
         if seen.error is not None:
@@ -102,6 +115,13 @@ def expect_dtypes(
                 f"With inputs of float64, {quoted(rounded['line'])} rounds numbers to a coarser dtype, and "
                 "they stay rounded. Compute in the dtype of the input."
             )
+        if dtype is torch.float64:
+            exact = seen
+        elif dtype is torch.float32 and alike and exact is not None and not _near(seen, exact):
+            _expect_alike(calls, *_OF_DTYPES)
+    for seen in itertools.islice(every, len(once_more)):
+        if seen.error is None and exact is not None and not _near(seen, exact):
+            _expect_alike(calls, *_OF_DEFAULTS)
     if not autocast or (seen := next(every)).error is None:
         return
     (widened,) = calls((torch.float32, {"autocast": "cuda"}))
@@ -125,6 +145,48 @@ def expect_without_numpy(value: Any) -> None:
                 "The call stops there: numpy does not have bfloat16, and a number that you return goes "
                 "through numpy. A tensor of one element gives its number by `.item()`, in any dtype."
             )
+
+
+_ONE_DEFAULT = {"default_dtype": torch.float32, "as_made": False}
+"""For modules that are made with the same numbers, whatever dtype the notebook has as torch's default."""
+_OF_DTYPES = (
+    (torch.float32, _ONE_DEFAULT),
+    (torch.float64, _ONE_DEFAULT),
+    "With inputs of float32 it gives other numbers than with the same inputs of float64, and not by "
+    "rounding. Does the code look at the dtype?",
+)
+_OF_DEFAULTS = (
+    (torch.float64, {"default_dtype": torch.float64}),
+    (torch.float64, {"default_dtype": torch.float32}),
+    "With the same inputs of float64 it gives other numbers where torch's default dtype is another. What is "
+    "computed from tensors depends on these alone: does the code ask for `torch.get_default_dtype()`?",
+)
+
+
+def _expect_alike(
+    calls: Callable[..., Iterator[Placed]],
+    one: tuple[torch.dtype, dict[str, Any]],
+    other: tuple[torch.dtype, dict[str, Any]],
+    told: str,
+) -> None:
+    """Two ways to call it give the same but for rounding, unless the results are drawn."""
+    seen, exact, drawn = calls(one, other, (other[0], {**other[1], "call_seed": 1}))
+    ended = all(each.error is None for each in (seen, exact, drawn))
+    if ended and _near(drawn, exact) and not _near(seen, exact):
+        fail(told)
+
+
+def _near(one: Placed, other: Placed) -> bool:
+    """Whether two calls gave the same numbers, as far as float32 can tell after many steps."""
+    for seen, right in zip(tensors_in(one.value), tensors_in(other.value), strict=False):
+        if seen.shape != right.shape or not (seen.is_floating_point() and right.is_floating_point()):
+            continue
+        if not torch.isfinite(right).all():
+            continue
+        apart, size = (seen.double() - right.double()).norm(), right.double().norm()
+        if not apart <= _FAR * (size + 0.01 * math.sqrt(right.numel())):
+            return False
+    return True
 
 
 def _without_numpy(target: Target, stopped: Placed, calls: Callable[..., Iterator[Placed]]) -> Placed:

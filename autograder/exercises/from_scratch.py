@@ -45,7 +45,11 @@ RECURRENT = Without(operators=_WORKING, code=_IN_PYTHON, say=SAY)
 
 RECURRENT_MODULES = Without(
     operators=_WORKING,
-    code=(*_IN_PYTHON, ("torch/nn/modules/rnn.py", r"RNN(Cell)?Base\.__init__")),
+    code=(
+        *_IN_PYTHON,
+        ("torch/nn/modules/rnn.py", r"RNN(Cell)?Base\.__init__"),
+        ("torch/ao/nn/quantized/dynamic/modules/rnn.py", r"RNN(Cell)?Base\.__init__"),
+    ),
     say=SAY,
 )
 """For `@without(RECURRENT_MODULES)`: they cannot be made, either. For tasks that are not given one."""

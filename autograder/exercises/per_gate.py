@@ -171,12 +171,15 @@ def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tens
 
 
 REPLACED = """
+from autograder.worker.inside import parameters_of
+
+
 class Replaced:
     def __init__(self, module):
-        self.module, self.before = module, dict(module.named_parameters())
+        self.module, self.before = module, parameters_of(module)
 
     def __call__(self):
-        return [name for name, p in self.module.named_parameters() if p is not self.before.get(name)]
+        return [name for name, p in parameters_of(self.module).items() if p is not self.before.get(name)]
 """
 """Tells which of a module's parameters are not the ones that it had when this was made."""
 

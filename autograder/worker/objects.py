@@ -23,6 +23,7 @@ from autograder.worker.calls.limit import Late, Limit
 from autograder.worker.calls.printed import Printed
 from autograder.worker.eager import as_plain_python
 from autograder.worker.frames import MAX_NESTING, Opaque, Ref
+from autograder.worker.inside import address_of, asks_for_gradients, clone, detach, modules_of, parameters_of
 from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
 from autograder.worker.looks import NOT_A_NUMBER, ForNumpy, Otherwise
@@ -153,7 +154,7 @@ class Objects:
         answer = {
             "value": self.plain(value),
             "call": call,
-            "attached": [tensor.requires_grad for tensor in tensors],
+            "attached": [asks_for_gradients(tensor) for tensor in tensors],
         }
         if request.get("arguments"):
             answer["arguments"] = self.plain(args)
@@ -175,9 +176,9 @@ class Objects:
         weights = request["weights"]
         if len(weights) != len(outputs):
             raise ValueError("one weight for each floating tensor of the answer is needed")
-        named = [(name, p) for module in modules for name, p in module.named_parameters()]
-        wanted = leaves + [p for _, p in named if p.requires_grad]
-        live = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+        named = [pair for module in modules for pair in parameters_of(module).items()]
+        wanted = leaves + [p for _, p in named if asks_for_gradients(p)]
+        live = [(o, w) for o, w in zip(outputs, weights, strict=True) if asks_for_gradients(o)]
         if not live or not wanted:
             return {
                 "inputs": [None] * len(leaves),
@@ -187,7 +188,7 @@ class Objects:
         total = sum((output * weight.to(output.dtype)).sum() for output, weight in live)
         grads = gradients_of(total, wanted)
         rest = iter(grads[len(leaves) :])
-        parameters = {name: next(rest) if p.requires_grad else None for name, p in named}
+        parameters = {name: next(rest) if asks_for_gradients(p) else None for name, p in named}
         return {
             "inputs": self.plain(grads[: len(leaves)]),
             "parameters": self.plain(parameters),
@@ -199,17 +200,17 @@ class Objects:
         module = self.target(request)
         if not isinstance(module, nn.Module):
             return {"module": False, "type": type(module).__name__}
-        named = dict(module.named_parameters())
+        named = parameters_of(module)
         return {
             "module": True,
             "type": type(module).__name__,
             "shapes": {n: tuple(p.shape) for n, p in named.items()},
-            "trainable": [n for n, p in named.items() if p.requires_grad],
+            "trainable": [n for n, p in named.items() if asks_for_gradients(p)],
             "leaves": [n for n, p in named.items() if p.is_leaf],
             "saved": [str(name) for name in module.state_dict()],
             "shared": _shared(named),
-            "modules": {n: type(m).__qualname__ for n, m in module.named_modules() if n},
-            "kinds": sorted({base.__qualname__ for m in module.modules() for base in type(m).__mro__
+            "modules": {n: type(m).__qualname__ for n, m in modules_of(module) if n},
+            "kinds": sorted({base.__qualname__ for _, m in modules_of(module) for base in type(m).__mro__
                              if base.__module__.startswith("torch.nn.modules.")}),
         }  # fmt: skip
 
@@ -221,7 +222,7 @@ class Objects:
     def _parameters(self, request: dict[str, Any]) -> dict[str, Any]:
         """A module's parameters by name, whatever its `state_dict()` gives."""
         module = self.target(request)
-        return {"parameters": self.plain({n: p.detach() for n, p in module.named_parameters()})}
+        return {"parameters": self.plain({n: detach(p) for n, p in parameters_of(module).items()})}
 
     def _attribute(self, request: dict[str, Any]) -> dict[str, Any]:
         return {"value": self.plain(self.target(request))}
@@ -330,8 +331,9 @@ def _shared(named: dict[str, nn.Parameter]) -> list[list[str]]:
     """The names of parameters that begin at one place in memory, for each place that has more than one."""
     places: dict[int, list[str]] = {}
     for name, parameter in named.items():
-        if parameter.numel() and parameter.data_ptr():  # 0 where nothing is stored
-            places.setdefault(parameter.data_ptr(), []).append(name)
+        place = address_of(parameter) if parameter.numel() else 0
+        if place:  # 0 where nothing is stored
+            places.setdefault(place, []).append(name)
     return [names for names in places.values() if len(names) > 1]
 
 
@@ -350,11 +352,11 @@ def _plain_tensor(value: torch.Tensor) -> Any:
         return Opaque(f"a tensor of dtype {str(value.dtype).removeprefix('torch.')}")
     if value.numel() * value.element_size() > MAX_BODY:
         return Opaque(f"a tensor of {value.numel()} numbers, too large to look at")
-    plain = value.detach()
+    plain = detach(value)
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
     if plain.is_cpu and not plain.is_inference():
-        return plain.clone()
+        return clone(plain)
     # A mode-free copy: what an inference-mode call returned may be used like any other tensor.
     with torch.inference_mode(False), torch.no_grad():
         return torch.empty_like(plain, device="cpu").copy_(plain)

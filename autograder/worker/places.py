@@ -31,6 +31,7 @@ from autograder.worker.autocast import GpuAutocast
 from autograder.worker.cpu import Cpu
 from autograder.worker.cuda import Cuda
 from autograder.worker.dtypes import CoarserLog, DtypeLog
+from autograder.worker.inside import asks_for_gradients, parameters_of
 from autograder.worker.looks import Otherwise
 from autograder.worker.machine import Machine
 from autograder.worker.moving import load, move
@@ -170,7 +171,7 @@ def _made_and_called(
 
 def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
     """The modules' tensors by name, but those that wait for a first input to get their shape."""
-    named = [pair for m in modules for pair in (*m.named_parameters(), *m.named_buffers())]
+    named = [pair for m in modules for pair in (*parameters_of(m).items(), *m.named_buffers())]
     return [(name, tensor) for name, tensor in named if not is_lazy(tensor)]
 
 
@@ -199,12 +200,12 @@ def _gradients(
         weights = [
             torch.randn(o.shape, generator=generator, dtype=torch.float64).to(o.dtype) for o in outputs
         ]
-    named = [(name, p) for m in modules for name, p in m.named_parameters() if p.requires_grad]
+    named = [(n, p) for m in modules for n, p in parameters_of(m).items() if asks_for_gradients(p)]
     wanted = [*leaves, *(p for _, p in named)]
     live = [
         (output, machine.wrap(weight) if _place_of(output) != "cpu" else weight)
         for output, weight in zip(outputs, weights, strict=True)
-        if output.requires_grad
+        if asks_for_gradients(output)
     ]
     if not live or not wanted:
         return {"inputs": [], "parameters": {}, "places": []}

@@ -216,10 +216,10 @@ class PretendDevice(Machine):
         told = describe_exception(error)[
             "message"
         ]  # an error's text may hold tensors that cannot be read now
-        if isinstance(error, Beyond) or "from the 'Lazy' backend" in told:
-            self.events.note({"kind": "beyond", "operation": told[:200]})
-        elif self.otherwise is not None and is_guard(error):
+        if is_guard(error):  # whatever the student's code says when it raises: it was no limit
             self.events.note({"kind": "guard"})
+        elif isinstance(error, Beyond) or "from the 'Lazy' backend" in told:
+            self.events.note({"kind": "beyond", "operation": told[:200]})
 
     def place_of(self, device: Any) -> torch.device:
         """The device as torch's C++ code is to take it; any other than this one and the CPU is hard-coded."""

@@ -32,6 +32,8 @@ class Case:
     line: str = ""
     names: tuple[str, ...] = ("output", "h_n", "c_n")
     reads: bool = False
+    alike: bool = True
+    """Whether the dtype changes nothing but the rounding."""
 
     @property
     def name(self) -> str:
@@ -83,7 +85,7 @@ def failures(case: Case, submission: Submission | None = None) -> dict[str, str]
     form = {"names": case.names, "made_with": case.made_with}
     for rule, judge in (
         ("device", lambda: expect_device_neutral(target, inputs_of(case.inputs), reads=case.reads, **form)),
-        ("dtype", lambda: expect_dtypes(target, inputs_of(case.inputs), **form)),
+        ("dtype", lambda: expect_dtypes(target, inputs_of(case.inputs), alike=case.alike, **form)),
     ):
         try:
             judge()

@@ -189,6 +189,7 @@ FUNCTIONS = {
             return x * y
         """,
         made_with=None,
+        alike=False,
     ),
     "pinned copy of lengths": Case(
         """

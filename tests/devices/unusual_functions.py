@@ -379,7 +379,7 @@ return x * 2
 """),
     "copy": calls("return copy.copy(x) * 2", before="import copy"),
     "deepcopy no grad": calls("return copy.deepcopy(x.detach()) * 2 + x", before="import copy"),
-    "storage": calls("return x.clone().untyped_storage().nbytes() * x"),
+    "storage": calls("return x.clone().untyped_storage().nbytes() // x.element_size() * x"),
     "jvp": calls("return torch.func.jvp(torch.tanh, (x,), (torch.ones_like(x),))[1]"),
     "jacrev": calls("return torch.func.jacrev(lambda v: v.tanh().sum(0))(x[0, 0])[None] * x.mean()"),
     "share mem": calls(

@@ -10,12 +10,12 @@ from autograder.checking import Draw, Sizes, Submission, Target, fail, recorded
 
 STAND_IN = """
 class StandIn:
-    def __init__(self, made, state):
+    def __init__(self, made, state, marks):
         self.calls = []
-        for part in ("fwd", "bwd"):
-            self.change(part, getattr(made, part), state)
+        for part, own in zip(("fwd", "bwd"), marks):
+            self.change(part, getattr(made, part), state, own)
 
-    def change(self, part, module, state):
+    def change(self, part, module, state, marks):
         plain = module.forward
 
         def forward(*args, **kwargs):
@@ -25,15 +25,26 @@ class StandIn:
             try:
                 for name, value in own.items():
                     value.data = state[f"{part}.{name}"].to(value)
-                return plain(*args, **kwargs)
+                return marked(plain(*args, **kwargs), marks)
             finally:
                 for name, value in own.items():
                     value.data = kept[name]
 
         module.forward = forward
+
+
+def marked(answer, marks):
+    if isinstance(answer, nn.utils.rnn.PackedSequence):
+        return type(answer)(answer.data * marks, *answer[1:])
+    if isinstance(answer, (list, tuple)):
+        return type(answer)([marked(part, marks) for part in answer])
+    if isinstance(answer, torch.Tensor) and answer.shape[-1:] == marks.shape:
+        return answer * marks.to(answer)
+    return answer
 """
 """Lets `fwd` and `bwd` of a student's module answer with other weights than those that they hold.
 
+What each gives is smaller, unit by unit, by marks (H) of its own: so it shows in what is made of it.
 `calls` lists which of them was called: for messages, since the student's code can write there what it likes.
 """
 
@@ -112,9 +123,46 @@ def bilstm_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
     }
 
 
-def stand_in(submission: Submission, made: Target, state: Mapping[str, torch.Tensor]) -> Target:
-    """From now on the two networks of a `BiLSTM` answer with these weights; those they hold stay."""
-    return submission.given("StandIn", made, dict(state), source=STAND_IN, dtype=None)
+def stand_in(
+    submission: Submission, made: Target, state: Mapping[str, torch.Tensor], marks: torch.Tensor
+) -> Target:
+    """From now on the two networks of a `BiLSTM` answer with these weights, by marks (2, H); theirs stay."""
+    return submission.given("StandIn", made, dict(state), marks, source=STAND_IN, dtype=None)
+
+
+def drawn_marks(draw: Draw) -> torch.Tensor:
+    """Numbers (2, H) from a half to one, by which what two networks give is told from all else."""
+    return draw.like((2, draw.sizes.H), spread=3.0).cos() / 4 + 0.75
+
+
+def is_made_of(answer: Any, alone: Any, marks: torch.Tensor) -> bool:
+    """Whether each number of the answer is the one in `alone`, by a mark of its own unit's."""
+    for seen, whole in zip((answer[0], *answer[1]), (alone[0], *alone[1]), strict=True):
+        by_unit = seen.double().unflatten(-1, (-1, marks.shape[1]))
+        right = whole.double().unflatten(-1, (-1, marks.shape[1]))
+        fits = [torch.isclose(by_unit, right * own, 1e-6, 1e-9) for own in marks]
+        if not (fits[0] | fits[1]).all():
+            return False
+    return True
+
+
+@recorded
+def one_step_a_call(lstm: nn.LSTM, x: torch.Tensor, marks: torch.Tensor) -> tuple[Any, ...]:
+    """What a right `BiLSTM` gives whose networks answer by marks, and are called step by step."""
+    outputs, states = [], []
+    with torch.no_grad():
+        for own, suffix in zip(marks, ("", "_reverse"), strict=True):
+            alone = nn.LSTM(x.shape[2], lstm.hidden_size, batch_first=True, dtype=x.dtype)
+            alone.load_state_dict({name: getattr(lstm, name + suffix) for name in alone.state_dict()})
+            steps, state = [], None
+            for step in (x.flip(1) if suffix else x).split(1, 1):
+                output, (h, c) = alone(step, state)
+                state = h * own, c * own
+                steps.append(output * own)
+            outputs.append(torch.cat(steps[::-1] if suffix else steps, 1))
+            states.append(state)
+    h_n, c_n = (torch.cat(parts) for parts in zip(*states, strict=True))
+    return torch.cat(outputs, 2), (h_n, c_n)
 
 
 def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> None:

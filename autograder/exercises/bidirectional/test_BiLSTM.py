@@ -26,9 +26,12 @@ from autograder.exercises.bidirectional.given import (
     apart,
     bilstm_shapes,
     bilstm_state,
+    drawn_marks,
     every_direction,
     expect_both_directions,
     expect_no_slip,
+    is_made_of,
+    one_step_a_call,
     own_name,
     reference_lstm,
     results,
@@ -116,11 +119,14 @@ def test_two_networks(submission, sizes, draw):
     lstm, other, x = reference(draw), reference(draw), draw("B T D")
     alone, again = (filled_bilstm(submission, draw, other)(x) for _ in range(2))
     made = filled_bilstm(submission, draw, lstm)
-    stand = stand_in(submission, made, bilstm_state(other))
+    marks = drawn_marks(draw)
+    stand = stand_in(submission, made, bilstm_state(other), marks)
     answer = made(x)
-    # Where both networks answer as if they held the other weights, it is as if they did hold them. Whether
-    # that is right, and whether each direction has its own, are matters of values.
-    if _same(answer, alone, sizes):
+    expect_bilstm_shapes(answer, sizes)
+    expect_bilstm_shapes(alone, sizes)
+    # Each number is one that the networks gave, where it was, as if they held the other weights. Whether that
+    # is right, and whether each direction has its own, are matters of values.
+    if is_made_of(answer, alone, marks) or _same(answer, one_step_a_call(other, x, marks), sizes):
         return
     expect_no_mention(submission, "BiLSTM", BY_HAND, SAY)
     calls = stand.attribute("calls")

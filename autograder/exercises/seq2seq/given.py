@@ -21,6 +21,9 @@ def labelled(kind, label, state, *args):
 """One of torch's modules and nothing else, whose parameters are told apart from another's by a first name."""
 
 HISTORY = """
+from autograder.worker.inside import asks_for_gradients
+
+
 class History(nn.Module):
     def __init__(self, vocab_size, marks=(0, 0, 0, 0, 0, 0)):
         super().__init__()
@@ -31,7 +34,7 @@ class History(nn.Module):
     def forward(self, ids, state=None):
         if ids.dim() != 2:
             raise ValueError(f"the model reads ids of shape (batch, time), not {tuple(ids.shape)}")
-        grows = state is not None and any(part.requires_grad for part in state)
+        grows = state is not None and any(asks_for_gradients(part) for part in state)
         self.calls.append([*ids.shape, int(state is None)])
         told = (len(self.calls), *self.calls[-1], ids.sum(), grows)
         size, turn = self.vocab_size, sum(mark * each for mark, each in zip(self.marks, told))

@@ -199,6 +199,12 @@ def seen_through_sizes(draw: Draw) -> Sizes:
     return draw.sizes.but(B=draw.size(60, 90), T=draw.size(2, 3), D=width, H=width)
 
 
+def few_numbers(sizes: Sizes) -> tuple[Sizes, int]:
+    """Sizes for a look at dropout in batches as small as any, and how many calls tell enough together."""
+    few = sizes.but(D=sizes.H, L=2)
+    return few, min(24, math.ceil(400 / math.prod(few.shape("B T H"))))
+
+
 def drawn_rate(draw: Draw) -> float:
     """Draw a rate of dropout for which `p` and `1 - p` are told apart."""
     return draw.size(20, 40) / 100

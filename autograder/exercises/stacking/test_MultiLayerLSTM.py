@@ -23,6 +23,7 @@ from autograder.exercises.stacking.given import (
     expect_parameters,
     expect_same_state,
     expect_xavier_layers,
+    few_numbers,
     filled_stack,
     inputs,
     layer_input,
@@ -180,17 +181,19 @@ def test_dropout(submission, sizes, draw):
     """In training, dropout acts between the layers and once more before `proj`, and nowhere else."""
     wide, rate = seen_through_sizes(draw), drawn_rate(draw)
     tell = " Here the top layer's output is dropped as well, before `proj` reads it."
+    few, times = few_numbers(sizes)
     calls = []
-    for layers in (1, 2, 3):
-        here = draw.at(wide.but(L=layers))
+    for other, repeated in ((wide.but(L=1), 1), (wide.but(L=2), 1), (wide.but(L=3), 1), (few, times)):
+        here = draw.at(other)
         parameters, (x, state) = see_through(here, proj=True), inputs(here)
-        model = filled_stack(submission, KIND, here.sizes, parameters, dropout=rate)
+        model = filled_stack(submission, KIND, other, parameters, dropout=rate)
         model.train()
-        calls.append((here.sizes, model.promise(x, state), parameters, x, state))
-    for other, answer, parameters, x, state in calls:
+        calls.append((other, [model.promise(x, state) for _ in range(repeated)], parameters, x, state))
+    for other, promised, parameters, x, state in calls:
         layers = other.L
-        logits, last = shaped(answer(), HEADED, other)
-        below = run_bottom(parameters, x, state)
+        answers = [shaped(answer(), HEADED, other) for answer in promised]
+        logits, last = torch.cat([each for each, _ in answers]), answers[0][1]
+        below = run_bottom(parameters, x, state).repeat(len(promised), 1, 1)
         expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
         top = logits.double() - parameters["proj.bias"]
         if layers == 1:
@@ -201,7 +204,8 @@ def test_dropout(submission, sizes, draw):
             continue
         kept = top.abs() > 1e-6
         given = layer_input(top[kept] * (1 - rate))
-        with case(f"with {'two' if layers == 2 else 'three'} layers"):
+        small = f" and a batch of {few.B}" if other == few else ""
+        with case(f"with {'two' if layers == 2 else 'three'} layers{small}"):
             if kept.double().mean() > 0.99:
                 fail(f"In training with dropout={rate}, no number before `proj` is dropped.{tell}")
             if layers == 2:

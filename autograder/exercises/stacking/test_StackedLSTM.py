@@ -28,6 +28,7 @@ from autograder.exercises.stacking.given import (
     expect_parameters,
     expect_same_state,
     expect_xavier_layers,
+    few_numbers,
     filled_stack,
     inputs,
     layer_input,
@@ -247,8 +248,8 @@ def test_dropout_between_layers(submission, sizes, draw):
 
     wide, rate = seen_through_sizes(draw), drawn_rate(draw)
 
-    def in_training(layers, calls):
-        here = draw.at(wide.but(L=layers))
+    def in_training(sizes, calls):
+        here = draw.at(sizes)
         parameters, (x, state) = see_through(here), inputs(here)
         stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=rate)
         stack.train()
@@ -256,13 +257,19 @@ def test_dropout_between_layers(submission, sizes, draw):
         outputs = (shaped(each(), STACK, here.sizes)[0] for each in promised)
         return outputs, run_bottom(parameters, x, state)
 
-    both, below = in_training(layers=2, calls=2)
-    of_three, below_of_three = in_training(layers=3, calls=1)
+    few, times = few_numbers(sizes)
+    both, below = in_training(wide.but(L=2), calls=2)
+    of_three, below_of_three = in_training(wide.but(L=3), calls=1)
+    of_few, below_few = in_training(few, calls=times)
     place = "between layer 0 and layer 1"
     first, second = (expect_dropped(layer_input(each), below, rate, place) for each in both)
     expect_independent(first, place)
     if alike(first, second):
         fail("In training, two calls drop the same numbers. Dropout is drawn anew on every call.")
+
+    small = torch.cat([layer_input(each) for each in of_few])
+    with case(f"with a batch of {few.B}"):
+        expect_dropped(small, below_few.repeat(times, 1, 1), rate, place)
 
     top = layer_input(next(of_three))
     kept = top.abs() > 1e-6

@@ -15,6 +15,9 @@ STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
 """How a pair of states is named and shaped in messages."""
 
 PROBES = """
+from autograder.worker.inside import asks_for_gradients
+
+
 def looking():
     def look(kind, function, *arguments):
         return {"shared": shared, "kept": kept, "cut_in_place": cut_in_place}[kind](function, *arguments)
@@ -46,7 +49,7 @@ def cut_in_place(detach_state, h, c):
     state = tuple(part.clone().requires_grad_() * 1.0 for part in (h, c))
     container = tuple(state)
     detach_state(container)
-    return [not part.requires_grad for part in state]
+    return [not asks_for_gradients(part) for part in state]
 """
 """What only shows where the tensors live: whether two share memory, whether a later call hands them out
 again, whether one was cut off in place."""

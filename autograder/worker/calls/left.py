@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from autograder.worker.calls.printed import Printed
+from autograder.worker.inside import asks_for_gradients, equal, modules_of, parameters_of
 from autograder.worker.watching import unwatched
 
 
@@ -85,8 +86,8 @@ class Marks:
 
 class _Marked:
     def __init__(self, module: nn.Module) -> None:
-        self._modes = [(part, part.training) for part in module.modules()]
-        self._parameters = [(each, each.requires_grad) for each in module.parameters()]
+        self._modes = [(part, part.training) for _, part in modules_of(module)]
+        self._parameters = [(each, asks_for_gradients(each)) for each in parameters_of(module).values()]
         self._lent = [each for each, trainable in self._parameters if trainable and each.grad is None]
         for each in self._lent:
             each.grad = torch.ones_like(each)
@@ -96,9 +97,9 @@ class _Marked:
         found = []
         if any(part.training is not mode for part, mode in self._modes):
             found.append("mode")
-        if any(each.requires_grad is not trainable for each, trainable in self._parameters):
+        if any(asks_for_gradients(each) is not trainable for each, trainable in self._parameters):
             found.append("trainable")
-        if not all(each.grad is not None and torch.equal(each.grad, was) for each, was in self._gradients):
+        if not all(each.grad is not None and equal(each.grad, was) for each, was in self._gradients):
             found.append("gradients")
         for each in self._lent:
             each.grad = None
