@@ -54,6 +54,7 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
         (sizes.but(L=1), "with one layer (L = 1)"),
+        (sizes.but(B=70), "with many sequences"),
         (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
         (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
     ):

@@ -55,7 +55,7 @@ def test_only_the_finished(submission, sizes, draw):
 @rule("generality")
 @needs(test_only_the_finished)
 def test_any_mask(submission, sizes, draw):
-    """It works when none or all are finished, for one sequence, one layer, equal sizes and strided states."""
+    """It works when none or all are finished, for any sizes, and for states half zero or strided."""
     square = sizes.but(B=4, H=4, L=4)
     for other, mask, context in (
         (sizes, [False] * sizes.B, "with no sequence finished"),
@@ -71,6 +71,14 @@ def test_any_mask(submission, sizes, draw):
         with case(context):
             answer = submission.reset_finished(state, finished)
             expect(answer, reference(state, finished), **STATE, sizes=other)
+    (h, c), finished = random_state(draw), some_finished(draw)
+    for state, context in (
+        ((torch.zeros_like(h), c), "with an `h` that is zero already"),
+        ((h, torch.zeros_like(c)), "with a `c` that is zero already"),
+    ):
+        with case(context):
+            answer = submission.reset_finished(state, finished)
+            expect(answer, reference(state, finished), **STATE, sizes=sizes)
     state, finished = strided_state(draw), some_finished(draw)
     with case("with states that are not contiguous in memory"):
         answer = submission.reset_finished(state, finished)

@@ -32,6 +32,8 @@ from autograder.exercises.state.given import random_state, reference_lstm, strid
 RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 STEPS, CHUNK = 13, 5
 """Two full chunks and a short one."""
+SHORT = 3
+"""A chunk of which there are five in these steps."""
 
 
 def sequence(draw):
@@ -177,7 +179,7 @@ def test_gradients(submission, sizes, draw):
     expect_gradients(
         submission.run_in_chunks,
         lambda _, x, chunk_size, state: lstm(x, state),
-        (hand_over(submission, lstm), draw("B T D"), CHUNK, random_state(draw)),
+        (hand_over(submission, lstm), draw("B T D"), SHORT, random_state(draw)),
         names=("x", "h_0", "c_0"),
         parameters=dict(lstm.named_parameters()),
         draw=draw,
