@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import GenerateSolution
+from nbgrader.preprocessors import Execute
 from nbgrader.utils import determine_grade
 
 from autograder.grading.building.source import MAY_FAIL, SourceCell
@@ -23,6 +26,8 @@ def generate_solution(course: Course, assignment: str) -> bytes:
     app = GenerateSolution(coursedir=course.directory, parent=api)
     course.directory.assignment_id = assignment
     app.force = True
+    told = course.root / "kernel.log"
+    app.preprocessors = [_telling(told) if each is Execute else each for each in app.preprocessors]
     app.log.setLevel(logging.CRITICAL)
     try:
         app.start()
@@ -31,7 +36,9 @@ def generate_solution(course: Course, assignment: str) -> bytes:
             f"nbgrader could not generate the solution of {assignment}: its notebook does not run."
         ) from error
     except Exception as error:
-        raise UserError(f"nbgrader could not generate the solution of {assignment}: {error}") from error
+        last = told.read_text(errors="replace").strip().rpartition("\n")[2] if told.is_file() else ""
+        reason = f"{error}" + (f" (its kernel: {last})" if last else "")
+        raise UserError(f"nbgrader could not generate the solution of {assignment}: {reason}") from error
     (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
     for number, cell in enumerate(notebook.cells, 1):
@@ -53,6 +60,20 @@ def generate_solution(course: Course, assignment: str) -> bytes:
     made = (str(nbformat.writes(notebook)) + "\n").encode()
     path.write_bytes(made)
     return made
+
+
+def _telling(file: Path) -> type[Execute]:
+    """nbgrader's running of a notebook, in which the kernel complains to a file.
+
+    One that is stopped while it runs a cell prints a traceback of its own, where a sentence is promised.
+    """
+
+    class QuietExecute(Execute):
+        def start_new_kernel(self, **options: Any) -> None:
+            with file.open("wb") as log:
+                super().start_new_kernel(stderr=log, **options)
+
+    return QuietExecute
 
 
 def _with_streams_joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
