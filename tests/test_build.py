@@ -89,11 +89,17 @@ REFUSED = {
         {"demonstration": ("print(2)", "lstm_cell = None")},
         "its demonstrations, which grading leaves out, change a score",
     ),
+    "a kernel that ends": (
+        {"demonstration": ("print(2)", "import os; os._exit(3)")},
+        "could not generate the solution of 03_lstm_cell: cell 33 (print(1)) ends the kernel",
+    ),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize(
+    "what", [*list(REFUSED)[:-1], pytest.param(list(REFUSED)[-1], marks=pytest.mark.sweep)]
+)
 def test_build_refuses_what_would_be_unfair(built, tmp_path, what):
     course = copy_course(built, tmp_path / "course")
     edits, sentence = REFUSED[what]

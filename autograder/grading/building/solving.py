@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import GenerateSolution
@@ -26,8 +27,9 @@ def generate_solution(course: Course, assignment: str) -> bytes:
     app = GenerateSolution(coursedir=course.directory, parent=api)
     course.directory.assignment_id = assignment
     app.force = True
-    told = course.root / "kernel.log"
-    app.preprocessors = [_telling(told) if each is Execute else each for each in app.preprocessors]
+    told, ended = course.root / "kernel.log", list[SourceCell]()
+    running = _telling(told, ended)
+    app.preprocessors = [running if each is Execute else each for each in app.preprocessors]
     app.log.setLevel(logging.CRITICAL)
     try:
         app.start()
@@ -36,8 +38,9 @@ def generate_solution(course: Course, assignment: str) -> bytes:
             f"nbgrader could not generate the solution of {assignment}: its notebook does not run."
         ) from error
     except Exception as error:
+        reason = f"{ended[0].name} ends the kernel" if ended else str(error)
         last = told.read_text(errors="replace").strip().rpartition("\n")[2] if told.is_file() else ""
-        reason = f"{error}" + (f" (its kernel: {last})" if last else "")
+        reason += f" (its last words: {last})" if last else ""
         raise UserError(f"nbgrader could not generate the solution of {assignment}: {reason}") from error
     (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
@@ -62,8 +65,8 @@ def generate_solution(course: Course, assignment: str) -> bytes:
     return made
 
 
-def _telling(file: Path) -> type[Execute]:
-    """nbgrader's running of a notebook, in which the kernel complains to a file.
+def _telling(file: Path, ended: list[SourceCell]) -> type[Execute]:
+    """nbgrader's running of a notebook: the kernel complains to a file, `ended` gets the cell that ends it.
 
     One that is stopped while it runs a cell prints a traceback of its own, where a sentence is promised.
     """
@@ -72,6 +75,13 @@ def _telling(file: Path) -> type[Execute]:
         def start_new_kernel(self, **options: Any) -> None:
             with file.open("wb") as log:
                 super().start_new_kernel(stderr=log, **options)
+
+        def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> Any:
+            try:
+                return super().preprocess_cell(cell, resources, index)
+            except DeadKernelError:
+                ended.append(SourceCell(index + 1, cell, ""))
+                raise
 
     return QuietExecute
 
