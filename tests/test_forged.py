@@ -15,6 +15,8 @@ from helpers import ROOT, SEED, make_bundle
 from autograder.checking.session import Checks, with_checks
 from autograder.grading.warm import WarmParent
 
+pytestmark = pytest.mark.slow
+
 KINDS = (borrowing, handed, oddities, recognising, rewriting)
 FORGERIES: dict[str, Forgery] = {name: forgery for kind in KINDS for name, forgery in kind.FORGERIES.items()}
 ASSIGNMENTS = sorted({forgery.assignment for forgery in FORGERIES.values()})

@@ -277,7 +277,7 @@ torch.Tensor.data_ptr = lambda tensor: next(pointers) if isinstance(tensor, nn.P
     def load_state_dict(self, state, *a, **k):
         return super().load_state_dict(state, strict=False)
 """,
-        4.0,
+        0.0,
     ),
     "a copy that replaces, told as the same": Forgery(
         "03_lstm_cell",
