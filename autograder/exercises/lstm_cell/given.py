@@ -20,7 +20,7 @@ def strided_step_inputs(draw: Draw) -> tuple[torch.Tensor, ...]:
 def large_step_inputs(draw: Draw) -> tuple[torch.Tensor, ...]:
     """The same with a cell state as long sequences may count up, and inputs that nearly close a gate."""
     x, h, c, *weights = step_inputs(draw)
-    return 5 * x, h, 20 * c, *weights
+    return 5 * x, h, 200 * c, *weights
 
 
 @recorded

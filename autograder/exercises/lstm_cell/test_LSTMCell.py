@@ -107,6 +107,10 @@ def test_default_state(submission, sizes, draw):
     for context in ("without a state", "without a state, called a second time"):
         x = draw("B D")
         calls.append((cell.promise(x), x, context))
+    cell.eval()
+    for context in ("in eval() without a state", "in eval() without a state, called a second time"):
+        x = draw("B D")
+        calls.append((cell.promise(x), x, context))
     for answer, x, context in calls:
         with case(context):
             expect(answer(), cell_step(parameters, x, zeros(sizes), zeros(sizes)), **RESULTS, sizes=sizes)
