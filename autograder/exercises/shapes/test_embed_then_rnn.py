@@ -81,10 +81,14 @@ def test_any_size(submission, sizes, draw):
         with case(context):
             answer = submission.embed_then_rnn(ids, *hand_over(submission, *given))
             expect(answer, reference(ids, *given), **RESULTS, sizes=other)
-    given, ids = networks(draw), draw.ints("T B", sizes.V).T
-    with case("with token ids that are not contiguous in memory"):
-        answer = submission.embed_then_rnn(ids, *hand_over(submission, *given))
-        expect(answer, reference(ids, *given), **RESULTS, sizes=sizes)
+    for context in (
+        "with token ids that are not contiguous in memory",
+        "with two other networks of that size",
+    ):
+        given, ids = networks(draw), draw.ints("T B", sizes.V).T
+        with case(context):
+            answer = submission.embed_then_rnn(ids, *hand_over(submission, *given))
+            expect(answer, reference(ids, *given), **RESULTS, sizes=sizes)
 
 
 @points(0.5)

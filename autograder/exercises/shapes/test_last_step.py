@@ -55,7 +55,7 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(H=1), "with one hidden unit (H = 1)"),
         (sizes.but(B=1, T=1, H=1), "with every size 1"),
         (sizes.but(B=4, T=4, H=4), "with every size 4"),
-        (sizes.but(T=41), "with a longer sequence"),
+        (sizes.but(T=130), "with a longer sequence"),
     ):
         output = draw.at(other)("B T H")
         with case(context):

@@ -57,6 +57,10 @@ def test_two_directions(submission, sizes, draw):
         with case(f"for nn.{kind} with three layers and two directions"):
             answer = submission.predict_shapes(kind, *given(sizes), True)
             expect_shapes(answer, reference(kind, sizes, True), sizes)
+    one = sizes.but(L=1)
+    with case("for nn.LSTM with one layer and two directions"):
+        answer = submission.predict_shapes("LSTM", *given(one), True)
+        expect_shapes(answer, reference("LSTM", one, True), one)
 
 
 @points(0.5)
