@@ -25,7 +25,8 @@ class StandIn:
             try:
                 for name, value in own.items():
                     value.data = state[f"{part}.{name}"].to(value)
-                return marked(plain(*args, **kwargs), marks)
+                output, final = plain(*args, **kwargs)
+                return marked(output, marks), final
             finally:
                 for name, value in own.items():
                     value.data = kept[name]
@@ -33,18 +34,15 @@ class StandIn:
         module.forward = forward
 
 
-def marked(answer, marks):
-    if isinstance(answer, nn.utils.rnn.PackedSequence):
-        return type(answer)(answer.data * marks, *answer[1:])
-    if isinstance(answer, (list, tuple)):
-        return type(answer)([marked(part, marks) for part in answer])
-    if isinstance(answer, torch.Tensor) and answer.shape[-1:] == marks.shape:
-        return answer * marks.to(answer)
-    return answer
+def marked(output, marks):
+    if isinstance(output, nn.utils.rnn.PackedSequence):
+        return type(output)(output.data * marks.to(output.data), *output[1:])
+    return output * marks.to(output)
 """
 """Lets `fwd` and `bwd` of a student's module answer with other weights than those that they hold.
 
-What each gives is smaller, unit by unit, by marks (H) of its own: so it shows in what is made of it.
+The output of each is smaller, unit by unit, by marks (H) of its own: so it shows in what is made of it. The
+states are as they are, so it does not matter in how many calls, and from which states, the steps are read.
 `calls` lists which of them was called: for messages, since the student's code can write there what it likes.
 """
 
@@ -136,33 +134,20 @@ def drawn_marks(draw: Draw) -> torch.Tensor:
 
 
 def is_made_of(answer: Any, alone: Any, marks: torch.Tensor) -> bool:
-    """Whether each number of the answer is the one in `alone`, by a mark of its own unit's."""
-    for seen, whole in zip((answer[0], *answer[1]), (alone[0], *alone[1]), strict=True):
-        by_unit = seen.double().unflatten(-1, (-1, marks.shape[1]))
-        right = whole.double().unflatten(-1, (-1, marks.shape[1]))
-        fits = [torch.isclose(by_unit, right * own, 1e-6, 1e-9) for own in marks]
-        if not (fits[0] | fits[1]).all():
-            return False
-    return True
+    """Whether each number is the one in `alone`, in the output by some mark, in the states by one or by none.
 
-
-@recorded
-def one_step_a_call(lstm: nn.LSTM, x: torch.Tensor, marks: torch.Tensor) -> tuple[Any, ...]:
-    """What a right `BiLSTM` gives whose networks answer by marks, and are called step by step."""
-    outputs, states = [], []
-    with torch.no_grad():
-        for own, suffix in zip(marks, ("", "_reverse"), strict=True):
-            alone = nn.LSTM(x.shape[2], lstm.hidden_size, batch_first=True, dtype=x.dtype)
-            alone.load_state_dict({name: getattr(lstm, name + suffix) for name in alone.state_dict()})
-            steps, state = [], None
-            for step in (x.flip(1) if suffix else x).split(1, 1):
-                output, (h, c) = alone(step, state)
-                state = h * own, c * own
-                steps.append(output * own)
-            outputs.append(torch.cat(steps[::-1] if suffix else steps, 1))
-            states.append(state)
-    h_n, c_n = (torch.cat(parts) for parts in zip(*states, strict=True))
-    return torch.cat(outputs, 2), (h_n, c_n)
+    By which mark says who gave it, and is a matter of values: units may have changed places.
+    """
+    by, none = marks.flatten(), torch.ones(1, dtype=marks.dtype)
+    pairs = zip((answer[0], *answer[1]), (alone[0], *alone[1]), strict=True)
+    return all(
+        bool(
+            torch.isclose(seen.double()[..., None], whole.double()[..., None] * each, 1e-6, 1e-9)
+            .any(-1)
+            .all()
+        )
+        for (seen, whole), each in zip(pairs, (by, *[torch.cat([by, none])] * 2), strict=True)
+    )
 
 
 def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> None:
