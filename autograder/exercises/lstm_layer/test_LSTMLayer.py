@@ -104,6 +104,10 @@ def test_default_state(submission, sizes, draw):
     for context in ("without a state", "without a state, called a second time"):
         x = draw("B T D")
         calls.append((layer.promise(x), x, context))
+    layer.eval()
+    for context in ("in eval() without a state", "in eval() without a state, called a second time"):
+        x = draw("B T D")
+        calls.append((layer.promise(x), x, context))
     for answer, x, context in calls:
         with case(context):
             expect(answer(), every_state(parameters, x), **RESULTS, sizes=sizes)

@@ -94,11 +94,15 @@ def test_matches_torch(submission, sizes, draw):
     model = filled_stack(submission, KIND, sizes, parameters)
     x, state = inputs(draw)
     zero = zero_state(sizes)
-    for answer, start, context in (
+    calls = [
         (model.promise(x, state), state, "with a state"),
         (model.promise(x), zero, "without a state"),
         (model.promise(x), zero, "without a state, called a second time"),
-    ):
+    ]
+    model.eval()
+    for context in ("in eval() without a state", "in eval() without a state, called a second time"):
+        calls.append((model.promise(x), zero, context))
+    for answer, start, context in calls:
         with case(context):
             expect(answer(), run_headed(parameters, x, start), **HEADED, sizes=sizes)
 
@@ -208,12 +212,13 @@ def test_dropout(submission, sizes, draw):
         with case(f"with {'two' if layers == 2 else 'three'} layers{small}"):
             if kept.double().mean() > 0.99:
                 fail(f"In training with dropout={rate}, no number before `proj` is dropped.{tell}")
+            expect_independent(kept, "before `proj`")
             if layers == 2:
                 expect_dropped(
                     given,
                     below[kept],
                     rate,
-                    "between layer 0 and layer 1",
+                    "between layer 0 and layer 1, where those before `proj` are kept,",
                     " There is a dropout between the layers and another before `proj`, each drawn by itself.",
                 )
             elif (given.abs() > 1e-6).double().mean() > 0.99:

@@ -121,6 +121,10 @@ def test_default_state(submission, sizes, draw):
     ):
         x = draw.at(other)("B T D")
         calls.append((x, stack.promise(x), other, context))
+    stack.eval()
+    for context in ("in eval() without a state", "in eval() without a state, called a second time"):
+        x = draw.at(sizes)("B T D")
+        calls.append((x, stack.promise(x), sizes, context))
     for x, answer, other, context in calls:
         with case(context):
             expect(answer(), run_stack(parameters, x, zero_state(other)), **STACK, sizes=other)
