@@ -41,11 +41,11 @@ class LSTMCell(LSTMCell):
     calls = 0
 
     def forward(self, x, state=None):
-        self.calls += 1
+        self.calls += self.training
         h, c = super().forward(x, state)
         return (h + 1, c) if self.calls > 3 else (h, c)
 """
-"""Right for three steps: only a hidden check sees the fourth."""
+"""Right for three steps of training: only a hidden check sees the fourth."""
 
 
 def a_class(course: Path) -> dict[str, float | None]:
