@@ -81,6 +81,7 @@ def test_build_and_generate_hand_out_the_same(tmp_path):
     assert {path.name: path.read_bytes() for path in release.rglob("*.*") if path.is_file()} == built
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_formgraders_generate_button_hands_out_the_same(generated, tmp_path):
     course = small_course(tmp_path)

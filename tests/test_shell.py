@@ -140,7 +140,7 @@ class TestStopped:
     ("number", "status", "at"),
     [
         (signal.SIGINT, 130, "running the solution in a notebook"),
-        (signal.SIGTERM, 143, "running the solution in a notebook"),
+        pytest.param(signal.SIGTERM, 143, "running the solution in a notebook", marks=pytest.mark.sweep),
         pytest.param(signal.SIGTERM, 143, "trying the known mistakes", marks=pytest.mark.sweep),
         pytest.param(signal.SIGINT, 130, "putting it in place", marks=pytest.mark.sweep),
     ],

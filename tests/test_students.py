@@ -177,6 +177,7 @@ def test_what_an_instructor_writes_on_the_page_goes_out(tmp_path):
     assert (release / "students.md").read_text() == "Of this assignment alone."
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_page_that_was_edited_goes_out_though_nothing_else_is_built_again(tmp_path):
     course = small_course(tmp_path)
