@@ -160,7 +160,8 @@ def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path,
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
-    assert any(at in line for line in process.stdout)
+    assert process.stderr is not None
+    assert any(at in line for line in process.stdout), process.stderr.read()
     time.sleep(0.3)
     process.send_signal(number)
     _, told = process.communicate(timeout=60)
