@@ -11,8 +11,10 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -135,6 +137,13 @@ class TestStopped:
         assert said in told
 
 
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder of its own with a short path: a kernel's sockets are in it, whose names have a limit."""
+    with tempfile.TemporaryDirectory() as made:
+        yield Path(made)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "status", "at"),
@@ -145,9 +154,8 @@ class TestStopped:
         pytest.param(signal.SIGINT, 130, "putting it in place", marks=pytest.mark.sweep),
     ],
 )
-def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path, number, status, at):
+def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path, short, number, status, at):
     (tmp_path / "course").mkdir()
-    (tmp_path / "tmp").mkdir()
     course = make_course(tmp_path / "course").root
     shutil.copytree(ROOT / "solutions" / "mistakes", course / "solutions" / "mistakes")
     before = files(course, "release", "solutions")
@@ -156,7 +164,7 @@ def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+        env={**os.environ, "TMPDIR": str(short)},
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
@@ -169,7 +177,7 @@ def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path,
         status,
         "Stopped. What was built is in place; the same command goes on from there.\n",
     )
-    assert not list((tmp_path / "tmp").glob("autograder-*"))
+    assert not list(short.glob("autograder-*"))
     assert not [path for path in course.rglob("*") if path.name.endswith((".new", ".tmp"))]
     after = files(course, "release", "solutions")
     if "in place" in at:
