@@ -20,6 +20,8 @@ from autograder.checking.session import with_checks
 from autograder.grading.bundle import Bundle, is_grade, is_solution, tags
 from autograder.grading.course import Course
 
+_FILTER = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+"""What Python 3.11.4 brought; 3.11.2 does without."""
 EXERCISES = ROOT / "autograder" / "exercises"
 ASSIGNMENTS = sorted(path.name for path in (ROOT / "release").glob("*/"))
 
@@ -32,7 +34,7 @@ def packages(tmp_path_factory) -> dict[str, Path]:
     subprocess.run([*build, "--wheel", "--sdist", ROOT], check=True, capture_output=True)
     (sdist,) = out.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        archive.extractall(out / "sdist", filter="data")
+        archive.extractall(out / "sdist", **_FILTER)
     (found["sdist"],) = (out / "sdist").iterdir()
     again = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", out / "again"]
     subprocess.run([*again, found["sdist"]], check=True, capture_output=True)
