@@ -19,7 +19,7 @@ from autograder.grading.warm import WarmParent
 
 @dataclass(frozen=True)
 class Judged:
-    """What a forgery got, and whether it came to its end."""
+    """The points of a forgery, and whether it came to its end."""
 
     score: float
     passed: list[str]
@@ -47,7 +47,7 @@ class Bench:
             )
 
     def where_nothing_lacks(self, task: str, source: str, seed: int = SEED) -> float:
-        """What the answer would get if the worker had all of torch, and nobody asked for it."""
+        """Return the points in a worker that has all of torch, which no check asks for."""
         with self._run(task, source) as run:
             run.enter(None)
             submission = Submission(run._ask, run.rebuilt.sources, without=self.checks.without(task))

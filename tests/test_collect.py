@@ -230,7 +230,7 @@ def told(course: Course, source: Path, *options: object) -> str:
 
 
 class TestWhatIsThereAlready:
-    """Whether a download's submission is newer is said where both were handed in at known times, only."""
+    """A download's submission is called newer or older only where both times are known."""
 
     @pytest.fixture
     def canvas(self, course, tmp_path) -> Path:

@@ -149,6 +149,7 @@ def test_a_worker_that_is_given_none_has_none(devices, level):
     assert not told["space"]
     assert told["share"] is None
     given = look(devices, level, 1)
+    # Landlock lets no driver be spoken to by ioctl on some kernels: there is nothing to compare with then.
     if given.get("exit") == "refused":
         pytest.skip(f"{level} does not hold here with a GPU: {given['message']}")
     assert told["data"] < given["data"]

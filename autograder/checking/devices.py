@@ -258,7 +258,7 @@ def _remark_on(target: Target, looks: Sequence[Event]) -> None:
 
 
 def _given_up(there: Placed) -> bool:
-    """Whether torch has stopped inside itself; who raises its words himself has not met its limits."""
+    """Return whether torch has stopped inside itself; code that raises its words has not met its limits."""
     guarded = any(event["kind"] == "guard" for event in there.events)
     return not guarded and there.error is not None and bool(_TORCHS_OWN.search(there.error.message))
 

@@ -34,7 +34,7 @@ DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 EXTREMES = (torch.float64, torch.bfloat16)
 """Two of them for a further way to call the same code, such as without a state: no fixed dtype fits both."""
 _FAR = 0.05
-"""How far results of float32 may be from those of float64, as a part of their size."""
+"""The largest distance between results of float32 and of float64, as a part of their size."""
 _DEFAULT = ". Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
 
 
@@ -177,7 +177,7 @@ def _expect_alike(
 
 
 def _near(one: Placed, other: Placed) -> bool:
-    """Whether two calls gave the same numbers, as far as float32 can tell after many steps."""
+    """Return whether two calls gave the same numbers, as far as float32 can tell after many steps."""
     for seen, right in zip(tensors_in(one.value), tensors_in(other.value), strict=False):
         if seen.shape != right.shape or not (seen.is_floating_point() and right.is_floating_point()):
             continue

@@ -1,4 +1,4 @@
-"""What a module holds, read where torch keeps it: its own methods may say something else.
+"""The contents of a module, read where torch keeps it: its own methods may say something else.
 
 Taken when this was imported: what students put in the place of torch's methods later is not asked.
 """

@@ -14,9 +14,9 @@ class Forgery(NamedTuple):
     aim: str
     source: str
     earns: float = 0.0
-    """What an honest wrong answer of the same shape gets, at most."""
+    """The most that an honest wrong answer of the same shape gets."""
     borrows: bool = False
-    """Whether it is right where nothing is lacking. Else it sets `over` to true when it has come to its end."""
+    """True if it is right where nothing is lacking. Else it sets `over` to true when it has come to its end."""
 
 
 def function(signature: str, body: str, before: str = "") -> str:

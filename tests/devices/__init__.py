@@ -33,7 +33,7 @@ class Case:
     names: tuple[str, ...] = ("output", "h_n", "c_n")
     reads: bool = False
     alike: bool = True
-    """Whether the dtype changes nothing but the rounding."""
+    """False if the dtype changes more than the rounding."""
 
     @property
     def name(self) -> str:

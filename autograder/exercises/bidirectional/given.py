@@ -134,7 +134,7 @@ def drawn_marks(draw: Draw) -> torch.Tensor:
 
 
 def is_made_of(answer: Any, alone: Any, marks: torch.Tensor) -> bool:
-    """Whether each number is the one in `alone`, in the output by some mark, in the states by one or by none.
+    """Return whether each number is the one in `alone`: by a mark in the output, by one or none in states.
 
     By which mark says who gave it, and is a matter of values: units may have changed places.
     """

@@ -87,7 +87,7 @@ def _telling(file: Path, ended: list[SourceCell]) -> type[Execute]:
 
 
 def _with_streams_joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """What a cell printed in one piece: the kernel sends it in pieces that depend on the moment."""
+    """Return what a cell printed in one piece: the kernel sends it in pieces that depend on the moment."""
     joined: list[NotebookNode] = []
     for output in outputs:
         last = joined[-1] if joined else None
