@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from helpers import autograder_here
+from helpers import autograder, autograder_here, make_course
 from nbgrader_helpers import (
     LSTM,
     NOTEBOOK,
@@ -63,6 +63,19 @@ def test_building_twice_gives_the_same_bytes(built):
     assert len(before) == 2
     build(Course.at(built), [LSTM], say=lambda line: None, force=True)
     assert files(built, "release", "solutions") == before
+
+
+@pytest.mark.sweep
+def test_a_long_path_for_temporary_files_is_no_hindrance(tmp_path):
+    """A kernel's sockets and a judge's tensors had paths in it that were longer than a socket's may be."""
+    folder = tmp_path / ("long" * 25)
+    folder.mkdir()
+    (tmp_path / "course").mkdir()
+    course = make_course(tmp_path / "course")
+    shutil.copytree(ROOT / "solutions" / "mistakes", course.root / "solutions" / "mistakes")
+    told = autograder("build", "--force", LSTM, "--course", course.root, TMPDIR=str(folder))
+    assert told.stdout.endswith(f"{LSTM}: built, 4 tasks, 10 points\n"), told.stderr
+    assert not list(folder.glob("autograder-*"))
 
 
 REFUSED = {

@@ -95,10 +95,23 @@ class _Call:
 
 
 class Recorder:
-    """Notes what references give. What it holds is plain data, which goes from process to process."""
+    """Notes what references give. It goes from process to process as plain data.
+
+    A tensor would be handed over by a socket in the folder for temporary files, whose path may be too long.
+    """
 
     def __init__(self) -> None:
         self.tapes: dict[str, list[tuple[_Call, Any]]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.as_data()
+
+    def __setstate__(self, data: Mapping[str, Any]) -> None:
+        numbers = data["numbers"]
+        self.tapes = {
+            place: [(_Call(form, tuple(near)), _unpacked(result, numbers)) for form, near, result in entries]
+            for place, entries in data["tapes"].items()
+        }
 
     def tape(self, place: str) -> RecordingTape:
         """Return the tape on which one check's calls are noted."""

@@ -7,6 +7,7 @@ whose solution gets every point and whose unsolved release gets none reaches the
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
 import tempfile
@@ -149,7 +150,7 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
     own_stripped(bundle)
     full = with_checks_of(bundle, lambda checks: _judge_solution(course, bundle, checks, workers))
     say(f"{assignment}: running the solution in a notebook")
-    with tempfile.TemporaryDirectory(prefix="autograder-build-") as folder:
+    with tempfile.TemporaryDirectory(prefix="autograder-build-", dir=_near()) as folder:
         stage = _stage(course, assignment, Path(folder))
         _generate_release(stage, assignment)
         solution = generate_solution(stage, assignment)
@@ -167,6 +168,14 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
     known_mistakes(course, bundle, assignment_seed(course, assignment), workers, cores())
     by_hand = _graded_by_hand(bundle)
     return Built(assignment, len(full.tasks) + len(by_hand), full.max_score + sum(by_hand), sum(by_hand))
+
+
+def _near() -> str | None:
+    """Return a folder for a stage whose kernel is reached through sockets in it: their paths have a limit.
+
+    Linux allows 107 bytes and macOS 103, of which some 35 are the stage's. `None` is the usual folder.
+    """
+    return "/tmp" if len(os.fsencode(tempfile.gettempdir())) > 65 else None
 
 
 def _stage(course: Course, assignment: str, root: Path) -> Course:
