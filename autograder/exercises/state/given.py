@@ -1,5 +1,6 @@
 """What the tasks on state are given: an LSTM, a network to train, looks at a state from inside."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -197,6 +198,11 @@ class Bench:
         """The student's step: its answer, with the loss as a tensor."""
         return with_loss_as_tensor(self.submission.tbptt_step(*self.arguments(x, y, state)))
 
+    def promise(self, x: Any, y: Any, state: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        """As `ask`, with other calls that are promised: what gives the answer, and then the parameters."""
+        answer = self.submission.tbptt_step.promise(*self.arguments(x, y, state))
+        return lambda: with_loss_as_tensor(answer()), self.model.state_dict_promise()
+
     def step(self, x: Any, y: Any, state: Any) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
         """The reference's step, by torch's modules: loss and state, before the update."""
         self._chunks = (*self._chunks, (x, y, state))
@@ -207,9 +213,14 @@ class Bench:
                     parameter.copy_(after[f"{part}.{name}"])
         return loss, state
 
-    def expect_same_parameters(self, before: dict[str, torch.Tensor]) -> None:
-        """The student's network holds the reference's parameters; `before` are those of before the step."""
-        after, wanted = self.model.state_dict(), self.parameters()
+    def expect_same_parameters(
+        self, before: dict[str, torch.Tensor], after: dict[str, torch.Tensor] | None = None
+    ) -> None:
+        """The student's network holds the reference's parameters; `before` are those of before the step.
+
+        `after` are those that it had after the step, where they have been asked for.
+        """
+        after, wanted = self.model.state_dict() if after is None else after, self.parameters()
         if all(torch.equal(after[name], value) for name, value in before.items()):
             fail(
                 "The step changed no parameter. Is `optimizer.step()` called, after `backward()`, and are "

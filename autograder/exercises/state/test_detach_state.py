@@ -11,6 +11,7 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.exercises.several import expect_each
 from autograder.exercises.state.given import STATE, expect_off_graph, look, random_state, strided_state
 
 
@@ -27,18 +28,19 @@ def test_shape(submission, sizes, draw):
 @needs(test_shape)
 def test_same_values(submission, sizes, draw):
     """h and c hold the same numbers as before, whatever the sizes."""
-    for other, context in (
-        (sizes, "with three layers"),
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(L=1), "with one layer (L = 1)"),
-        (sizes.but(B=1, H=1, L=1), "with every size 1"),
-    ):
-        state = random_state(draw.at(other))
-        with case(context):
-            expect(submission.detach_state(state), state, **STATE, sizes=other)
-    state = strided_state(draw)
-    with case("with states that are not contiguous in memory"):
-        expect(submission.detach_state(state), state, **STATE, sizes=sizes)
+    many = sizes.but(B=draw.size(20, 70), L=draw.size(7, 13), H=2)
+    calls = [
+        (context, other, (random_state(draw.at(other)),))
+        for other, context in (
+            (sizes, "with three layers"),
+            (sizes.but(B=1), "with one sequence (B = 1)"),
+            (sizes.but(L=1), "with one layer (L = 1)"),
+            (sizes.but(B=1, H=1, L=1), "with every size 1"),
+            (many, "with more of everything"),
+        )
+    ]
+    calls.append(("with states that are not contiguous in memory", sizes, (strided_state(draw),)))
+    expect_each(submission.detach_state, lambda state: state, calls, **STATE)
 
 
 @points(0.5)
@@ -46,8 +48,15 @@ def test_same_values(submission, sizes, draw):
 @needs(test_same_values)
 def test_off_the_graph(submission, sizes, draw):
     """No gradient flows from the states it returns back to those it was given, neither h nor c."""
-    call = submission.detach_state.run((random_state(draw),), grad=True)
-    expect_off_graph(call, STATE["names"], sizes.shape("L B H"))
+    for other, factor, context in (
+        (sizes, 1.0, "with three layers"),
+        (sizes.but(B=1, L=1), 1.0, "with one sequence and one layer"),
+        (sizes.but(B=draw.size(20, 70), L=draw.size(7, 13), H=2), 0.0, "with a large state of zeros"),
+    ):
+        h, c = random_state(draw.at(other))
+        with case(context):
+            call = submission.detach_state.run(((h * factor, c * factor),), grad=True)
+            expect_off_graph(call, STATE["names"], other.shape("L B H"))
 
 
 @points(0.5)

@@ -14,6 +14,7 @@ from autograder.checking import (
     recorded,
     rule,
 )
+from autograder.exercises.several import expect_each
 from autograder.exercises.state.given import STATE, look
 
 RESULTS = {"names": ("h_0", "c_0"), "dims": STATE["dims"]}
@@ -50,20 +51,27 @@ def test_zeros(submission, sizes, draw):
 @needs(test_zeros)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, one layer, equal sizes, and an x that is not contiguous."""
-    for other, context in (
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(T=1), "with one time step (T = 1)"),
-        (sizes.but(L=1), "with one layer (L = 1)"),
-        (sizes.but(B=70), "with many sequences"),
-        (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
-        (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
-    ):
-        with case(context):
-            answer = submission.init_state(draw.at(other)("B T D"), other.L, other.H)
-            expect(answer, zeros(other), **RESULTS, sizes=other)
-    with case("with an x that is not contiguous in memory"):
-        answer = submission.init_state(draw.strided("B T D"), sizes.L, sizes.H)
-        expect(answer, zeros(sizes), **RESULTS, sizes=sizes)
+    many = sizes.but(B=draw.size(31, 70), T=draw.size(31, 130), L=draw.size(7, 13))
+    calls = [
+        (context, other, (draw.at(other)("B T D"), other.L, other.H))
+        for other, context in (
+            (sizes.but(B=1), "with one sequence (B = 1)"),
+            (sizes.but(T=1), "with one time step (T = 1)"),
+            (sizes.but(L=1), "with one layer (L = 1)"),
+            (many, "with more of everything"),
+            (sizes.but(B=2, H=draw.size(33, 130)), "with many hidden units"),
+            (sizes.but(B=1, T=1, D=1, H=1, L=1), "with every size 1"),
+            (sizes.but(B=4, T=4, D=4, H=4, L=4), "with every size 4"),
+        )
+    ]
+    calls.append(
+        ("with an x that is not contiguous in memory", sizes, (draw.strided("B T D"), sizes.L, sizes.H))
+    )
+
+    def of_that_size(x, num_layers, hidden_size):
+        return zeros(sizes.but(B=len(x), L=num_layers, H=hidden_size))
+
+    expect_each(submission.init_state, of_that_size, calls, **RESULTS)
 
 
 @points(0)

@@ -4,16 +4,17 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
     expect_gradients,
-    expect_untouched,
     needs,
     points,
     recorded,
     rule,
 )
+from autograder.exercises.several import expect_each, expect_each_untouched, far_apart, if_right
 from autograder.exercises.state.given import STATE, random_state, strided_state
 
 
@@ -25,6 +26,7 @@ def some_finished(draw):
 
 
 @recorded
+@computed_once
 def reference(state, finished):
     """Sequence by sequence: zeros where it is finished, else what was there."""
     return tuple(
@@ -55,8 +57,9 @@ def test_only_the_finished(submission, sizes, draw):
 @rule("generality")
 @needs(test_only_the_finished)
 def test_any_mask(submission, sizes, draw):
-    """It works when none or all are finished, for any sizes, and for states half zero or strided."""
-    square = sizes.but(B=4, H=4, L=4)
+    """It works when none or all are finished, for any sizes and numbers, states half zero or strided."""
+    square, many = sizes.but(B=4, H=4, L=4), sizes.but(B=draw.size(31, 70), L=draw.size(7, 13), H=2)
+    calls = []
     for other, mask, context in (
         (sizes, [False] * sizes.B, "with no sequence finished"),
         (sizes, [True] * sizes.B, "with every sequence finished"),
@@ -67,22 +70,18 @@ def test_any_mask(submission, sizes, draw):
         (square, [False, False, True, False], "with every size 4"),
         (sizes.but(B=1, L=1, H=1), [True], "with every size 1"),
     ):
-        state, finished = random_state(draw.at(other)), torch.tensor(mask)
-        with case(context):
-            answer = submission.reset_finished(state, finished)
-            expect(answer, reference(state, finished), **STATE, sizes=other)
+        calls.append((context, other, (random_state(draw.at(other)), torch.tensor(mask))))
     (h, c), finished = random_state(draw), some_finished(draw)
-    for state, context in (
-        ((torch.zeros_like(h), c), "with an `h` that is zero already"),
-        ((h, torch.zeros_like(c)), "with a `c` that is zero already"),
-    ):
-        with case(context):
-            answer = submission.reset_finished(state, finished)
-            expect(answer, reference(state, finished), **STATE, sizes=sizes)
-    state, finished = strided_state(draw), some_finished(draw)
-    with case("with states that are not contiguous in memory"):
-        answer = submission.reset_finished(state, finished)
-        expect(answer, reference(state, finished), **STATE, sizes=sizes)
+    (large, long), apart = random_state(draw.at(many)), [far_apart(part, 1) for part in random_state(draw)]
+    calls += [
+        ("with an `h` that is zero already", sizes, ((torch.zeros_like(h), c), finished)),
+        ("with a `c` that is zero already", sizes, ((h, torch.zeros_like(c)), finished)),
+        ("with states that are not contiguous in memory", sizes, (strided_state(draw), some_finished(draw))),
+        ("with more of everything", many, ((large, long), some_finished(draw.at(many)))),
+        ("with numbers from very small to very large", sizes, (tuple(apart), finished)),
+        ("with those, the largest of them finished", sizes, (tuple(apart), finished.flip(0))),
+    ]
+    expect_each(submission.reset_finished, reference, calls, **STATE)
 
 
 @points(0.5)
@@ -90,8 +89,15 @@ def test_any_mask(submission, sizes, draw):
 @needs(test_only_the_finished)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back to the states that went on, and none to those that were reset."""
-    arguments = (random_state(draw), some_finished(draw))
-    expect_gradients(submission.reset_finished, reference, arguments, names=STATE["names"], draw=draw)
+    many, one = sizes.but(B=draw.size(31, 70), L=draw.size(4, 9), H=2), sizes.but(B=1)
+    zeros = tuple(torch.zeros(one.shape("L B H"), dtype=torch.float64) for _ in range(2))
+    for other, arguments, context in (
+        (many, (random_state(draw.at(many)), some_finished(draw.at(many))), "with several sequences"),
+        (one, (zeros, torch.tensor([False])), "with one sequence (B = 1) that goes on, its state still zero"),
+    ):
+        right = reference(*arguments)
+        with case(context), if_right(submission.reset_finished, arguments, right, **STATE, sizes=other):
+            expect_gradients(submission.reset_finished, reference, arguments, names=STATE["names"], draw=draw)
 
 
 @points(0)
@@ -118,5 +124,10 @@ def test_device(submission, sizes, draw):
 @needs(test_only_the_finished)
 def test_arguments_untouched(submission, sizes, draw):
     """The state that was passed in, and the mask, are the same after the call as before."""
-    arguments = (random_state(draw), some_finished(draw))
-    expect_untouched(submission.reset_finished.run(arguments), arguments, ("state", "finished"))
+    state, finished = random_state(draw), some_finished(draw)
+    calls = (
+        ("with some sequences finished", (state, finished)),
+        ("with every sequence finished", (state, torch.ones_like(finished))),
+        ("with no sequence finished", (state, torch.zeros_like(finished))),
+    )
+    expect_each_untouched(submission.reset_finished, calls, ("state", "finished"))

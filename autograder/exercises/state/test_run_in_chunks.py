@@ -27,13 +27,14 @@ from autograder.exercises.handed import (
     hand_over_driven,
     marks,
 )
+from autograder.exercises.several import if_right
 from autograder.exercises.state.given import random_state, reference_lstm, strided_state
 
 RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 STEPS, CHUNK = 13, 5
 """Two full chunks and a short one."""
 SHORT = 3
-"""A chunk of which there are five in these steps."""
+"""A chunk so short that there are many."""
 
 
 def sequence(draw):
@@ -135,6 +136,7 @@ def test_default_state(submission, sizes, draw):
 @needs(test_matches_one_call)
 def test_any_size(submission, sizes, draw):
     """It works for every length of sequence and chunk, one sequence, one layer, and strided inputs."""
+    calls = []
     for other, chunk_size, context in (
         (sizes.but(T=12), 4, "with chunks that divide the sequence evenly (12 steps, 4 a chunk)"),
         (sizes.but(T=11), 5, "with one step left for the last chunk (11 steps, 5 a chunk)"),
@@ -145,18 +147,22 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(B=1, T=8), 3, "with one sequence (B = 1)"),
         (sizes.but(L=1, T=8), 3, "with one layer (L = 1)"),
         (sizes.but(B=4, T=4, D=4, H=4, L=4), 2, "with every size 4"),
+        (sizes.but(B=2, T=draw.size(70, 130), H=2, L=1), draw.size(2, 4), "with many chunks"),
+        (sizes.but(B=draw.size(20, 70), T=3, H=2, L=draw.size(5, 9)), 2, "with many sequences and layers"),
     ):
         here = draw.at(other)
         lstm, x, state = reference_lstm(here), here("B T D"), random_state(here)
+        calls.append((lstm, x, chunk_size, state, other, context))
+    here = draw.at(sizes.but(T=STEPS))
+    lstm, x, state = reference_lstm(here), here.strided("B T D"), strided_state(here)
+    calls.append((lstm, x, CHUNK, state, here.sizes, "with inputs that are not contiguous in memory"))
+    answers = [
+        submission.run_in_chunks.promise(hand_over(submission, lstm), *arguments)
+        for lstm, *arguments, _, _ in calls
+    ]
+    for answer, (lstm, x, _, state, other, context) in zip(answers, calls, strict=True):
         with case(context):
-            answer = submission.run_in_chunks(hand_over(submission, lstm), x, chunk_size, state)
-            expect(answer, lstm(x, state), **RESULTS, sizes=other)
-    sizes = sizes.but(T=STEPS)
-    draw = draw.at(sizes)
-    lstm, x, state = reference_lstm(draw), draw.strided("B T D"), strided_state(draw)
-    with case("with inputs that are not contiguous in memory"):
-        answer = submission.run_in_chunks(hand_over(submission, lstm), x, CHUNK, state)
-        expect(answer, lstm(x, state), **RESULTS, sizes=sizes)
+            expect(answer(), lstm(x, state), **RESULTS, sizes=other)
 
 
 @points(0)
@@ -174,18 +180,27 @@ def test_calls_at_any_length(submission, sizes, draw):
 @needs(test_matches_one_call)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back through every chunk to the input, the first state and the LSTM's weights."""
-    draw = draw.at(sizes.but(T=STEPS))
-    lstm = reference_lstm(draw)
-    expect_gradients(
-        submission.run_in_chunks,
-        lambda _, x, chunk_size, state: lstm(x, state),
-        (hand_over(submission, lstm), draw("B T D"), SHORT, random_state(draw)),
-        names=("x", "h_0", "c_0"),
-        parameters=dict(lstm.named_parameters()),
-        draw=draw,
-        tell="Is the state cut off from the graph, between two chunks or at the end, or is the output? Here "
-        "the graph stays whole.",
-    )
+    long, one, whole = sizes.but(T=draw.size(31, 45), L=2), sizes.but(B=1, T=7), sizes.but(T=3, L=1)
+    for other, chunk_size, state, context in (
+        (long, SHORT, random_state(draw.at(long)), "with several chunks"),
+        (one, SHORT, None, "with one sequence (B = 1), without a state"),
+        (whole, 50, random_state(draw.at(whole)), "with a chunk longer than the sequence"),
+    ):
+        here = draw.at(other)
+        lstm, x = reference_lstm(here), here("B T D")
+        arguments = (hand_over(submission, lstm), x, chunk_size, *([state] if state else []))
+        right = lstm(x, state)
+        with case(context), if_right(submission.run_in_chunks, arguments, right, **RESULTS, sizes=other):
+            expect_gradients(
+                submission.run_in_chunks,
+                lambda _, x, chunk_size, state=None, lstm=lstm: lstm(x, state),
+                arguments,
+                names=("x", "h_0", "c_0"),
+                parameters=dict(lstm.named_parameters()),
+                draw=draw,
+                tell="Is the state cut off from the graph, between two chunks or at the end, or is the "
+                "output? Here the graph stays whole.",
+            )
 
 
 @points(0)

@@ -1,5 +1,7 @@
 """`tbptt_step(model, optimizer, loss_fn, x, y, state)`: one training step on one chunk."""
 
+from contextlib import suppress
+
 import torch
 
 from autograder.checking import (
@@ -14,6 +16,7 @@ from autograder.checking import (
     points,
     rule,
 )
+from autograder.checking.errors import StudentError
 from autograder.exercises.state.given import (
     STATE,
     Bench,
@@ -44,6 +47,10 @@ def test_loss_and_state(submission, sizes, draw):
     """The loss is that of this chunk before the update, and the state is the model's new one."""
     bench, given = Bench(submission, draw), chunk(draw)
     expect_step(bench.ask(*given), bench.step(*given), sizes)
+    bench, (x, _, state) = Bench(submission, draw), chunk(draw)
+    given = (x, bench.prediction(x, state) + 0.01 * draw("B T V"), state)
+    with case("with a loss near zero"):
+        expect_step(bench.ask(*given), bench.step(*given), sizes)
 
 
 @points(0.5)
@@ -53,7 +60,7 @@ def test_one_update(submission, sizes, draw):
     """The parameters have taken one step of the given optimizer along this chunk's gradients."""
     for options in ({"lr": 0.1}, {"lr": 0.03, "weight_decay": 0.2}):
         bench, (x, y, state) = Bench(submission, draw, **options), chunk(draw)
-        given = (x, 4 * y, state)  # far targets, for gradients that would not survive any clipping
+        given = (x, 50 * y, state)  # far targets, for gradients that would not survive any clipping
         before = {name: value.clone() for name, value in bench.parameters().items()}
         bench.ask(*given)
         bench.step(*given)
@@ -97,25 +104,35 @@ def test_off_the_graph(submission, sizes, draw):
     if type(loss) is not float:
         fail(f"The loss is of type {type(loss).__name__}; expected a Python float.")
     expect_off_graph(call, STATE["names"], sizes.shape("L B H"))
+    one = sizes.but(B=1, T=1, L=1)
+    bench, (x, y, state) = Bench(submission, draw.at(one)), chunk(draw.at(one))
+    arguments = bench.arguments(x, y, tuple(torch.zeros_like(part) for part in state))
+    with suppress(StudentError), case("with one sequence of one step, from a state of zeros"):
+        expect_off_graph(submission.tbptt_step.run(arguments), STATE["names"], one.shape("L B H"))
 
 
 @points(0)
 @rule("generality")
 @needs(test_loss_and_state, test_one_update)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one step and one layer."""
+    """It works for one sequence, one step and one layer, and for many of each."""
+    calls = []
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
         (sizes.but(L=1), "with one layer (L = 1)"),
         (sizes.but(B=4, T=4, D=4, H=4, L=4, V=4), "with every size 4"),
+        (sizes.but(B=2, T=draw.size(31, 70), L=1), "with a long chunk"),
+        (sizes.but(B=draw.size(20, 70), T=1, L=draw.size(4, 9)), "with many sequences and layers"),
     ):
         here = draw.at(other)
-        bench, given = Bench(submission, here), chunk(here)
+        calls.append((Bench(submission, here), chunk(here), other, context))
+    promised = [bench.promise(*given) for bench, given, _, _ in calls]
+    for (answer, after), (bench, given, other, context) in zip(promised, calls, strict=True):
         before = {name: value.clone() for name, value in bench.parameters().items()}
         with case(context):
-            expect_step(bench.ask(*given), bench.step(*given), other)
-            bench.expect_same_parameters(before)
+            expect_step(answer(), bench.step(*given), other)
+            bench.expect_same_parameters(before, after())
 
 
 @points(0)

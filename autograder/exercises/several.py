@@ -1,0 +1,91 @@
+"""Several calls of one task, asked in one request and judged one by one, and inputs beyond the usual."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+
+from autograder.checking import CheckFailed, Sizes, Target, case, expect, expect_untouched
+from autograder.checking.errors import StudentError
+
+Recurrent = TypeVar("Recurrent", bound=nn.RNNBase)
+
+
+def expect_each(
+    task: Target,
+    reference: Callable[..., Any],
+    calls: Iterable[tuple[str, Sizes, tuple[Any, ...]]],
+    **form: Any,
+) -> None:
+    """Each answer is what the reference makes of the same arguments.
+
+    `calls` have the words for a call, its sizes and its arguments. Asked together they cost little more than
+    one of them, so many sizes can be looked at. `form` is what `expect` takes.
+    """
+    asked = [(words, sizes, arguments, task.promise(*arguments)) for words, sizes, arguments in calls]
+    for words, sizes, arguments, answer in asked:
+        with case(words):
+            expect(answer(), reference(*arguments), **form, sizes=sizes)
+
+
+def expect_each_untouched(
+    task: Target, calls: Iterable[tuple[str, tuple[Any, ...]]], names: tuple[str, ...], **unjudged: Any
+) -> None:
+    """Each call leaves its arguments and torch's settings as they were. They are asked together, too.
+
+    The first is the usual one. That another comes to its end at all is for other checks to say.
+    """
+    asked = [(words, arguments, task.run_promise(arguments)) for words, arguments in calls]
+    for number, (words, arguments, call) in enumerate(asked):
+        with suppress(*[StudentError] if number else []), case(words):
+            expect_untouched(call(), arguments, names, **unjudged)
+
+
+@contextmanager
+def if_right(
+    task: Target, arguments: tuple[Any, ...], right: Any, *, always: bool = False, **form: Any
+) -> Iterator[None]:
+    """Let what fails in the block fail only where the task gives what is right for these arguments.
+
+    Where it does not, a check of values at such sizes says so, and the same slip shall not cost twice. With
+    `always` what fails in the block fails.
+    """
+    try:
+        yield
+    except (CheckFailed, StudentError):
+        if always:
+            raise
+        try:
+            expect(task(*arguments), right, **form)
+        except (CheckFailed, StudentError):
+            return
+        raise
+
+
+def far_apart(values: torch.Tensor, dim: int, powers: int = 6) -> torch.Tensor:
+    """The same numbers, at the beginning of a dimension a millionth, at its end a million times of them.
+
+    What mixes them loses the small ones, and what stops at a limit the large ones.
+    """
+    factors = torch.logspace(-powers, powers, values.shape[dim], dtype=values.dtype)
+    return values * factors.reshape([-1 if place == dim else 1 for place in range(values.dim())])
+
+
+def remembering(network: Recurrent) -> Recurrent:
+    """The same network with weights by which a step still shows after more than a hundred others.
+
+    An LSTM's forget gates stay open. The state of an RNN changes its sign at every step, so it neither
+    fades nor grows into the ends of tanh.
+    """
+    network = deepcopy(network)
+    with torch.no_grad():
+        for name, values in network.named_parameters():
+            values.mul_(0.02)
+            if isinstance(network, nn.LSTM) and name.startswith("bias_ih"):
+                values[network.hidden_size : 2 * network.hidden_size].add_(12.0)
+            if isinstance(network, nn.RNN) and name.startswith("weight_hh"):
+                values.sub_(torch.eye(network.hidden_size, dtype=values.dtype))
+    return network
