@@ -46,11 +46,21 @@ class Network:
     """The given network, here and on the student's side, with the same random numbers."""
 
     def __init__(
-        self, submission: Submission, draw: Draw, outputs: int = OUTPUTS, dtype: torch.dtype = torch.float64
+        self,
+        submission: Submission,
+        draw: Draw,
+        outputs: int = OUTPUTS,
+        dtype: torch.dtype = torch.float64,
+        *,
+        reach: float = 1.0,
     ) -> None:
+        """`reach` times as far from zero is what it predicts."""
         sizes = draw.sizes
         self.rnn = draw.module(nn.RNN, sizes.D, sizes.H, batch_first=True, dtype=dtype)
-        self.fc = draw.module(nn.Linear, sizes.H, outputs, dtype=dtype)
+        self.fc = deepcopy(draw.module(nn.Linear, sizes.H, outputs, dtype=dtype))
+        with torch.no_grad():
+            for parameter in self.fc.parameters():
+                parameter.mul_(reach)
         self._build = lambda: submission.given(
             "Network", sizes.D, sizes.H, outputs, source=NETWORK, state=self.parameters(), dtype=dtype
         )
@@ -299,8 +309,11 @@ def expect_losses(answer: Any, reference: list[float], network: Network) -> None
     )
 
 
-def expect_long_training(answer: Any, reference: list[float], network: Network) -> None:
-    """As `expect_losses`, for many steps, in which rounding grows: to a hundredth. `network` is trained."""
+def expect_long_training(answer: Any, reference: list[float], network: Any) -> None:
+    """As `expect_losses`, for many steps, in which rounding grows: to a hundredth.
+
+    `network` is trained, here and as `network.given` on the student's side.
+    """
     seen, right = losses_in(answer, len(reference) - 1), reference[:-1]
     pairs = enumerate(zip(seen, right, strict=True))
     wrong = [step for step, (mine, true) in pairs if not _about(mine, true)]

@@ -1,5 +1,7 @@
 """`class SequenceClassifier(nn.Module)`: embedding, LSTM, and class scores from the last hidden state."""
 
+from copy import deepcopy
+
 import torch
 from torch import nn
 
@@ -27,6 +29,7 @@ from autograder.exercises.many_to_one.given import (
     numbers_of,
     shapes_of,
 )
+from autograder.exercises.several import if_right, remembering
 
 KIND = "`SequenceClassifier(vocab_size, embedding_dim, hidden_size, num_classes, num_layers)`"
 DIMS = f"B {OUTPUTS}"
@@ -44,6 +47,20 @@ class Reference:
 
     def __call__(self, ids):
         return scored(self.embedding, self.lstm, self.fc, ids)
+
+    def remembering(self):
+        """The same, with an LSTM on whose last state every token has a say."""
+        self.lstm = self.parts["lstm"] = remembering(self.lstm)
+        return self
+
+    def reading_far(self):
+        """The same, with vectors a hundred thousand times as long, of which the LSTM makes as little."""
+        self.embedding = self.parts["embedding"] = deepcopy(self.embedding)
+        self.lstm = self.parts["lstm"] = deepcopy(self.lstm)
+        with torch.no_grad():
+            self.embedding.weight *= 1e5
+            self.lstm.weight_ih_l0 /= 1e5
+        return self
 
     def slips(self, ids):
         """What the well-known slips give."""
@@ -160,6 +177,8 @@ def test_follows_its_parameters(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one token, one layer, equal sizes, two classes, and changing batches."""
+    calls = []
+    many = sizes.but(B=draw.size(20, 70), L=draw.size(5, 9), V=draw.size(60, 300))
     for other, classes, context in (
         (sizes.but(B=1), OUTPUTS, "with one sequence (B = 1)"),
         (sizes.but(T=1), OUTPUTS, "with one token (T = 1)"),
@@ -167,25 +186,32 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(L=2), 2, "with two layers and two classes"),
         (sizes.but(B=1, T=1, D=1, H=1, L=1), 1, "with every size 1"),
         (sizes.but(B=4, T=4, D=4, H=4, L=4, V=4), 4, "with every size 4"),
-        (sizes.but(T=31), OUTPUTS, "with a longer sequence"),
+        (many, draw.size(10, 40), "with more of everything"),
     ):
         here = draw.at(other)
         reference, ids = Reference(here, classes), here.ints("B T", other.V)
-        with case(context):
-            answer = filled_model(submission, here, reference)(ids)
-            expect(answer, reference(ids), names="scores", dims=f"B {classes}", sizes=other)
+        answer = filled_model(submission, here, reference).promise(ids)
+        calls.append((answer, reference, ids, other, classes, context))
+    long = draw.at(sizes.but(B=2, T=draw.size(70, 130), L=1))
+    reference, ids = Reference(long).remembering().reading_far(), long.ints("B T", sizes.V)
+    answer = filled_model(submission, long, reference).promise(ids)
+    calls.append((answer, reference, ids, long.sizes, OUTPUTS, "with a long sequence of very long vectors"))
     reference = Reference(draw)
     model = filled_model(submission, draw, reference)
-    ids = draw.ints("T B", sizes.V).T
-    with case("with ids that are not contiguous in memory"):
-        expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=sizes)
-    other = sizes.but(B=4, T=6)
-    ids = draw.at(other).ints("B T", sizes.V)
-    with case("when the same model gets a batch of another size and length"):
-        expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=other)
-    ids = torch.arange(sizes.V)[None]
-    with case("with every id of the vocabulary in one sequence"):
-        expect(model(ids), reference(ids), names="scores", dims=DIMS, sizes=sizes.but(B=1, T=sizes.V))
+    other, every = sizes.but(B=4, T=6), sizes.but(B=1, T=sizes.V)
+    for ids, size, context in (
+        (draw.ints("T B", sizes.V).T, sizes, "with ids that are not contiguous in memory"),
+        (
+            draw.at(other).ints("B T", sizes.V),
+            other,
+            "when the same model gets a batch of another size and length",
+        ),
+        (torch.arange(sizes.V)[None], every, "with every id of the vocabulary in one sequence"),
+    ):
+        calls.append((model.promise(ids), reference, ids, size, OUTPUTS, context))
+    for answer, reference, ids, size, classes, context in calls:
+        with case(context):
+            expect(answer(), reference(ids), names="scores", dims=f"B {classes}", sizes=size)
 
 
 @points(0.5)
@@ -193,19 +219,32 @@ def test_any_size(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients reach every parameter, the embedding of every id included."""
-    reference = Reference(draw)
     ids = draw.at(sizes.but(B=sizes.V)).ints("B T", sizes.V)
     ids[:, -1] = torch.arange(sizes.V)
-    expect_gradients(
-        filled_model(submission, draw, reference),
-        reference,
-        (ids,),
-        names=(),
-        parameters=leaves_of(**reference.parts),
-        draw=draw,
-        in_eval=True,
-        tell="Is a part of the computation cut off, or is one id treated apart from the others?",
-    )
+    long = draw.at(sizes.but(B=1, T=draw.size(31, 70), L=1))
+    for here, batch, reference, in_eval, context in (
+        (draw, ids, Reference(draw), True, "with several sequences"),
+        (
+            long,
+            long.ints("B T", sizes.V),
+            Reference(long).remembering(),
+            False,
+            "with one long sequence (B = 1)",
+        ),
+    ):
+        model, size = filled_model(submission, here, reference), here.sizes.but(B=len(batch))
+        form = {"names": "scores", "dims": DIMS, "sizes": size}
+        with case(context), if_right(model, (batch,), reference(batch), always=in_eval, **form):
+            expect_gradients(
+                model,
+                reference,
+                (batch,),
+                names=(),
+                parameters=leaves_of(**reference.parts),
+                draw=draw,
+                in_eval=in_eval,
+                tell="Is a part of the computation cut off, or is one id treated apart from the others?",
+            )
 
 
 @points(0)

@@ -27,6 +27,7 @@ from autograder.exercises.many_to_one.given import (
     numbers_of,
     shapes_of,
 )
+from autograder.exercises.several import if_right, remembering
 
 KIND = "`SimpleRNN(input_size, hidden_size, num_layers, output_size)`"
 DIMS = f"B {OUTPUTS}"
@@ -43,6 +44,11 @@ class Reference:
 
     def __call__(self, x):
         return predicted(self.rnn, self.fc, x)
+
+    def remembering(self):
+        """The same, with an RNN on whose last step every step has a say."""
+        self.rnn = self.parts["rnn"] = remembering(self.rnn)
+        return self
 
     def slips(self, x):
         """What the well-known slips give."""
@@ -141,6 +147,7 @@ def test_follows_its_parameters(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, one layer, equal sizes, one output, and changing batches."""
+    calls = []
     for other, outputs, context in (
         (sizes.but(B=1), OUTPUTS, "with one sequence (B = 1)"),
         (sizes.but(T=1), OUTPUTS, "with one time step (T = 1)"),
@@ -148,22 +155,29 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(D=1), 1, "with one feature and one output"),
         (sizes.but(B=1, T=1, D=1, H=1, L=1), 1, "with every size 1"),
         (sizes.but(B=4, T=4, D=4, H=4, L=4), 4, "with every size 4"),
-        (sizes.but(T=31), OUTPUTS, "with a longer sequence"),
+        (sizes.but(B=draw.size(20, 70), L=draw.size(5, 9)), draw.size(10, 40), "with more of everything"),
     ):
         here = draw.at(other)
         reference, x = Reference(here, outputs), here("B T D")
-        with case(context):
-            answer = filled_model(submission, here, reference)(x)
-            expect(answer, reference(x), names="prediction", dims=f"B {outputs}", sizes=other)
+        answer = filled_model(submission, here, reference).promise(x)
+        calls.append((answer, reference, x, other, outputs, context))
+    long = draw.at(sizes.but(B=2, T=draw.size(70, 130), L=1))
+    reference, x = Reference(long).remembering(), long("B T D")
+    answer = filled_model(submission, long, reference).promise(x)
+    calls.append(
+        (answer, reference, x, long.sizes, OUTPUTS, "with a long sequence, of which every step counts")
+    )
     reference = Reference(draw)
     model = filled_model(submission, draw, reference)
-    x = draw.strided("B T D")
-    with case("with inputs that are not contiguous in memory"):
-        expect(model(x), reference(x), names="prediction", dims=DIMS, sizes=sizes)
     smaller = draw.at(sizes.but(B=4, T=6))
-    x = smaller("B T D")
-    with case("when the same model gets a batch of another size and length"):
-        expect(model(x), reference(x), names="prediction", dims=DIMS, sizes=smaller.sizes)
+    for x, other, context in (
+        (draw.strided("B T D"), sizes, "with inputs that are not contiguous in memory"),
+        (smaller("B T D"), smaller.sizes, "when the same model gets a batch of another size and length"),
+    ):
+        calls.append((model.promise(x), reference, x, other, OUTPUTS, context))
+    for answer, reference, x, other, outputs, context in calls:
+        with case(context):
+            expect(answer(), reference(x), names="prediction", dims=f"B {outputs}", sizes=other)
 
 
 @points(0.5)
@@ -171,16 +185,23 @@ def test_any_size(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back through all time steps and layers to the input and every parameter."""
-    reference = Reference(draw)
-    expect_gradients(
-        filled_model(submission, draw, reference),
-        reference,
-        (draw("B T D"),),
-        names=("x",),
-        parameters=leaves_of(**reference.parts),
-        draw=draw,
-        in_eval=True,
-    )
+    long = draw.at(sizes.but(B=1, T=draw.size(31, 70), L=1))
+    for here, reference, in_eval, context in (
+        (draw, Reference(draw), True, "with several sequences"),
+        (long, Reference(long).remembering(), False, "with one long sequence (B = 1)"),
+    ):
+        model, x = filled_model(submission, here, reference), here("B T D")
+        form = {"names": "prediction", "dims": DIMS, "sizes": here.sizes}
+        with case(context), if_right(model, (x,), reference(x), always=in_eval, **form):
+            expect_gradients(
+                model,
+                reference,
+                (x,),
+                names=("x",),
+                parameters=leaves_of(**reference.parts),
+                draw=draw,
+                in_eval=in_eval,
+            )
 
 
 @points(0)

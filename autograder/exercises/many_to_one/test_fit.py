@@ -14,6 +14,7 @@ from autograder.checking import (
     in_words,
     needs,
     points,
+    recorded,
     rule,
 )
 from autograder.checking.errors import StudentError
@@ -28,8 +29,52 @@ from autograder.exercises.many_to_one.given import (
 STEPS, LR = 6, 0.05
 LONG, FAR = 105, 0.1
 """Steps enough for a patience of a hundred, and a step size with which the losses stay above the first."""
+AWAY = 100.0
+"""How far the right weights of a line are from its first ones: too far for hundreds of steps."""
 BEYOND = 1e300
 """A step size with which the second loss is infinite, and those after it are no numbers."""
+
+
+LINE = """
+class Line(nn.Module):
+    def __init__(self, inputs):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(inputs, 1))
+
+    def forward(self, x):
+        return x[:, -1] @ self.weight
+"""
+"""A model so small that hundreds of steps take no time."""
+
+
+class Line:
+    """The same, here and on the student's side."""
+
+    def __init__(self, submission, draw):
+        self.weight = torch.zeros(draw.sizes.D, 1, dtype=torch.float64)
+        self.given = submission.given("Line", draw.sizes.D, source=LINE)
+
+    def train(self, x, y, steps, lr):
+        """The losses of so many updates by torch's Adam, and one more."""
+        losses, self.weight = trained_line(self.weight, x, y, steps, lr)
+        return losses
+
+    def parameters(self):
+        return {"weight": self.weight}
+
+
+@recorded
+def trained_line(weight, x, y, steps, lr):
+    weight = weight.clone().requires_grad_()
+    optimizer, losses = torch.optim.Adam([weight], lr=lr), []
+    for _ in range(steps + 1):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(x[:, -1] @ weight, y)
+        losses.append(loss.item())
+        after = weight.detach().clone()
+        loss.backward()
+        optimizer.step()
+    return losses, after
 
 
 def data(draw, outputs=OUTPUTS, dtype=torch.float64):
@@ -114,9 +159,14 @@ def test_any_size(submission, sizes, draw):
     here = draw.at(sizes.but(T=1))  # steps cost, and this is about the updates
     network, x = Network(submission, here), here("B T D")
     # A model that is all but right: the first update, as long as any of Adam's, takes it far away.
-    y = network(x).detach() + 0.001 * here(f"B {OUTPUTS}")
+    y = network(x).detach() + 1e-6 * here(f"B {OUTPUTS}")
     answer = submission.fit(network.given, x, y, LONG, FAR)
     expect_long_training(answer, network.train(x, y, LONG, FAR), network)
+    line, steps = Line(submission, here), draw.size(250, 300)
+    x, y = here("B T D"), AWAY * here("B 1")
+    with case("with a loss that goes on falling"):
+        answer = submission.fit(line.given, x, y, steps, 2 * FAR)
+        expect_long_training(answer, line.train(x, y, steps, 2 * FAR), line)
     x, y = data(here)
     # To say aloud, by an exception, that training has gone wrong is no fault.
     with suppress(StudentError), case("with losses that grow beyond all numbers"):

@@ -7,22 +7,22 @@ from autograder.checking import (
     expect,
     expect_device_neutral,
     expect_dtypes,
-    expect_untouched,
     fail,
     needs,
     points,
     rule,
 )
 from autograder.exercises.many_to_one.given import Network, expect_answer
+from autograder.exercises.several import expect_each_untouched
 
 STEPS = 17
 """More steps than any window is long, so that the end of the forecast has seen nothing but forecasts."""
 
 
-def given(submission, draw, dtype=torch.float64):
+def given(submission, draw, dtype=torch.float64, **more):
     """A network with one feature and one output, and a window (T, 1)."""
     one = draw.at(draw.sizes.but(D=1))
-    return Network(submission, one, outputs=1, dtype=dtype), one.like((one.sizes.T, 1), dtype=dtype)
+    return Network(submission, one, outputs=1, dtype=dtype, **more), one.like((one.sizes.T, 1), dtype=dtype)
 
 
 def expect_forecast(answer, reference, sizes):
@@ -73,17 +73,22 @@ def test_feeds_back(submission, sizes, draw):
 @needs(test_feeds_back)
 def test_any_size(submission, sizes, draw):
     """It works for one step, for windows of one value, and for long windows."""
-    for other, steps, context in (
-        (sizes, 1, "with one step"),
-        (sizes.but(T=1), STEPS, "with a window of one value"),
-        (sizes.but(T=1), 1, "with a window of one value and one step"),
-        (sizes.but(T=30), 4, "with a window longer than the forecast"),
-        (sizes.but(T=7), 7, "with as many steps as the window has values"),
+    calls = []
+    for other, steps, reach, context in (
+        (sizes, 1, 1, "with one step"),
+        (sizes.but(T=1), STEPS, 1, "with a window of one value"),
+        (sizes.but(T=1), 1, 1, "with a window of one value and one step"),
+        (sizes.but(T=draw.size(70, 130)), 3, 1, "with a window longer than the forecast"),
+        (sizes.but(T=7), 7, 1, "with as many steps as the window has values"),
+        (sizes.but(T=2), draw.size(33, 45), 1, "with many steps"),
+        (sizes, 4, 1e6, "with predictions far away from the window"),
     ):
-        network, window = given(submission, draw.at(other))
+        network, window = given(submission, draw.at(other), reach=reach)
+        answer = submission.forecast.promise(network.given, window, steps)
+        calls.append((answer, network, window, steps, context))
+    for answer, network, window, steps, context in calls:
         with case(context):
-            answer = submission.forecast(network.given, window, steps)
-            expect_forecast(answer, network.forecast(window, steps), sizes)
+            expect_forecast(answer(), network.forecast(window, steps), sizes)
 
 
 @points(0.5)
@@ -132,7 +137,7 @@ def test_device(submission, sizes, draw):
 def test_window_untouched(submission, sizes, draw):
     """The window and the model are the same after the call as before."""
     network, window = given(submission, draw)
-    call = submission.forecast.run((network.given, window, STEPS))
     names = ("model", "window", "steps")
-    expect_untouched(call, (None, window, STEPS), names, unjudged=("mode",))
+    calls = ((f"with steps={steps}", (network.given, window, steps)) for steps in (STEPS, 1))
+    expect_each_untouched(submission.forecast, calls, names, unjudged=("mode",))
     network.expect_untouched()

@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
@@ -15,6 +16,7 @@ from autograder.checking import (
     recorded,
     rule,
 )
+from autograder.exercises.several import expect_each, far_apart, if_right
 
 RESULTS = {"names": ("x", "y"), "dims": ("B T 1", "B 1")}
 
@@ -25,6 +27,7 @@ def series_of(draw, dtype=torch.float64):
 
 
 @recorded
+@computed_once
 def reference(series, window):
     places = torch.arange(len(series) - window)
     return series[places[:, None] + torch.arange(window), None], series[places + window, None]
@@ -78,18 +81,20 @@ def test_windows_and_next_values(submission, sizes, draw):
 @needs(test_windows_and_next_values)
 def test_any_size(submission, sizes, draw):
     """It works for windows of one value, for a single window, and for long series."""
-    for other, context in (
-        (sizes.but(T=1), "with a window of one value"),
-        (sizes.but(B=1), "with a series that has room for a single window"),
-        (sizes.but(B=1, T=1), "with a series of two values and a window of one"),
-        (sizes.but(B=4, T=4), "with as many windows as values in one"),
-        (sizes.but(B=60), "with a longer series"),
-    ):
-        series = series_of(draw.at(other))
-        with case(context):
-            expect(
-                submission.make_windows(series, other.T), reference(series, other.T), **RESULTS, sizes=other
-            )
+    calls = [
+        (context, other, (series_of(draw.at(other)), other.T))
+        for other, context in (
+            (sizes.but(T=1), "with a window of one value"),
+            (sizes.but(B=1), "with a series that has room for a single window"),
+            (sizes.but(B=1, T=1), "with a series of two values and a window of one"),
+            (sizes.but(B=4, T=4), "with as many windows as values in one"),
+            (sizes.but(B=draw.size(60, 130)), "with a longer series"),
+            (sizes.but(B=draw.size(31, 40), T=draw.size(41, 90)), "with a long window"),
+        )
+    ]
+    scaled = far_apart(series_of(draw), 0)
+    calls.append(("with numbers from very small to very large", sizes, (scaled, sizes.T)))
+    expect_each(submission.make_windows, reference, calls, **RESULTS)
 
 
 @points(0)
@@ -97,9 +102,13 @@ def test_any_size(submission, sizes, draw):
 @needs(test_windows_and_next_values)
 def test_gradients(submission, sizes, draw):
     """Gradients flow from the windows and the targets back to the series."""
-    expect_gradients(
-        submission.make_windows, reference, (series_of(draw), sizes.T), names=("series",), draw=draw
-    )
+    for other, context in (
+        (sizes.but(B=draw.size(31, 70), T=draw.size(13, 40)), "with several windows"),
+        (sizes.but(B=1, T=1), "with a single window of one value"),
+    ):
+        task, arguments = submission.make_windows, (series_of(draw.at(other)), other.T)
+        with case(context), if_right(task, arguments, reference(*arguments), **RESULTS, sizes=other):
+            expect_gradients(task, reference, arguments, names=("series",), draw=draw)
 
 
 @points(0)
