@@ -19,6 +19,7 @@ from autograder.checking import (
     needs,
     points,
     rule,
+    teaching_only,
 )
 from autograder.checking.errors import StudentError
 from autograder.checking.failed import CheckFailed
@@ -36,6 +37,7 @@ from autograder.exercises.bidirectional.given import (
     results,
     stand_in,
 )
+from autograder.exercises.several import if_right
 
 NAMES = ("output", "h_n", "c_n")
 DIMS = ("B T 2H", "2 B H", "2 B H")
@@ -254,7 +256,9 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(D=1, H=1), "with one feature and one hidden unit"),
         (sizes.but(B=1, T=1, D=1, H=1), "with every size 1"),
         (sizes.but(B=4, T=4, D=4, H=4), "with every size 4"),
-        (sizes.but(T=23), "with a longer sequence"),
+        (sizes.but(B=2, T=draw.size(40, 130), H=2), "with a long sequence"),
+        (sizes.but(B=draw.size(20, 70), T=3, H=2), "with many sequences"),
+        (sizes.but(B=1, T=2, H=draw.size(20, 40)), "with many hidden units"),
     ):
         here = draw.at(other)
         lstm, x = reference(here), here("B T D")
@@ -279,16 +283,23 @@ def test_any_size(submission, sizes, draw):
 @needs(test_output, test_final_states)
 def test_gradients(submission, sizes, draw):
     """Gradients reach the input and the parameters of both LSTMs."""
-    lstm = reference(draw)
-    expect_gradients(
-        filled_bilstm(submission, draw, lstm),
-        lambda x: lstm(x),
-        (draw("B T D"),),
-        names=("x",),
-        parameters={own_name(name): value for name, value in lstm.named_parameters()},
-        draw=draw,
-        in_eval=True,
-    )
+    for other, in_eval, context in (
+        (sizes, True, "with several sequences"),
+        (sizes.but(B=1, T=draw.size(31, 45), H=2), False, "with one long sequence (B = 1)"),
+    ):
+        here = draw.at(other)
+        lstm, x = reference(here), here("B T D")
+        made, form = filled_bilstm(submission, here, lstm), {"names": NAMES, "dims": DIMS, "sizes": other}
+        with case(context), if_right(made, (x,), nested(lstm, x), always=in_eval, **form):
+            expect_gradients(
+                made,
+                lambda x, lstm=lstm: lstm(x),
+                (x,),
+                names=("x",),
+                parameters={own_name(name): value for name, value in lstm.named_parameters()},
+                draw=draw,
+                in_eval=in_eval,
+            )
 
 
 @points(0)
@@ -307,6 +318,7 @@ def test_device(submission, sizes, draw):
     expect_device_neutral(submission.BiLSTM, (draw("B T D"),), made_with=(sizes.D, sizes.H), names=NAMES)
 
 
+@teaching_only
 @points(0)
 @rule("mutation")
 @needs(test_output)

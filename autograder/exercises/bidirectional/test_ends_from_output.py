@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
@@ -22,11 +23,13 @@ from autograder.exercises.bidirectional.given import (
     reference_lstm,
     results,
 )
+from autograder.exercises.several import expect_each, far_apart, if_right
 
 RESULTS = {"names": "vector", "dims": "B 2H"}
 
 
 @recorded
+@computed_once
 def ends(output, hidden_size):
     forward, backward = output.split(hidden_size, dim=2)
     return torch.cat([forward.select(1, output.shape[1] - 1), backward.select(1, 0)], dim=1)
@@ -76,23 +79,25 @@ def test_final_states(submission, sizes, draw):
 @needs(test_final_states)
 def test_any_size(submission, sizes, draw):
     """It works for one step, one sequence, long sequences, equal sizes, and non-contiguous inputs."""
-    for other, context in (
-        (sizes.but(T=1), "with one time step (T = 1)"),
-        (sizes.but(T=2), "with two time steps"),
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(H=1), "with one hidden unit a direction"),
-        (sizes.but(B=1, T=1, H=1), "with every size 1"),
-        (sizes.but(B=4, T=4, H=4), "with every size 4"),
-        (sizes.but(T=23), "with a longer sequence"),
-    ):
-        output = draw.at(other)("B T 2H")
-        with case(context):
-            answer = submission.ends_from_output(output, other.H)
-            expect(answer, ends(output, other.H), **RESULTS, sizes=other)
-    output = draw.strided("B T 2H")
-    with case("with an output that is not contiguous in memory"):
-        answer = submission.ends_from_output(output, sizes.H)
-        expect(answer, ends(output, sizes.H), **RESULTS, sizes=sizes)
+    calls = [
+        (context, other, (draw.at(other)("B T 2H"), other.H))
+        for other, context in (
+            (sizes.but(T=1), "with one time step (T = 1)"),
+            (sizes.but(T=2), "with two time steps"),
+            (sizes.but(B=1), "with one sequence (B = 1)"),
+            (sizes.but(H=1), "with one hidden unit a direction"),
+            (sizes.but(B=1, T=1, H=1), "with every size 1"),
+            (sizes.but(B=4, T=4, H=4), "with every size 4"),
+            (sizes.but(T=23), "with a longer sequence"),
+            (sizes.but(B=draw.size(20, 70), T=draw.size(40, 130), H=1), "with more of everything"),
+            (sizes.but(B=2, T=2, H=draw.size(33, 130)), "with many hidden units"),
+        )
+    ]
+    calls += [
+        ("with an output that is not contiguous in memory", sizes, (draw.strided("B T 2H"), sizes.H)),
+        ("with numbers from very small to very large", sizes, (far_apart(draw("B T 2H"), 1), sizes.H)),
+    ]
+    expect_each(submission.ends_from_output, ends, calls, **RESULTS)
 
 
 @points(0.5)
@@ -100,9 +105,13 @@ def test_any_size(submission, sizes, draw):
 @needs(test_final_states)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back to both ends of the output."""
-    expect_gradients(
-        submission.ends_from_output, ends, (draw("B T 2H"), sizes.H), names=("output",), draw=draw
-    )
+    for other, context in (
+        (sizes.but(T=draw.size(40, 130), H=2), "with several time steps"),
+        (sizes.but(B=1, T=1), "with one sequence of one step"),
+    ):
+        task, arguments = submission.ends_from_output, (draw.at(other)("B T 2H"), other.H)
+        with case(context), if_right(task, arguments, ends(*arguments), **RESULTS, sizes=other):
+            expect_gradients(task, ends, arguments, names=("output",), draw=draw)
 
 
 @points(0)

@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
@@ -22,11 +23,13 @@ from autograder.exercises.bidirectional.given import (
     reference_lstm,
     results,
 )
+from autograder.exercises.several import expect_each, far_apart, if_right
 
 RESULTS = {"names": "vector", "dims": "B 2H"}
 
 
 @recorded
+@computed_once
 def joined(h_n, num_layers):
     return h_n.unflatten(0, (num_layers, 2))[-1].permute(1, 0, 2).flatten(1)
 
@@ -80,23 +83,25 @@ def test_top_layer(submission, sizes, draw):
 @needs(test_top_layer)
 def test_any_size(submission, sizes, draw):
     """It works for one layer, five layers, one sequence, equal sizes, and non-contiguous states."""
-    for other, context in (
-        (sizes.but(L=1), "with one layer (L = 1)"),
-        (sizes.but(L=2), "with two layers"),
-        (sizes.but(L=5), "with five layers"),
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(H=1), "with one hidden unit a direction"),
-        (sizes.but(B=1, H=1, L=1), "with every size 1"),
-        (sizes.but(B=2, H=2, L=2), "with every size 2"),
-    ):
-        h_n = draw.at(other)("2L B H")
-        with case(context):
-            answer = submission.sentence_vector(h_n, other.L)
-            expect(answer, joined(h_n, other.L), **RESULTS, sizes=other)
-    h_n = draw.strided("2L B H")
-    with case("with states that are not contiguous in memory"):
-        answer = submission.sentence_vector(h_n, sizes.L)
-        expect(answer, joined(h_n, sizes.L), **RESULTS, sizes=sizes)
+    calls = [
+        (context, other, (draw.at(other)("2L B H"), other.L))
+        for other, context in (
+            (sizes.but(L=1), "with one layer (L = 1)"),
+            (sizes.but(L=2), "with two layers"),
+            (sizes.but(L=5), "with five layers"),
+            (sizes.but(B=1), "with one sequence (B = 1)"),
+            (sizes.but(H=1), "with one hidden unit a direction"),
+            (sizes.but(B=1, H=1, L=1), "with every size 1"),
+            (sizes.but(B=2, H=2, L=2), "with every size 2"),
+            (sizes.but(B=draw.size(20, 70), H=2, L=draw.size(6, 13)), "with more of everything"),
+            (sizes.but(B=2, H=draw.size(33, 130), L=1), "with many hidden units"),
+        )
+    ]
+    calls += [
+        ("with states that are not contiguous in memory", sizes, (draw.strided("2L B H"), sizes.L)),
+        ("with numbers from very small to very large", sizes, (far_apart(draw("2L B H"), 1), sizes.L)),
+    ]
+    expect_each(submission.sentence_vector, joined, calls, **RESULTS)
 
 
 @points(0.5)
@@ -104,7 +109,13 @@ def test_any_size(submission, sizes, draw):
 @needs(test_top_layer)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back to both of the top layer's states."""
-    expect_gradients(submission.sentence_vector, joined, (draw("2L B H"), sizes.L), names=("h_n",), draw=draw)
+    for other, context in (
+        (sizes.but(B=draw.size(20, 70), H=2, L=draw.size(6, 13)), "with several layers"),
+        (sizes.but(B=1, L=1), "with one sequence and one layer"),
+    ):
+        task, arguments = submission.sentence_vector, (draw.at(other)("2L B H"), other.L)
+        with case(context), if_right(task, arguments, joined(*arguments), **RESULTS, sizes=other):
+            expect_gradients(task, joined, arguments, names=("h_n",), draw=draw)
 
 
 @points(0)

@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
@@ -21,11 +22,13 @@ from autograder.exercises.bidirectional.given import (
     reference_lstm,
     results,
 )
+from autograder.exercises.several import expect_each, far_apart, if_right
 
 RESULTS = {"names": ("forward", "backward"), "dims": "B T H"}
 
 
 @recorded
+@computed_once
 def halves(output, hidden_size):
     return output.split(hidden_size, dim=2)
 
@@ -73,22 +76,26 @@ def test_matches_each_direction(submission, sizes, draw):
 @needs(test_matches_each_direction)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, one hidden unit, equal sizes, and non-contiguous inputs."""
-    for other, context in (
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(T=1), "with one time step (T = 1)"),
-        (sizes.but(H=1), "with one hidden unit a direction"),
-        (sizes.but(B=1, T=1, H=1), "with every size 1"),
-        (sizes.but(B=4, T=4, H=4), "with every size 4"),
-        (sizes.but(T=6, H=3), "with as many time steps as numbers in the last dimension"),
-    ):
-        output = draw.at(other)("B T 2H")
-        with case(context):
-            answer = submission.split_directions(output, other.H)
-            expect(answer, halves(output, other.H), **RESULTS, sizes=other)
-    output = draw.strided("B T 2H")
-    with case("with an output that is not contiguous in memory"):
-        answer = submission.split_directions(output, sizes.H)
-        expect(answer, halves(output, sizes.H), **RESULTS, sizes=sizes)
+    many = sizes.but(B=draw.size(12, 30), T=draw.size(31, 70), H=draw.size(1, 2))
+    calls = [
+        (context, other, (draw.at(other)("B T 2H"), other.H))
+        for other, context in (
+            (sizes.but(B=1), "with one sequence (B = 1)"),
+            (sizes.but(T=1), "with one time step (T = 1)"),
+            (sizes.but(H=1), "with one hidden unit a direction"),
+            (sizes.but(B=1, T=1, H=1), "with every size 1"),
+            (sizes.but(B=4, T=4, H=4), "with every size 4"),
+            (sizes.but(T=6, H=3), "with as many time steps as numbers in the last dimension"),
+            (many, "with more of everything"),
+            (sizes.but(B=1, T=2, H=draw.size(33, 130)), "with many hidden units"),
+        )
+    ]
+    scaled = far_apart(draw("B T 2H"), 1)
+    calls += [
+        ("with an output that is not contiguous in memory", sizes, (draw.strided("B T 2H"), sizes.H)),
+        ("with numbers from very small to very large", sizes, (scaled, sizes.H)),
+    ]
+    expect_each(submission.split_directions, halves, calls, **RESULTS)
 
 
 @points(0.5)
@@ -96,9 +103,13 @@ def test_any_size(submission, sizes, draw):
 @needs(test_matches_each_direction)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back through both halves."""
-    expect_gradients(
-        submission.split_directions, halves, (draw("B T 2H"), sizes.H), names=("output",), draw=draw
-    )
+    for other, context in (
+        (sizes.but(T=draw.size(31, 130), H=2), "with several time steps"),
+        (sizes.but(B=1, T=1), "with one sequence of one step"),
+    ):
+        task, arguments = submission.split_directions, (draw.at(other)("B T 2H"), other.H)
+        with case(context), if_right(task, arguments, halves(*arguments), **RESULTS, sizes=other):
+            expect_gradients(task, halves, arguments, names=("output",), draw=draw)
 
 
 @points(0)

@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
@@ -21,6 +22,7 @@ from autograder.exercises.bidirectional.given import (
     reference_lstm,
     results,
 )
+from autograder.exercises.several import expect_each, far_apart, if_right
 
 
 def dims(directions):
@@ -28,6 +30,7 @@ def dims(directions):
 
 
 @recorded
+@computed_once
 def unflattened(h_n, num_layers, num_directions):
     return h_n.unflatten(0, (num_layers, num_directions))
 
@@ -99,6 +102,14 @@ def test_one_direction(submission, sizes, draw):
         with case(context):
             answer = submission.unflatten_state(results(lstm, x)[1], other.L, 1)
             expect(answer, of_every_layer(lstm, x), **dims(1), sizes=other)
+    calls = [
+        (context, other, (draw.at(other)("L B H"), other.L, 1))
+        for other, context in (
+            (sizes.but(L=1), "with one layer of one direction"),
+            (sizes.but(L=2 * draw.size(4, 7)), "with many layers of one direction"),
+        )
+    ]
+    expect_each(submission.unflatten_state, unflattened, calls, **dims(1))
 
 
 @points(0.5)
@@ -106,23 +117,25 @@ def test_one_direction(submission, sizes, draw):
 @needs(test_two_directions)
 def test_any_size(submission, sizes, draw):
     """It works for one layer, five layers, one sequence, equal sizes, and non-contiguous states."""
-    for other, context in (
-        (sizes.but(L=1), "with one layer (L = 1)"),
-        (sizes.but(L=5), "with five layers"),
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(H=1), "with one hidden unit a direction"),
-        (sizes.but(B=1, H=1, L=1), "with every size 1"),
-        (sizes.but(B=2, H=2, L=2), "with every size 2"),
-        (sizes.but(B=6, H=6, L=3), "with as many sequences and hidden units as states"),
-    ):
-        h_n = draw.at(other)("2L B H")
-        with case(context):
-            answer = submission.unflatten_state(h_n, other.L, 2)
-            expect(answer, unflattened(h_n, other.L, 2), **dims(2), sizes=other)
-    h_n = draw.strided("2L B H")
-    with case("with states that are not contiguous in memory"):
-        answer = submission.unflatten_state(h_n, sizes.L, 2)
-        expect(answer, unflattened(h_n, sizes.L, 2), **dims(2), sizes=sizes)
+    calls = [
+        (context, other, (draw.at(other)("2L B H"), other.L, 2))
+        for other, context in (
+            (sizes.but(L=1), "with one layer (L = 1)"),
+            (sizes.but(L=5), "with five layers"),
+            (sizes.but(B=1), "with one sequence (B = 1)"),
+            (sizes.but(H=1), "with one hidden unit a direction"),
+            (sizes.but(B=1, H=1, L=1), "with every size 1"),
+            (sizes.but(B=2, H=2, L=2), "with every size 2"),
+            (sizes.but(B=6, H=6, L=3), "with as many sequences and hidden units as states"),
+            (sizes.but(B=draw.size(20, 70), H=2, L=draw.size(6, 13)), "with more of everything"),
+            (sizes.but(B=2, H=draw.size(33, 130), L=1), "with many hidden units"),
+        )
+    ]
+    calls += [
+        ("with states that are not contiguous in memory", sizes, (draw.strided("2L B H"), sizes.L, 2)),
+        ("with numbers from very small to very large", sizes, (far_apart(draw("2L B H"), 0), sizes.L, 2)),
+    ]
+    expect_each(submission.unflatten_state, unflattened, calls, **dims(2))
 
 
 @points(0.5)
@@ -130,9 +143,15 @@ def test_any_size(submission, sizes, draw):
 @needs(test_two_directions)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back to every state."""
-    expect_gradients(
-        submission.unflatten_state, unflattened, (draw("2L B H"), sizes.L, 2), names=("h_n",), draw=draw
-    )
+    for other, directions, context in (
+        (sizes.but(B=draw.size(20, 70), H=2, L=draw.size(6, 13)), 2, "with several layers"),
+        (sizes.but(B=1, L=1), 1, "with one sequence, one layer and one direction"),
+    ):
+        task = submission.unflatten_state
+        arguments = (draw.like((directions * other.L, other.B, other.H)), other.L, directions)
+        right = unflattened(*arguments)
+        with case(context), if_right(task, arguments, right, **dims(directions), sizes=other):
+            expect_gradients(task, unflattened, arguments, names=("h_n",), draw=draw)
 
 
 @points(0)
