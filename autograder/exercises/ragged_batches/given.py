@@ -73,6 +73,24 @@ def every_length(draw: Draw, *own: tuple[Sizes, str]) -> Iterator[tuple[Draw, to
         (room, room.T, "with every sequence as long as the batch"),
         (room, 1, "with every sequence one step long"),
         (room, room.T - 1, "with no sequence as long as the batch"),
+        (large(draw), None, "with more of everything"),
+    ):
+        here = draw.at(sizes)
+        yield here, ragged_lengths(here) if fixed is None else torch.full((sizes.B,), fixed), context
+
+
+def large(draw: Draw) -> Sizes:
+    """Many sequences, many steps, and features enough to be told from one another."""
+    return draw.sizes.but(B=draw.size(20, 70), T=draw.size(40, 130), D=2, H=2)
+
+
+def every_gradient(draw: Draw) -> Iterator[tuple[Draw, torch.Tensor, str]]:
+    """Batches at which gradients are looked at: as `every_length`."""
+    room = draw.sizes
+    for sizes, fixed, context in (
+        (room.but(T=draw.size(31, 70), D=2, H=2), None, "with sequences in no order"),
+        (room, room.T, "with every sequence as long as the batch"),
+        (room.but(B=1), room.T - 1, "with one sequence (B = 1)"),
     ):
         here = draw.at(sizes)
         yield here, ragged_lengths(here) if fixed is None else torch.full((sizes.B,), fixed), context

@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
@@ -16,6 +17,7 @@ from autograder.checking import (
 )
 from autograder.exercises.handed import each_place_of_lengths
 from autograder.exercises.ragged_batches.given import (
+    every_gradient,
     every_length,
     every_padding,
     padded_with,
@@ -23,12 +25,14 @@ from autograder.exercises.ragged_batches.given import (
     ragged_outputs,
     roomy,
 )
+from autograder.exercises.several import expect_each, far_apart, if_right
 
 ARGUMENTS = ("output", "lengths")
 RESULTS = {"names": "last", "dims": "B H"}
 
 
 @recorded
+@computed_once
 def reference(output, lengths):
     return torch.stack([row[:length][-1] for row, length in zip(output, lengths.tolist(), strict=True)])
 
@@ -68,18 +72,21 @@ def test_last_real_step(submission, sizes, draw):
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous outputs."""
     room = roomy(sizes)
-    for here, lengths, context in every_length(
-        draw.at(room),
-        (room.but(H=1), "with one hidden unit (H = 1)"),
-        (room.but(B=5, T=5, H=5), "with every size 5"),
-    ):
-        arguments = (here("B T H"), lengths)
-        with case(context):
-            expect(submission.last_valid(*arguments), reference(*arguments), **RESULTS, sizes=here.sizes)
+    calls = [
+        (context, here.sizes, (here("B T H"), lengths))
+        for here, lengths, context in every_length(
+            draw.at(room),
+            (room.but(H=1), "with one hidden unit (H = 1)"),
+            (room.but(B=5, T=5, H=5), "with every size 5"),
+        )
+    ]
     here = draw.at(room)
     output, lengths = here.strided("B T H"), ragged_lengths(here)
-    with case("with an output that is not contiguous in memory"):
-        expect(submission.last_valid(output, lengths), reference(output, lengths), **RESULTS, sizes=room)
+    calls.append(("with an output that is not contiguous in memory", room, (output, lengths)))
+    output, lengths = ragged_outputs(here)
+    scaled = far_apart(output, 0)
+    calls.append(("with numbers from very small to very large", room, (scaled, lengths)))
+    expect_each(submission.last_valid, reference, calls, **RESULTS)
 
 
 @points(0.5)
@@ -87,8 +94,11 @@ def test_any_size(submission, sizes, draw):
 @needs(test_last_real_step)
 def test_gradients(submission, sizes, draw):
     """Gradients reach each sequence's last real step and no other one."""
-    arguments = ragged_outputs(draw.at(roomy(sizes)))
-    expect_gradients(submission.last_valid, reference, arguments, names=("output",), draw=draw)
+    for here, lengths, context in every_gradient(draw.at(roomy(sizes))):
+        task, arguments = submission.last_valid, (here("B T H"), lengths)
+        right = reference(*arguments)
+        with case(context), if_right(task, arguments, right, **RESULTS, sizes=here.sizes):
+            expect_gradients(task, reference, arguments, names=("output",), draw=draw)
 
 
 @points(0)

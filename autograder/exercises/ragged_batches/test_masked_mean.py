@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
@@ -16,6 +17,7 @@ from autograder.checking import (
 )
 from autograder.exercises.handed import each_place_of_lengths
 from autograder.exercises.ragged_batches.given import (
+    every_gradient,
     every_length,
     every_padding,
     padded_with,
@@ -23,12 +25,14 @@ from autograder.exercises.ragged_batches.given import (
     ragged_outputs,
     roomy,
 )
+from autograder.exercises.several import expect_each, far_apart, if_right
 
 ARGUMENTS = ("output", "lengths")
 RESULTS = {"names": "mean", "dims": "B H"}
 
 
 @recorded
+@computed_once
 def reference(output, lengths):
     return torch.stack([row[:length].mean(0) for row, length in zip(output, lengths.tolist(), strict=True)])
 
@@ -67,19 +71,22 @@ def test_mean_of_real_steps(submission, sizes, draw):
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous outputs."""
     room = roomy(sizes)
-    for here, lengths, context in every_length(
-        draw.at(room),
-        (room.but(H=1), "with one hidden unit (H = 1)"),
-        (room.but(B=5, T=5, H=5), "with every size 5"),
-        (room.but(H=room.T), "with as many hidden units as time steps"),
-    ):
-        arguments = (here("B T H"), lengths)
-        with case(context):
-            expect(submission.masked_mean(*arguments), reference(*arguments), **RESULTS, sizes=here.sizes)
+    calls = [
+        (context, here.sizes, (here("B T H"), lengths))
+        for here, lengths, context in every_length(
+            draw.at(room),
+            (room.but(H=1), "with one hidden unit (H = 1)"),
+            (room.but(B=5, T=5, H=5), "with every size 5"),
+            (room.but(H=room.T), "with as many hidden units as time steps"),
+        )
+    ]
     here = draw.at(room)
     output, lengths = here.strided("B T H"), ragged_lengths(here)
-    with case("with an output that is not contiguous in memory"):
-        expect(submission.masked_mean(output, lengths), reference(output, lengths), **RESULTS, sizes=room)
+    calls.append(("with an output that is not contiguous in memory", room, (output, lengths)))
+    output, lengths = ragged_outputs(here)
+    scaled = far_apart(output, 0)
+    calls.append(("with numbers from very small to very large", room, (scaled, lengths)))
+    expect_each(submission.masked_mean, reference, calls, **RESULTS)
 
 
 @points(0)
@@ -87,8 +94,11 @@ def test_any_size(submission, sizes, draw):
 @needs(test_mean_of_real_steps)
 def test_gradients(submission, sizes, draw):
     """Gradients reach every real step and no padded one."""
-    arguments = ragged_outputs(draw.at(roomy(sizes)))
-    expect_gradients(submission.masked_mean, reference, arguments, names=("output",), draw=draw)
+    for here, lengths, context in every_gradient(draw.at(roomy(sizes))):
+        task, arguments = submission.masked_mean, (here("B T H"), lengths)
+        right = reference(*arguments)
+        with case(context), if_right(task, arguments, right, **RESULTS, sizes=here.sizes):
+            expect_gradients(task, reference, arguments, names=("output",), draw=draw)
 
 
 @points(0)

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from autograder.checking import (
     case,
     compare,
+    computed_once,
     expect,
     expect_device_neutral,
     expect_dtypes,
@@ -19,12 +20,14 @@ from autograder.checking import (
 from autograder.exercises.handed import each_place_of_lengths
 from autograder.exercises.ragged_batches.given import (
     HUGE,
+    every_gradient,
     every_length,
     padded_with,
     ragged_lengths,
     real_steps,
     roomy,
 )
+from autograder.exercises.several import expect_each, if_right
 
 ARGUMENTS = ("prediction", "target", "lengths")
 RESULTS = {"names": "loss", "dims": ""}
@@ -36,6 +39,7 @@ def given(draw, dtype=torch.float64):
 
 
 @recorded
+@computed_once
 def reference(prediction, target, lengths):
     real = real_steps(lengths, prediction.shape[1])
     return F.mse_loss(prediction[real], target[real])
@@ -94,18 +98,21 @@ def test_mean_of_real_steps(submission, sizes, draw):
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, one feature, equal sizes, any lengths, strided inputs."""
     room = roomy(sizes)
-    for here, lengths, context in every_length(
-        draw.at(room),
-        (room.but(D=1), "with one feature (D = 1)"),
-        (room.but(B=5, T=5, D=5), "with every size 5"),
-    ):
-        arguments = (here("B T D"), here("B T D"), lengths)
-        with case(context):
-            expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=here.sizes)
+    calls = [
+        (context, here.sizes, (here("B T D"), here("B T D"), lengths))
+        for here, lengths, context in every_length(
+            draw.at(room),
+            (room.but(D=1), "with one feature (D = 1)"),
+            (room.but(B=5, T=5, D=5), "with every size 5"),
+        )
+    ]
     here = draw.at(room)
-    arguments = (here.strided("B T D"), here.strided("B T D"), ragged_lengths(here))
-    with case("with inputs that are not contiguous in memory"):
-        expect(submission.masked_mse(*arguments), reference(*arguments), **RESULTS, sizes=room)
+    strided = (here.strided("B T D"), here.strided("B T D"), ragged_lengths(here))
+    calls.append(("with inputs that are not contiguous in memory", room, strided))
+    for factor, context in ((1e-3, "with very small numbers"), (1e6, "with very large numbers")):
+        prediction, target, lengths = given(here)
+        calls.append((context, room, (prediction * factor, target * factor, lengths)))
+    expect_each(submission.masked_mse, reference, calls, **RESULTS)
 
 
 @points(0.5)
@@ -113,22 +120,35 @@ def test_any_size(submission, sizes, draw):
 @needs(test_mean_of_real_steps)
 def test_gradients(submission, sizes, draw):
     """Gradients reach the prediction at every real step and at no padded one."""
-    prediction, target, lengths = given(draw.at(roomy(sizes)))
-    weight = draw.like(())
-    right = gradient_of(prediction, target, lengths, weight)
-    call = submission.masked_mse.run((prediction, target, lengths), grad=True)
-    told = call.backward([weight])
-    seen = told.inputs[0]
-    if not told.attached or seen is None:
-        fail(
-            "No gradient reaches `prediction`, so no network could learn from this loss. Look for "
-            "`detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
-        )
-    if compare(seen, right):
-        fail(
-            "The gradient of `prediction` is not the one that the right computation gives. Is a part of the "
-            "computation cut off from the graph, by `detach()` or `.data`?"
-        )
+    for here, lengths, context in every_gradient(draw.at(roomy(sizes))):
+        arguments = (here("B T D"), here("B T D"), lengths)
+        with case(context):
+            expect_gradient(submission.masked_mse, here.sizes, arguments, draw.like(()))
+    here = draw.at(roomy(sizes))
+    prediction, target, lengths = given(here)
+    with case("with very large numbers"):
+        arguments = (prediction * 1e6, target * 1e6, lengths)
+        expect_gradient(submission.masked_mse, sizes, arguments, draw.like(()))
+
+
+def expect_gradient(task, sizes, arguments, weight):
+    """The gradient of the weighted loss for the prediction; none is asked of the target's."""
+    right = gradient_of(*arguments, weight)
+    with if_right(task, arguments, reference(*arguments), **RESULTS, sizes=sizes):
+        _, backward = task.run_and_backward_promise(arguments, [weight])()
+        told = backward()
+        seen = told.inputs[0]
+        if not told.attached or seen is None:
+            fail(
+                "No gradient reaches `prediction`, so no network could learn from this loss. Look for "
+                "`detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with "
+                "`torch.tensor(...)`."
+            )
+        if compare(seen, right):
+            fail(
+                "The gradient of `prediction` is not the one that the right computation gives. Is a part of "
+                "the computation cut off from the graph, by `detach()` or `.data`?"
+            )
 
 
 @points(0)

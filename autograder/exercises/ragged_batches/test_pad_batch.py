@@ -17,6 +17,7 @@ from autograder.checking import (
     rule,
 )
 from autograder.exercises.ragged_batches.given import ragged_lengths, roomy
+from autograder.exercises.several import expect_each, if_right
 
 RESULTS = {"names": ("padded", "lengths"), "dims": ("B T D", "B")}
 
@@ -59,25 +60,32 @@ def test_padded_with_zeros(submission, sizes, draw):
 @rule("generality")
 @needs(test_padded_with_zeros)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one step, one feature, equal lengths, and non-contiguous sequences."""
+    """It works for one sequence, one step, one feature, equal lengths, many of each, strided sequences."""
     room = roomy(sizes)
+    many = room.but(B=draw.size(20, 40), T=draw.size(24, 60), D=1)
+    calls = []
     for other, fixed, context in (
         (room.but(D=1), None, "with one feature (D = 1)"),
         (room.but(T=1), 1, "with sequences of one step"),
         (room.but(B=1), None, "with one sequence (B = 1)"),
         (room, room.T, "with sequences of equal length"),
         (room.but(B=4, T=4, D=4), None, "with every size 4"),
-        (room.but(T=23), None, "with longer sequences"),
+        (many, None, "with more of everything"),
+        (room.but(B=3, T=3, D=draw.size(33, 70)), None, "with many features"),
     ):
         here = draw.at(other)
         lengths = ragged_lengths(here) if fixed is None else torch.full((other.B,), fixed)
         lengths = torch.full((1,), other.T) if other.B == 1 else lengths
-        sequences = given(here, lengths)
-        with case(context):
-            expect(submission.pad_batch(sequences), reference(sequences), **RESULTS, sizes=other)
-    sequences = [draw.like((room.D, length)).T for length in ragged_lengths(draw.at(room)).tolist()]
-    with case("with sequences that are not contiguous in memory"):
-        expect(submission.pad_batch(sequences), reference(sequences), **RESULTS, sizes=room)
+        calls.append((context, other, (given(here, lengths),)))
+    lengths = ragged_lengths(draw.at(room)).tolist()
+    sequences = [draw.like((room.D, length)).T for length in lengths]
+    powers = torch.linspace(-6, 6, room.B).tolist()
+    scaled = [part * 10.0**power for part, power in zip(given(draw.at(room)), powers, strict=True)]
+    calls += [
+        ("with sequences that are not contiguous in memory", room, (sequences,)),
+        ("with numbers from very small to very large", room, (scaled,)),
+    ]
+    expect_each(submission.pad_batch, reference, calls, **RESULTS)
 
 
 @points(0)
@@ -113,16 +121,24 @@ def test_device(submission, sizes, draw):
 @needs(test_padded_with_zeros)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back from the padded tensor to every sequence."""
-    sequences = given(draw.at(roomy(sizes)))
-    _, lengths = parts_of(submission.pad_batch(sequences), RESULTS["names"])
+    room = roomy(sizes)
+    _, lengths = parts_of(submission.pad_batch(given(draw.at(room))), RESULTS["names"])
     floating = lengths.is_floating_point()  # judged by the dtype check alone
 
     def comparable(sequences):
         padded, lengths = reference(sequences)
         return (padded, lengths.to(padded)) if floating else padded
 
-    names = [f"sequences[{number}]" for number in range(len(sequences))]
-    expect_gradients(submission.pad_batch, comparable, (sequences,), names=names, draw=draw)
+    for other, equal, context in (
+        (room.but(T=draw.size(24, 60)), False, "with sequences of unequal length"),
+        (room, True, "with sequences of equal length"),
+        (room.but(B=1), True, "with one sequence (B = 1)"),
+    ):
+        sequences = given(draw.at(other), torch.full((other.B,), other.T) if equal else None)
+        names = [f"sequences[{number}]" for number in range(len(sequences))]
+        task, right = submission.pad_batch, reference(sequences)
+        with case(context), if_right(task, (sequences,), right, **RESULTS, sizes=other):
+            expect_gradients(task, comparable, (sequences,), names=names, draw=draw)
 
 
 @points(0)

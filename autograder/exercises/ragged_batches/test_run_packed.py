@@ -36,8 +36,17 @@ from autograder.exercises.ragged_batches.given import (
     reference_lstm,
     roomy,
 )
+from autograder.exercises.several import if_right
 
 RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
+
+
+@recorded
+def together(lstm, x, lengths):
+    """As one by one, by torch's own packing: for a batch of so many that each alone would take long."""
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    output, state = lstm(packed)
+    return nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])[0], state
 
 
 @recorded
@@ -146,14 +155,15 @@ def test_keeps_the_time_steps(submission, sizes, draw):
 @hidden("It works for batches, lengths and networks of other sizes than the ones you saw.")
 @needs(test_as_one_by_one)
 def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one step, one or five layers, any order of lengths, strided inputs."""
+    """It works for one sequence, one step, one or many layers, any order of lengths, strided inputs."""
     room = roomy(sizes)
-    T = room.T
+    T, calls = room.T, []
     for other, fixed, context in (
         (room.but(B=1), [T], "with one sequence (B = 1)"),
         (room.but(T=1), [1] * room.B, "with one time step (T = 1)"),
         (room.but(L=1), None, "with one layer (L = 1)"),
-        (room.but(L=5), None, "with five layers"),
+        (room.but(L=draw.size(5, 9), H=2), None, "with many layers"),
+        (room.but(B=draw.size(20, 50), T=draw.size(24, 60), D=2, H=2, L=1), None, "with a large batch"),
         (room.but(B=4, T=4, D=4, H=4, L=4), [2, 4, 1, 3], "with every size 4"),
         (room, [T] * room.B, "with every sequence as long as the batch"),
         (room.but(B=3), [T, 2, 1], "with the longest sequence first"),
@@ -162,15 +172,18 @@ def test_any_size(submission, sizes, draw):
     ):
         here = draw.at(other)
         lengths = ragged_lengths(here) if fixed is None else torch.tensor(fixed)
-        lstm, x = reference_lstm(here), here("B T D")
-        with case(context):
-            answer = submission.run_packed(hand_over(submission, lstm), x, lengths)
-            expect(answer, one_by_one(lstm, x, lengths), **RESULTS, sizes=other)
+        calls.append((reference_lstm(here), here("B T D"), lengths, other, context))
     here = draw.at(room)
     lstm, x, lengths = reference_lstm(here), here.strided("B T D"), ragged_lengths(here)
-    with case("with an input that is not contiguous in memory"):
-        answer = submission.run_packed(hand_over(submission, lstm), x, lengths)
-        expect(answer, one_by_one(lstm, x, lengths), **RESULTS, sizes=room)
+    calls.append((lstm, x, lengths, room, "with an input that is not contiguous in memory"))
+    answers = [
+        submission.run_packed.promise(hand_over(submission, lstm), x, lengths)
+        for lstm, x, lengths, *_ in calls
+    ]
+    for answer, (lstm, x, lengths, other, context) in zip(answers, calls, strict=True):
+        right = one_by_one if other.B < 20 else together
+        with case(context):
+            expect(answer(), right(lstm, x, lengths), **RESULTS, sizes=other)
 
 
 @points(0)
@@ -178,16 +191,25 @@ def test_any_size(submission, sizes, draw):
 @needs(test_as_one_by_one)
 def test_gradients(submission, sizes, draw):
     """Gradients reach every real step of x and the LSTM's weights, as when each sequence is run alone."""
-    here = draw.at(roomy(sizes))
-    lstm, x, lengths = reference_lstm(here), here("B T D"), ragged_lengths(here)
-    expect_gradients(
-        submission.run_packed,
-        lambda _, x, lengths: one_by_one(lstm, x, lengths),
-        (hand_over(submission, lstm), x, lengths),
-        names=("x",),
-        parameters=dict(lstm.named_parameters()),
-        draw=draw,
-    )
+    room = roomy(sizes)
+    for other, length, context in (
+        (room, None, "with sequences in no order"),
+        (room.but(B=1, T=draw.size(24, 40), L=1), 23, "with one sequence (B = 1)"),
+        (room.but(B=3, T=3, L=1), 3, "with every sequence as long as the batch"),
+    ):
+        here = draw.at(other)
+        lengths = ragged_lengths(here) if length is None else torch.full((other.B,), length)
+        lstm, x = reference_lstm(here), here("B T D")
+        arguments, right = (hand_over(submission, lstm), x, lengths), one_by_one(lstm, x, lengths)
+        with case(context), if_right(submission.run_packed, arguments, right, **RESULTS, sizes=other):
+            expect_gradients(
+                submission.run_packed,
+                lambda _, x, lengths, lstm=lstm: one_by_one(lstm, x, lengths),
+                arguments,
+                names=("x",),
+                parameters=dict(lstm.named_parameters()),
+                draw=draw,
+            )
 
 
 @points(0)
