@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, fail, recorded
+from autograder.checking import Draw, Sizes, Submission, Target, computed_once, fail, recorded
 from autograder.exercises.handed import made_here as made_here
 
 LABELLED = """
@@ -123,6 +123,7 @@ def encoder_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch
 
 
 @recorded
+@computed_once
 def bridged(state: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """What the decoder should get."""
     h, c = (torch.stack([torch.cat((p[k], p[k + 1]), 1) for k in range(0, len(p), 2)]) for p in state)
@@ -149,6 +150,7 @@ def padding(encoder_output: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor
 
 
 @recorded
+@computed_once
 def attended(query, encoder_output, lengths):
     """Context and weights by torch's own attention; the weights are what it makes of unit vectors."""
     mask = ~padding(encoder_output, lengths)[:, None]

@@ -17,6 +17,7 @@ from autograder.checking import (
 )
 from autograder.exercises.handed import each_place_of_lengths
 from autograder.exercises.seq2seq.given import attended, padding, ragged, roomy
+from autograder.exercises.several import if_right
 
 ARGUMENTS = ("query", "encoder_output", "lengths")
 RESULTS = {"names": ("context", "weights"), "dims": ("B H", "B T")}
@@ -92,37 +93,44 @@ def test_with_padding(submission, sizes, draw):
 @needs(test_with_padding)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step, large scores, any lengths, and any finite padding."""
-    for other, context in (
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(T=1), "with one time step (T = 1)"),
-        (sizes.but(H=1), "with one hidden unit"),
-        (sizes.but(B=1, T=1, H=1), "with every size 1"),
-        (sizes.but(B=4, T=4, H=4), "with every size 4"),
-    ):
-        arguments = ragged(draw.at(other))
-        with case(context):
-            expect_attended(submission.attention(*arguments), arguments, other)
+    calls = [
+        (context, other, ragged(draw.at(other)))
+        for other, context in (
+            (sizes.but(B=1), "with one sequence (B = 1)"),
+            (sizes.but(T=1), "with one time step (T = 1)"),
+            (sizes.but(H=1), "with one hidden unit"),
+            (sizes.but(B=1, T=1, H=1), "with every size 1"),
+            (sizes.but(B=4, T=4, H=4), "with every size 4"),
+            (sizes.but(B=draw.size(20, 70), T=draw.size(40, 130), H=2), "with more of everything"),
+            (sizes.but(B=2, T=3, H=draw.size(33, 130)), "with many hidden units"),
+        )
+    ]
     query, encoder_output, lengths = full(draw)
-    with case("with scores in the thousands, but no padding"):
-        arguments = (query * 1e4, encoder_output, lengths)
-        expect_attended(submission.attention(*arguments), arguments, sizes)
+    calls += [
+        ("with scores in the thousands, but no padding", sizes, (query * 1e4, encoder_output, lengths)),
+        ("with queries of zeros, so equal scores", sizes, (query * 0, encoder_output, lengths)),
+        ("with very large vectors to look at", sizes, (query / 1e6, encoder_output * 1e6, lengths)),
+    ]
     query, encoder_output, lengths = ragged(draw)
-    padded = padding(encoder_output, lengths)
-    garbage = encoder_output.masked_fill(padded[..., None], HUGE) * torch.where(query > 0, 1.0, -1.0)[:, None]
-    for told, context in (
-        (encoder_output.masked_fill(padded[..., None], 0.0), "with zeros in the padding"),
-        (torch.where(padded[..., None], garbage, encoder_output), f"with {HUGE:g} in the padding"),
-        (torch.where(padded[..., None], -garbage, encoder_output), f"with -{HUGE:g} in the padding"),
-    ):
-        arguments = (query, told, lengths)
+    padded = padding(encoder_output, lengths)[..., None]
+    garbage = encoder_output.masked_fill(padded, HUGE) * torch.where(query > 0, 1.0, -1.0)[:, None]
+    calls += [
+        (context, sizes, (query, told, lengths))
+        for told, context in (
+            (encoder_output.masked_fill(padded, 0.0), "with zeros in the padding"),
+            (torch.where(padded, garbage, encoder_output), f"with {HUGE:g} in the padding"),
+            (torch.where(padded, -garbage, encoder_output), f"with -{HUGE:g} in the padding"),
+        )
+    ]
+    strided = (draw.strided("B H"), draw.strided("B T H"), lengths)
+    calls += [
+        ("when every sequence has one real step", sizes, (query, encoder_output, torch.ones_like(lengths))),
+        ("with inputs that are not contiguous in memory", sizes, strided),
+    ]
+    answers = [submission.attention.promise(*arguments) for _, _, arguments in calls]
+    for answer, (context, other, arguments) in zip(answers, calls, strict=True):
         with case(context):
-            expect_attended(submission.attention(*arguments), arguments, sizes)
-    with case("when every sequence has one real step"):
-        arguments = (query, encoder_output, torch.ones_like(lengths))
-        expect_attended(submission.attention(*arguments), arguments, sizes)
-    with case("with inputs that are not contiguous in memory"):
-        arguments = (draw.strided("B H"), draw.strided("B T H"), lengths)
-        expect_attended(submission.attention(*arguments), arguments, sizes)
+            expect_attended(answer(), arguments, other)
 
 
 @points(0.5)
@@ -130,7 +138,17 @@ def test_any_size(submission, sizes, draw):
 @needs(test_with_padding)
 def test_gradients(submission, sizes, draw):
     """Gradients of context and weights reach the query and the encoder's real steps."""
-    expect_gradients(submission.attention, attended, ragged(draw), names=ARGUMENTS[:2], draw=draw)
+    one = draw.at(sizes.but(B=1))
+    query, encoder_output, lengths = full(one)
+    long = draw.at(sizes.but(T=draw.size(31, 70), H=2))
+    zero = (query * 0, encoder_output, lengths)
+    for here, arguments, context in (
+        (long, ragged(long), "with several time steps"),
+        (one, zero, "with one sequence (B = 1), not padded, and a query of zeros"),
+    ):
+        task, right = submission.attention, attended(*arguments)
+        with case(context), if_right(task, arguments, right, **RESULTS, sizes=here.sizes):
+            expect_gradients(task, attended, arguments, names=ARGUMENTS[:2], draw=draw)
 
 
 @points(0)

@@ -15,6 +15,7 @@ from autograder.checking import (
     rule,
 )
 from autograder.exercises.seq2seq.given import bridged, encoder_state
+from autograder.exercises.several import expect_each, far_apart, if_right
 
 RESULTS = {"names": ("h", "c"), "dims": "L B 2H"}
 
@@ -41,26 +42,31 @@ def test_joins_directions(submission, sizes, draw):
 @needs(test_joins_directions)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, any number of layers, sizes that coincide, and a real encoder's state."""
-    for other, context in (
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(L=1), "with one layer (L = 1)"),
-        (sizes.but(L=5), "with five layers"),
-        (sizes.but(B=1, L=1, H=1), "with one sequence, one layer and one hidden unit"),
-        (sizes.but(B=4, L=2, H=2), "with B = 2·L = 2·H"),
-        (sizes.but(B=2, L=2, H=2), "with every size 2"),
-    ):
-        state = encoder_state(draw.at(other))
-        with case(context):
-            expect(submission.bridge_state(state), bridged(state), **RESULTS, sizes=other)
+    calls = [
+        (context, other, (encoder_state(draw.at(other)),))
+        for other, context in (
+            (sizes.but(B=1), "with one sequence (B = 1)"),
+            (sizes.but(L=1), "with one layer (L = 1)"),
+            (sizes.but(L=5), "with five layers"),
+            (sizes.but(B=1, L=1, H=1), "with one sequence, one layer and one hidden unit"),
+            (sizes.but(B=4, L=2, H=2), "with B = 2·L = 2·H"),
+            (sizes.but(B=2, L=2, H=2), "with every size 2"),
+            (sizes.but(B=draw.size(20, 70), L=draw.size(6, 13), H=1), "with more of everything"),
+            (sizes.but(B=2, L=1, H=draw.size(33, 130)), "with many hidden units"),
+        )
+    ]
     encoder = draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, bidirectional=True)
     with torch.no_grad():
         _, state = encoder(draw("B T D"))
-    with case("with the state of an `nn.LSTM`"):
-        expect(submission.bridge_state(state), bridged(state), **RESULTS, sizes=sizes)
-    apart = sizes.but(L=2 * sizes.L)
-    strided = (draw.at(apart).strided("L B H"), draw.at(apart).strided("L B H"))
-    with case("with states that are not contiguous in memory"):
-        expect(submission.bridge_state(strided), bridged(strided), **RESULTS, sizes=sizes)
+    twice = sizes.but(L=2 * sizes.L)
+    strided = (draw.at(twice).strided("L B H"), draw.at(twice).strided("L B H"))
+    scaled = tuple(far_apart(part, 0) for part in encoder_state(draw))
+    calls += [
+        ("with the state of an `nn.LSTM`", sizes, (state,)),
+        ("with states that are not contiguous in memory", sizes, (strided,)),
+        ("with numbers from very small to very large", sizes, (scaled,)),
+    ]
+    expect_each(submission.bridge_state, bridged, calls, **RESULTS)
 
 
 @points(0.5)
@@ -68,14 +74,20 @@ def test_any_size(submission, sizes, draw):
 @needs(test_joins_directions)
 def test_gradients(submission, sizes, draw):
     """Gradients of the decoder's first state reach the encoder, through h and through c."""
-    expect_gradients(
-        submission.bridge_state,
-        bridged,
-        (encoder_state(draw),),
-        names=("h", "c"),
-        draw=draw,
-        tell="Training the encoder depends on it: is a part of the state detached or rebuilt?",
-    )
+    for other, context in (
+        (sizes.but(B=draw.size(20, 70), L=draw.size(6, 13), H=1), "with several layers"),
+        (sizes.but(B=1, L=1), "with one sequence and one layer"),
+    ):
+        task, arguments = submission.bridge_state, (encoder_state(draw.at(other)),)
+        with case(context), if_right(task, arguments, bridged(*arguments), **RESULTS, sizes=other):
+            expect_gradients(
+                task,
+                bridged,
+                arguments,
+                names=("h", "c"),
+                draw=draw,
+                tell="Training the encoder depends on it: is a part of the state detached or rebuilt?",
+            )
 
 
 @points(0)

@@ -21,6 +21,7 @@ from autograder.exercises.seq2seq.given import (
     named_parameters,
     reference_decoder,
 )
+from autograder.exercises.several import if_right
 
 RESULTS = {"names": "logits", "dims": "B T V"}
 MODULES = ("decoder", "embedding", "fc")
@@ -60,24 +61,28 @@ def test_reads_the_given_text(submission, sizes, draw):
 @needs(test_reads_the_given_text)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one token, any depth, sizes that coincide, and non-contiguous inputs."""
+    calls = []
+    many = sizes.but(B=draw.size(20, 40), T=2, H=2, L=draw.size(5, 9), V=draw.size(30, 60))
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one token (T = 1)"),
         (sizes.but(L=1), "with one layer (L = 1)"),
         (sizes.but(B=1, T=1, L=1, D=1, H=1), "with every size 1"),
         (sizes.but(B=4, T=4, D=4, H=4, L=4, V=4), "with every size 4"),
-        (sizes.but(T=23), "with a longer text"),
+        (sizes.but(B=2, T=draw.size(70, 130), L=1, V=5), "with a long text"),
+        (many, "with many sequences, layers and tokens to choose from"),
     ):
         here = draw.at(other)
-        modules, arguments = reference_decoder(here), given(here)
-        with case(context):
-            answer = submission.decode_teacher_forced(*hand_over(submission, *modules), *arguments)
-            expect(answer, reference(*modules, *arguments), **RESULTS, sizes=other)
-    modules = reference_decoder(draw)
+        calls.append((reference_decoder(here), given(here), other, context))
     arguments = (draw.ints("T B", sizes.V).T, (draw.strided("L B H"), draw.strided("L B H")))
-    with case("with inputs that are not contiguous in memory"):
-        answer = submission.decode_teacher_forced(*hand_over(submission, *modules), *arguments)
-        expect(answer, reference(*modules, *arguments), **RESULTS, sizes=sizes)
+    calls.append((reference_decoder(draw), arguments, sizes, "with inputs that are not contiguous in memory"))
+    answers = [
+        submission.decode_teacher_forced.promise(*hand_over(submission, *modules), *arguments)
+        for modules, arguments, _, _ in calls
+    ]
+    for answer, (modules, arguments, other, context) in zip(answers, calls, strict=True):
+        with case(context):
+            expect(answer(), reference(*modules, *arguments), **RESULTS, sizes=other)
 
 
 @points(0.5)
@@ -85,16 +90,23 @@ def test_any_size(submission, sizes, draw):
 @needs(test_reads_the_given_text)
 def test_gradients(submission, sizes, draw):
     """Gradients reach the state, so the encoder, and the weights of decoder, embedding and fc."""
-    modules = reference_decoder(draw)
-    expect_gradients(
-        submission.decode_teacher_forced,
-        lambda _decoder, _embedding, _fc, *arguments: reference(*modules, *arguments),
-        (*hand_over(submission, *modules), *given(draw)),
-        names=("h", "c"),
-        parameters=named_parameters(*modules),
-        draw=draw,
-        tell="Is the state detached or overwritten, or are weights read through `.data`?",
-    )
+    for other, context in (
+        (sizes, "with several sequences"),
+        (sizes.but(B=1, T=draw.size(31, 45), L=1), "with one long text (B = 1)"),
+    ):
+        here = draw.at(other)
+        modules, text = reference_decoder(here), given(here)
+        task, arguments = submission.decode_teacher_forced, (*hand_over(submission, *modules), *text)
+        with case(context), if_right(task, arguments, reference(*modules, *text), **RESULTS, sizes=other):
+            expect_gradients(
+                task,
+                lambda _decoder, _embedding, _fc, *text, modules=modules: reference(*modules, *text),
+                arguments,
+                names=("h", "c"),
+                parameters=named_parameters(*modules),
+                draw=draw,
+                tell="Is the state detached or overwritten, or are weights read through `.data`?",
+            )
 
 
 @points(0)

@@ -6,9 +6,9 @@ import torch
 
 from autograder.checking import (
     case,
+    computed_once,
     expect,
     expect_device_neutral,
-    expect_untouched,
     fail,
     hidden,
     needs,
@@ -26,6 +26,7 @@ from autograder.exercises.seq2seq.given import (
     history,
     made_here,
 )
+from autograder.exercises.several import expect_each_untouched
 
 RESULTS = {"names": "tokens", "dims": "B T"}
 STEPS = 16
@@ -43,6 +44,7 @@ def going_on_after_0(draw, steps):
 
 
 @recorded
+@computed_once
 def reference(sizes, prompt_ids, steps):
     return continued(made_here(HISTORY, "History", sizes.V), prompt_ids, steps)
 
@@ -205,10 +207,9 @@ def test_arguments_untouched(submission, sizes, draw):
     """The prompt and the model's weights are the same after the call as before."""
     prompt_ids = draw.ints("B T", sizes.V)
     model = history(submission, sizes.V)
-    steps = STEPS
-    call = submission.greedy_generate.run((model, prompt_ids, steps))
     names = ("model", "prompt_ids", "steps")
-    expect_untouched(call, (None, prompt_ids, steps), names, unjudged=("mode",))
+    calls = ((f"with steps={steps}", (model, prompt_ids, steps)) for steps in (STEPS, 1))
+    expect_each_untouched(submission.greedy_generate, calls, names, unjudged=("mode",))
     expect_weights_untouched(model, made_here(HISTORY, "History", sizes.V).double(), "model")
 
 
@@ -218,23 +219,29 @@ def test_arguments_untouched(submission, sizes, draw):
 @needs(test_each_row_its_own)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, a prompt of one token, one step, equal sizes, and an LSTM language model."""
-    for other, steps, context in (
-        (sizes.but(B=1), 4, "with one sequence (B = 1)"),
-        (sizes.but(T=1), 4, "with a prompt of one token (T = 1)"),
-        (sizes, 1, "with one step"),
-        (sizes.but(B=1, T=1), 1, "with one sequence, one token and one step"),
-        (sizes.but(B=4, T=4, V=4), 4, "with every size 4"),
-    ):
-        prompt_ids = draw.at(other).ints("B T", other.V)
-        with case(context):
-            expect_generated(submission, other, prompt_ids, steps)
     few = sizes.but(B=1, T=5, V=3)
-    prompt_ids = going_on_after_0(draw.at(few), 12)
-    with case("with three tokens in the vocabulary, none of which ends a text"):
-        expect_generated(submission, few, prompt_ids, 12)
-    prompt_ids = draw.ints("B T", sizes.V)
-    with case("with 40 steps"):
-        expect_generated(submission, sizes, prompt_ids, 40)
+    calls = [
+        (other, draw.at(other).ints("B T", other.V), steps, context)
+        for other, steps, context in (
+            (sizes.but(B=1), 4, "with one sequence (B = 1)"),
+            (sizes.but(T=1), 4, "with a prompt of one token (T = 1)"),
+            (sizes, 1, "with one step"),
+            (sizes.but(B=1, T=1), 1, "with one sequence, one token and one step"),
+            (sizes.but(B=4, T=4, V=4), 4, "with every size 4"),
+            (sizes, draw.size(40, 50), "with many steps"),
+            (sizes.but(B=2, T=draw.size(40, 130)), 2, "with a long prompt"),
+            (sizes.but(B=draw.size(20, 70), V=draw.size(40, 130)), 2, "with many sequences and tokens"),
+        )
+    ]
+    told = "with three tokens in the vocabulary, none of which ends a text"
+    calls.append((few, going_on_after_0(draw.at(few), 12), 12, told))
+    answers = [
+        submission.greedy_generate.promise(history(submission, other.V), prompt_ids, steps)
+        for other, prompt_ids, steps, _ in calls
+    ]
+    for answer, (other, prompt_ids, steps, context) in zip(answers, calls, strict=True):
+        with case(context):
+            expect_text(answer(), reference(other, prompt_ids, steps), other)
     own = made_here(SPEAKER, "Speaker", sizes.V, sizes.D, sizes.H, sizes.L).double()
     with torch.no_grad():
         for parameter in own.parameters():
