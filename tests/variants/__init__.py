@@ -5,6 +5,7 @@ that is broken and the source.
 """
 
 from tests.variants import (
+    aimed,
     bidirectional,
     lstm_cell,
     lstm_layer,
@@ -29,3 +30,6 @@ NOTEBOOKS = {
     "ragged_batches": ragged_batches,
     "seq2seq": seq2seq,
 }
+for _notebook, _tasks in aimed.AIMED.items():
+    for _task, _faults in _tasks.items():
+        NOTEBOOKS[_notebook].WRONG[_task].update(_faults)
