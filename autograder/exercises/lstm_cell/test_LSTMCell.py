@@ -28,6 +28,17 @@ from autograder.exercises.per_gate import (
     expect_starting_weights,
 )
 
+CHAIN = """
+def chain():
+    def over_time(cell, x, state):
+        for step in x.unbind(1):
+            state = cell(step, state)
+        return state
+
+    return over_time
+"""
+"""The student's cell fed its own state, step after step, as a layer does it."""
+
 RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
 TOLD = "`LSTMCell(input_size, hidden_size)`"
 
@@ -187,6 +198,24 @@ def test_gradients(submission, sizes, draw):
         draw=draw,
         in_eval=True,
     )
+    steps = draw.size(15, 25)
+    here = draw.at(sizes.but(B=2, T=steps))
+
+    def over_time(_, x, state):
+        for step in x.unbind(1):
+            state = cell_step(leaves, step, *state)
+        return state
+
+    with case(f"over {steps} steps, each from the state before"):
+        expect_gradients(
+            submission.given("chain", source=CHAIN, dtype=None),
+            over_time,
+            (cell, here("B T D"), (here("B H"), here("B H"))),
+            names=("x", "h", "c"),
+            parameters=leaves,
+            draw=here,
+            tell="Is a state detached or copied in `forward`?",
+        )
 
 
 @points(0)

@@ -22,6 +22,7 @@ from autograder.checking import (
     without,
 )
 from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
+from autograder.exercises.longer import short_and_long
 from autograder.exercises.lstm_layer.given import every_state, expect_states
 from autograder.exercises.per_gate import cell_parameters, cell_shapes, expect_starting_weights
 
@@ -130,6 +131,8 @@ def test_any_size(submission, sizes, draw):
         layer = filled_layer(submission, here, parameters)
         calls.append((layer.promise(x, state), parameters, x, state, other, context))
         calls.append((layer.promise(x), parameters, x, None, other, context))
+        layer.eval()
+        calls.append((layer.promise(x, state), parameters, x, state, other, f"in eval(), {context}"))
     parameters = cell_parameters(draw)
     layer = filled_layer(submission, draw, parameters)
     x, state = draw.strided("B T D"), (draw.strided("B H"), draw.strided("B H"))
@@ -175,16 +178,18 @@ def test_gradients(submission, sizes, draw):
     """In either mode, gradients flow back through every step to the input, both states, all parameters."""
     parameters = cell_parameters(draw)
     leaves = as_leaves(parameters)
-    expect_gradients(
-        filled_layer(submission, draw, parameters),
-        lambda x, state: every_state(leaves, x, state),
-        inputs(draw),
-        names=("x", "h", "c"),
-        parameters=leaves,
-        draw=draw,
-        tell="Is a state detached or copied between the steps?",
-        in_eval=True,
-    )
+    for here, context in short_and_long(draw):
+        with context:
+            expect_gradients(
+                filled_layer(submission, draw, parameters),
+                lambda x, state: every_state(leaves, x, state),
+                inputs(here),
+                names=("x", "h", "c"),
+                parameters=leaves,
+                draw=here,
+                tell="Is a state detached or copied between the steps?",
+                in_eval=True,
+            )
 
 
 @points(0)

@@ -26,6 +26,7 @@ from autograder.exercises.handed import (
     hand_over_driven,
     marks,
 )
+from autograder.exercises.longer import short_and_long
 from autograder.exercises.lstm_layer.given import expect_states, over_time, reference_cell
 
 RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "B H", "B H")}
@@ -166,16 +167,18 @@ def test_any_size(submission, sizes, draw):
 @needs(test_goes_on)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back through every step to the input, both states and the cell's weights."""
-    cell, (x, state) = reference_cell(draw), inputs(draw)
-    expect_gradients(
-        submission.run_lstm_cell,
-        lambda _, x, state: over_time(cell, x, state),
-        (hand_over(submission, cell), x, state),
-        names=("x", "h", "c"),
-        parameters=dict(cell.named_parameters()),
-        draw=draw,
-        tell="Is a state detached or copied between the steps?",
-    )
+    for here, context in short_and_long(draw):
+        cell, (x, state) = reference_cell(here), inputs(here)
+        with context:
+            expect_gradients(
+                submission.run_lstm_cell,
+                lambda _, x, state, cell=cell: over_time(cell, x, state),
+                (hand_over(submission, cell), x, state),
+                names=("x", "h", "c"),
+                parameters=dict(cell.named_parameters()),
+                draw=here,
+                tell="Is a state detached or copied between the steps?",
+            )
 
 
 @points(0)

@@ -15,6 +15,7 @@ from autograder.checking import (
     recorded,
     rule,
 )
+from autograder.exercises.longer import short_and_long
 
 RESULTS = {"names": "x_time_major", "dims": "T B D"}
 
@@ -75,7 +76,9 @@ def test_any_size(submission, sizes, draw):
 @needs(test_nothing_mixed)
 def test_gradients(submission, sizes, draw):
     """Gradients go back to the input."""
-    expect_gradients(submission.to_time_major, reference, (draw("B T D"),), names=("x",), draw=draw)
+    for here, context in short_and_long(draw, (150, 300)):
+        with context:
+            expect_gradients(submission.to_time_major, reference, (here("B T D"),), names=("x",), draw=here)
 
 
 @points(0)

@@ -17,6 +17,7 @@ from autograder.checking import (
     without,
 )
 from autograder.exercises.from_scratch import RECURRENT, expect_from_scratch
+from autograder.exercises.longer import short_and_long
 
 ARGUMENTS = ("x", "h_0", "w_ih", "w_hh", "b_ih", "b_hh")
 RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "B H")}
@@ -88,14 +89,16 @@ def test_any_size(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back through every time step to the input, the initial state and all weights."""
-    expect_gradients(
-        submission.rnn_layer,
-        reference,
-        given(draw),
-        names=ARGUMENTS,
-        draw=draw,
-        tell="Is the state detached or copied between the steps?",
-    )
+    for here, context in short_and_long(draw):
+        with context:
+            expect_gradients(
+                submission.rnn_layer,
+                reference,
+                given(here),
+                names=ARGUMENTS,
+                draw=here,
+                tell="Is the state detached or copied between the steps?",
+            )
 
 
 @points(0)

@@ -24,6 +24,7 @@ from autograder.exercises.handed import (
     hand_over_driven,
     marks,
 )
+from autograder.exercises.longer import short_and_long
 from autograder.exercises.rnn_cell.given import reference_rnn
 
 RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
@@ -133,17 +134,18 @@ def test_any_size(submission, sizes, draw):
 @needs(test_matches_one_call)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back through every step to the input, the initial state and the RNN's weights."""
-    rnn = reference_rnn(draw)
-    given = hand_over(submission, rnn)
-    expect_gradients(
-        submission.run_stepwise,
-        lambda _, x, h_0: rnn(x, h_0),
-        (given, draw("B T D"), draw("L B H")),
-        names=("x", "h_0"),
-        parameters=dict(rnn.named_parameters()),
-        draw=draw,
-        tell="Is the state detached or copied between the steps?",
-    )
+    for here, context in short_and_long(draw):
+        rnn = reference_rnn(here)
+        with context:
+            expect_gradients(
+                submission.run_stepwise,
+                lambda _, x, h_0, rnn=rnn: rnn(x, h_0),
+                (hand_over(submission, rnn), here("B T D"), here("L B H")),
+                names=("x", "h_0"),
+                parameters=dict(rnn.named_parameters()),
+                draw=here,
+                tell="Is the state detached or copied between the steps?",
+            )
 
 
 @points(0)

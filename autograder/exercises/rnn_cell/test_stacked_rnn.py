@@ -16,6 +16,7 @@ from autograder.checking import (
 )
 from autograder.exercises.from_scratch import RECURRENT, expect_from_scratch
 from autograder.exercises.handed import expect_weights_untouched
+from autograder.exercises.longer import short_and_long
 from autograder.exercises.rnn_cell.given import hand_over, reference_rnn
 
 RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
@@ -108,16 +109,18 @@ def test_any_depth(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients reach the input, the initial states and every layer's weights."""
-    rnn = reference_rnn(draw)
-    expect_gradients(
-        submission.stacked_rnn,
-        lambda _, x, h_0: rnn(x, h_0),
-        (hand_over(submission, rnn), draw("B T D"), draw("L B H")),
-        names=("x", "h_0"),
-        parameters=dict(rnn.named_parameters()),
-        draw=draw,
-        tell="Are the states detached, or the weights read through `.data` or `state_dict()`?",
-    )
+    for here, context in short_and_long(draw):
+        rnn = reference_rnn(here)
+        with context:
+            expect_gradients(
+                submission.stacked_rnn,
+                lambda _, x, h_0, rnn=rnn: rnn(x, h_0),
+                (hand_over(submission, rnn), here("B T D"), here("L B H")),
+                names=("x", "h_0"),
+                parameters=dict(rnn.named_parameters()),
+                draw=here,
+                tell="Are the states detached, or the weights read through `.data` or `state_dict()`?",
+            )
 
 
 @points(0)

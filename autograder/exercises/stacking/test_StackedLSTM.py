@@ -18,6 +18,7 @@ from autograder.checking import (
     without,
 )
 from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
+from autograder.exercises.longer import short_and_long
 from autograder.exercises.stacking.given import (
     RATE,
     STACK,
@@ -166,18 +167,19 @@ def test_gradients(submission, sizes, draw):
     """Gradients flow down through all layers to the input, both states and every parameter."""
     two = draw.at(sizes.but(L=2, T=3))
     parameters = stack_parameters(two)
-    stack = filled_stack(submission, KIND, two.sizes, parameters)
     leaves = as_leaves(parameters)
-    expect_gradients(
-        stack,
-        lambda x, state: run_stack(leaves, x, state),
-        inputs(two),
-        names=("x", "h_0", "c_0"),
-        parameters=leaves,
-        draw=two,
-        tell="Is something detached between two layers, or in the states that are returned?",
-        in_eval=True,
-    )
+    for here, context in short_and_long(two):
+        with context:
+            expect_gradients(
+                filled_stack(submission, KIND, two.sizes, parameters),
+                lambda x, state: run_stack(leaves, x, state),
+                inputs(here),
+                names=("x", "h_0", "c_0"),
+                parameters=leaves,
+                draw=here,
+                tell="Is something detached between two layers, or in the states that are returned?",
+                in_eval=True,
+            )
     two = draw.at(sizes.but(L=2, T=2))
     stack = filled_stack(submission, KIND, two.sizes, stack_parameters(two), dropout=RATE)
     stack.train()
@@ -265,6 +267,8 @@ def test_dropout_between_layers(submission, sizes, draw):
     both, below = in_training(wide.but(L=2), calls=2)
     of_three, below_of_three = in_training(wide.but(L=3), calls=1)
     of_few, below_few = in_training(few, calls=times)
+    deep = few.but(L=draw.size(4, 6))
+    of_many, _ = in_training(deep, calls=1)
     place = "between layer 0 and layer 1"
     first, second = (expect_dropped(layer_input(each), below, rate, place) for each in both)
     expect_independent(first, place)
@@ -288,3 +292,9 @@ def test_dropout_between_layers(submission, sizes, draw):
         "between layer 0 and layer 1, where those above them are kept,",
         " Each pair of layers has a dropout of its own.",
     )
+    with case(f"with {deep.L} layers"):
+        if layer_input(next(of_many)).abs().gt(1e-6).double().mean() > 0.99:
+            fail(
+                f"In training with dropout={rate}, no number between the two layers at the top, "
+                f"{deep.L - 2} and {deep.L - 1}, is dropped."
+            )
