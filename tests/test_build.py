@@ -57,6 +57,7 @@ def built(tmp_path_factory) -> Path:
     return course
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_building_twice_gives_the_same_bytes(built):
     before = files(built, "release", "solutions")

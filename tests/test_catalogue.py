@@ -140,6 +140,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sweep
 def test_validate_says_what_does_not_hold(tmp_path):
     course = make_course(tmp_path)
     entries = []

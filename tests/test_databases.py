@@ -183,6 +183,7 @@ def without_other(found: dict) -> dict:
     return {name: each for name, each in found.items() if name != "gradebook" and OTHER not in name}
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize("course", ["postgresql"], indirect=True)
 def test_a_killed_batch_goes_on_and_nbgrader_grades_the_same(course, undisturbed):

@@ -67,8 +67,9 @@ def people(empty_course) -> Iterator[Class]:
         yield made
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("command", ["autograder", "nbgrader"])
 def test_every_student_reads_feedback_whoever_graded(people, command):
     people.hands_in(people.anna, 4)
     people.hands_in(people.ben, 2)

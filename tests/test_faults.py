@@ -59,6 +59,7 @@ def scored(course: Path) -> dict[str, float]:
         return {sub.student.id: sub.score for sub in gradebook.assignment_submissions("01_double")}
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_an_author_is_told_of_a_slip_that_only_a_wrong_answer_meets(course: Path):
     spoil(course, SLIP)

@@ -72,6 +72,7 @@ def test_a_notebook_beside_generated_checks_judges_and_hints(generated, tmp_path
     assert not [sentence for sentence in told if sentence not in read], read
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_build_and_generate_hand_out_the_same(tmp_path):
     course = small_course(tmp_path)

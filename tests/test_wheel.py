@@ -114,6 +114,7 @@ def test_new_build_and_grade_from_wheels(python, tmp_path):
     shutil.rmtree(course)
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_machine_that_grades_needs_the_checks_and_no_solution(wheels, tmp_path):
     """With the students' wheel alone nothing is graded: hidden checks would be missing from every score."""
