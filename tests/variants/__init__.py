@@ -6,6 +6,7 @@ that is broken and the source.
 
 from tests.variants import (
     aimed,
+    aimed_by_hand,
     bidirectional,
     lstm_cell,
     lstm_layer,
@@ -30,6 +31,6 @@ NOTEBOOKS = {
     "ragged_batches": ragged_batches,
     "seq2seq": seq2seq,
 }
-for _notebook, _tasks in aimed.AIMED.items():
+for _notebook, _tasks in (aimed.AIMED | aimed_by_hand.AIMED).items():
     for _task, _faults in _tasks.items():
         NOTEBOOKS[_notebook].WRONG[_task].update(_faults)

@@ -1,4 +1,4 @@
-"""Wrong answers aimed at holes: right at the usual sizes and numbers, wrong for more, for fewer or for others."""
+"""Wrong answers aimed at holes in 06 to 10: right at the usual sizes and numbers, wrong for more, for fewer or for others."""
 
 from tests.variants import bidirectional, many_to_one, ragged_batches, seq2seq, state
 from tests.variants.edits import edit
