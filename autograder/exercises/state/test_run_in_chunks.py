@@ -180,7 +180,7 @@ def test_calls_at_any_length(submission, sizes, draw):
 @needs(test_matches_one_call)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back through every chunk to the input, the first state and the LSTM's weights."""
-    long, one, whole = sizes.but(T=draw.size(31, 45), L=2), sizes.but(B=1, T=7), sizes.but(T=3, L=1)
+    long, one, whole = sizes.but(T=draw.size(25, 32), L=2), sizes.but(B=1, T=7), sizes.but(T=3, L=1)
     for other, chunk_size, state, context in (
         (long, SHORT, random_state(draw.at(long)), "with several chunks"),
         (one, SHORT, None, "with one sequence (B = 1), without a state"),
