@@ -32,12 +32,12 @@ CHAIN = """
 def chain():
     def over_time(cell, x, state):
         for step in x.unbind(1):
-            state = cell(step, state)
+            state = tuple(part.to(x.dtype) for part in cell(step, state))
         return state
 
     return over_time
 """
-"""The student's cell fed its own state, step after step, as a layer does it."""
+"""The student's cell fed its own state, step after step, as a layer does it. The dtype is another check's."""
 
 RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
 TOLD = "`LSTMCell(input_size, hidden_size)`"

@@ -1,10 +1,12 @@
 """`class StackedLSTM(nn.Module)`: LSTM layers on top of each other, as nn.LSTM(batch_first=True)."""
 
 import itertools
+from contextlib import suppress
 
 import torch
 
 from autograder.checking import (
+    CheckFailed,
     as_leaves,
     carried,
     case,
@@ -17,6 +19,7 @@ from autograder.checking import (
     rule,
     without,
 )
+from autograder.checking.errors import StudentError
 from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.longer import short_and_long
 from autograder.exercises.stacking.given import (
@@ -267,8 +270,6 @@ def test_dropout_between_layers(submission, sizes, draw):
     both, below = in_training(wide.but(L=2), calls=2)
     of_three, below_of_three = in_training(wide.but(L=3), calls=1)
     of_few, below_few = in_training(few, calls=times)
-    deep = few.but(L=draw.size(4, 6))
-    of_many, _ = in_training(deep, calls=1)
     place = "between layer 0 and layer 1"
     first, second = (expect_dropped(layer_input(each), below, rate, place) for each in both)
     expect_independent(first, place)
@@ -292,9 +293,12 @@ def test_dropout_between_layers(submission, sizes, draw):
         "between layer 0 and layer 1, where those above them are kept,",
         " Each pair of layers has a dropout of its own.",
     )
-    with case(f"with {deep.L} layers"):
-        if layer_input(next(of_many)).abs().gt(1e-6).double().mean() > 0.99:
-            fail(
-                f"In training with dropout={rate}, no number between the two layers at the top, "
-                f"{deep.L - 2} and {deep.L - 1}, is dropped."
-            )
+    deep = few.but(L=draw.size(4, 6))
+    of_many = None
+    with suppress(CheckFailed, StudentError):  # such a depth at all is for `test_any_depth`
+        of_many = layer_input(next(in_training(deep, calls=1)[0]))
+    if of_many is not None and of_many.abs().gt(1e-6).double().mean() > 0.99:
+        fail(
+            f"In training with dropout={rate}, in a stack of {deep.L} layers, no number between layer "
+            f"{deep.L - 2} and layer {deep.L - 1} is dropped."
+        )

@@ -122,7 +122,7 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(T=1), "with one time step (T = 1)"),
         (sizes.but(L=1), "with one layer (L = 1)"),
         (sizes.but(B=4, T=4, D=4, H=4, L=4, V=4), "with every size 4"),
-        (sizes.but(B=2, T=draw.size(25, 40), L=1), "with a long chunk"),
+        (sizes.but(B=2, T=draw.size(31, 40), L=1), "with a long chunk"),
         (sizes.but(B=draw.size(20, 70), T=1, L=draw.size(4, 9)), "with many sequences and layers"),
     ):
         here = draw.at(other)
