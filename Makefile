@@ -15,10 +15,9 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip
 TORCH := torch==2.13.0
 
-# Three processes keep two cores busy, as many tests wait for time limits; each file stays in one process, so that what
-# it sets up is set up once. In the order of their names: else the files with few and long tests come last, and one
-# process waits for the others.
-PYTEST_ARGS ?= -n 3 --dist loadfile --no-loadscope-reorder
+# Two processes suit small machines; each file stays in one, so that what it sets up is set up once. In the order of
+# their names: else the files with few and long tests come last, and one process waits for the other.
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

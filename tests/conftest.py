@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,16 +25,18 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def empty_course(tmp_path_factory) -> Path:
-    """A course whose assignments nbgrader itself generated; nobody handed in anything."""
+def empty_course(tmp_path_factory, worker_id) -> Path:
+    """A course whose assignments nbgrader itself generated; nobody handed in anything. Tests copy it."""
     from nbgrader_helpers import ASSIGNMENTS, ROOT, done, run
 
-    course = tmp_path_factory.mktemp("course")
-    shutil.copytree(ROOT / "source", course / "source")
-    shutil.copyfile(ROOT / "nbgrader_config.py", course / "nbgrader_config.py")
-    for assignment in ASSIGNMENTS:
-        done(run(course, "nbgrader", "generate_assignment", assignment))
-    return course
+    def generate(course: Path) -> None:
+        course.mkdir()
+        shutil.copytree(ROOT / "source", course / "source")
+        shutil.copyfile(ROOT / "nbgrader_config.py", course / "nbgrader_config.py")
+        for assignment in ASSIGNMENTS:
+            done(run(course, "nbgrader", "generate_assignment", assignment))
+
+    return _made_once(tmp_path_factory, worker_id, "empty_course", generate)
 
 
 @pytest.fixture
@@ -52,16 +54,30 @@ def demo(tmp_path_factory, worker_id) -> tuple[Path, subprocess.CompletedProcess
     """The demo, run once by the real command for all processes of a test run; the tests only read it."""
     from helpers import autograder
 
+    def run_demo(folder: Path) -> None:
+        folder.mkdir()
+        told = autograder("demo", folder / "course")
+        (folder / "said.json").write_text(json.dumps([told.args, told.returncode, told.stdout, told.stderr]))
+
+    folder = _made_once(tmp_path_factory, worker_id, "demo", run_demo)
+    said = json.loads((folder / "said.json").read_text())
+    return folder / "course", subprocess.CompletedProcess(*said)
+
+
+def _made_once(
+    tmp_path_factory: pytest.TempPathFactory, worker_id: str, name: str, make: Callable[[Path], None]
+) -> Path:
+    """Return a folder that one of the processes of a test run makes, and the others wait for."""
     own = tmp_path_factory.getbasetemp()
     shared = own if worker_id == "master" else own.parent
-    course, said = shared / "demo" / "course", shared / "demo.json"
-    with (shared / "demo.lock").open("w") as lock:
+    folder, whole = shared / name, shared / f"{name}.whole"
+    with (shared / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not said.exists():
-            course.parent.mkdir()
-            told = autograder("demo", course)
-            said.write_text(json.dumps([told.args, told.returncode, told.stdout, told.stderr]))
-    return course, subprocess.CompletedProcess(*json.loads(said.read_text()))
+        if not whole.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # another process failed to make it
+            make(folder)
+            whole.touch()
+    return folder
 
 
 @pytest.fixture(scope="session")

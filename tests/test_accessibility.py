@@ -20,7 +20,7 @@ from autograder.reporting.overview.class_report import gather_course
 from autograder.reporting.overview.page import write_course_page
 from autograder.reporting.progress import TaskSoFar, progress_html
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sweep]
 
 STOPS = "a[href], button, input, summary, [tabindex='0']"
 GROUNDS = {"light": ("#ffffff", "#000000de"), "dark": ("#111111", "#ffffffde")}

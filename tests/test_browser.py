@@ -172,6 +172,7 @@ class TestValidate:
         expect(validated("right")).to_contain_text("Success! Your notebook passes all the tests.")
 
 
+@pytest.mark.sweep
 def test_the_assignment_list_fetches_and_submits(browser, demo, tmp_path):
     """nbgrader's list in a student's JupyterLab: what was released is fetched, checked, and handed in."""
     course = tmp_path / "course"
@@ -241,6 +242,7 @@ class TestFormgrader:
             card(page, "lstm_gates").scroll_into_view_if_needed()
             picture(page, "formgrader-not-judged")
 
+    @pytest.mark.sweep
     def test_what_a_person_gives_survives_regrading_and_reaches_the_student(self, browser, lab):
         comment = "Your gates are right; only their order is not. See the table in part one."
         with looking(browser) as page:

@@ -115,6 +115,7 @@ def test_a_submission_that_meets_a_fault_is_not_graded_until_the_check_is_mended
     assert scored(course) == before
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_nbgraders_own_button_records_no_score_for_it(course: Path):
     spoil(course, SLIP)
@@ -156,6 +157,7 @@ def test_a_student_is_never_told_that_it_is_his(course: Path):
     ]
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoilt", "said"),

@@ -116,6 +116,7 @@ def test_formgraders_generate_button_hands_out_the_same(generated, tmp_path):
             assert (course / "release" / NAME / path.relative_to(generated)).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_generate_does_not_succeed_without_hints(tmp_path):
     """nbgrader's own hook would report success."""

@@ -9,8 +9,11 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.checking.submission import Submission
 from autograder.worker.kernel_log import KernelLog
 from autograder.worker.moving import convert, load
+from autograder.worker.objects import Objects
+from autograder.worker.without import Without
 
 
 class Holding(nn.Module):
@@ -242,3 +245,30 @@ def test_what_a_module_is_filled_with_stays_the_check_s():
     assert state["weight"].tolist() == [[1, 1]]
     assert state["bias"].tolist() == [1]
     assert len(kept) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "settings"),
+    [
+        ("LSTM", (3, 5, 2), {"batch_first": True, "bidirectional": True, "dropout": 0.25}),
+        ("LSTM", (3, 5), {"proj_size": 2, "bias": False}),
+        ("GRU", (3, 4), {}),
+        ("RNN", (3, 4), {"nonlinearity": "relu"}),
+        ("LSTMCell", (3, 5), {}),
+        ("Linear", (3, 5), {"bias": False}),
+    ],
+)
+def test_a_given_module_is_the_same_where_its_constructor_does_not_work(name, sizes, settings):
+    usual = getattr(nn, name)(*sizes, **settings, dtype=torch.float64)
+    objects = Objects({})
+    nowhere = Submission(objects.perform, without=Without("^no such operator$"))
+    nowhere.given(name, *sizes, **settings, state=usual.state_dict())
+    nowhere.finish()
+    (made,) = objects._objects.values()
+    assert type(made) is type(usual)
+    assert described(made) == described(usual)
+    assert repr(made) == repr(usual)
+    assert set(vars(made)) == set(vars(usual))
+    arguments = torch.randn(4, 2, 3, dtype=torch.float64) if name != "LSTMCell" else torch.ones(2, 3).double()
+    for got, wanted in zip(made.eval()(arguments), usual.eval()(arguments), strict=True):
+        torch.testing.assert_close(got, wanted)

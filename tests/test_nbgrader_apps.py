@@ -132,6 +132,7 @@ def test_the_whole_exchange_loop(empty_course, tmp_path):
     assert [path.suffix for path in (home / LSTM / "feedback").rglob("*") if path.is_file()] == [".html"]
 
 
+@pytest.mark.sweep
 def test_the_gradebook_has_a_version_and_nbgrader_can_upgrade_it(course):
     with sqlite3.connect(course / "gradebook.db") as book:
         ((version,),) = book.execute("SELECT version_num FROM alembic_version").fetchall()

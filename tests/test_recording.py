@@ -163,6 +163,7 @@ def test_killed_between_any_two_steps_a_record_is_old_or_new_or_none(resubmitted
     assert any(found == old for found in seen)
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_killed_between_any_two_steps_a_new_time_is_filed_or_seen_to_be_missing(resubmitted):
     course, bundle = resubmitted.course, resubmitted.course.bundle(ASSIGNMENT)

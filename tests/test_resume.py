@@ -76,7 +76,14 @@ def assert_undisturbed(course: Course, graded: Course) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("how", "verdicts"), [("group", 0), ("interrupt", 1), ("alone", 2)])
+@pytest.mark.parametrize(
+    ("how", "verdicts"),
+    [
+        pytest.param("group", 0, marks=pytest.mark.sweep),
+        ("interrupt", 1),
+        pytest.param("alone", 2, marks=pytest.mark.sweep),
+    ],
+)
 def test_a_batch_killed_on_the_way_goes_on(ungraded, graded, tmp_path, how, verdicts):
     course = copy(ungraded, tmp_path / "course")
     batch = start_grading(course, "--jobs", 1)
@@ -188,6 +195,7 @@ def test_a_full_disk_ends_a_batch_in_one_sentence_and_the_next_goes_on(ungraded,
         assert_undisturbed(course, graded)
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_files_that_may_not_grow_end_a_batch_in_one_sentence_and_the_next_goes_on(ungraded, graded, tmp_path):
     """What any user's machine can do in place of a full disk: the gradebook may not grow further."""

@@ -31,6 +31,7 @@ class Check:
     """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
     teaching_only: bool = False
     without: Without | None = None
+    anywhere: bool = False
     """Parts of torch that do not work where the task is judged."""
 
 
@@ -97,4 +98,5 @@ def read_check(item: pytest.Item) -> Check:
         instead=getattr(function, "autograder_hidden", None),
         teaching_only=getattr(function, "autograder_teaching_only", False),
         without=getattr(function, "autograder_without", None),
+        anywhere=getattr(function, "autograder_anywhere", False),
     )

@@ -22,7 +22,7 @@ from autograder.checking.expect import (
 )
 from autograder.checking.follows import expect_follows
 from autograder.checking.gradients import as_leaves, expect_gradients
-from autograder.checking.marks import hidden, needs, points, rule, teaching_only, without
+from autograder.checking.marks import anywhere, hidden, needs, points, rule, teaching_only, without
 from autograder.checking.once import computed_once
 from autograder.checking.references import recorded
 from autograder.checking.registered import expect_module, expect_registered, make_module
@@ -47,6 +47,7 @@ __all__ = [
     "Target",
     "Without",
     "agree",
+    "anywhere",
     "as_leaves",
     "carried",
     "case",

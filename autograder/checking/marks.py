@@ -48,6 +48,14 @@ def without(parts: Without) -> Callable[[Check], Check]:
     return _attach("autograder_without", parts)
 
 
+def anywhere(check: Check) -> Check:
+    """Have the task judged beside others of the assignment, also where parts of torch do not work for these.
+
+    That saves running the notebook once more. An answer that fails there is judged again where all works.
+    """
+    return _attach("autograder_anywhere", True)(check)
+
+
 def teaching_only(check: Check) -> Check:
     """The check only says more of what others catch, too: no mistake is known that it alone finds.
 

@@ -78,6 +78,10 @@ class Checks:
         """Return what does not work where a task is judged."""
         return next((check.without for check in self.of(task) if check.without is not None), None)
 
+    def anywhere(self, task: str) -> bool:
+        """Return whether a task may be judged where parts of torch do not work that it may use."""
+        return self.without(task) is None and any(check.anywhere for check in self.of(task))
+
     def run(
         self,
         task: str,

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import torch
+from torch import nn
 
 from autograder.checking.answers import Exchange
 from autograder.checking.errors import NoAnswer, NotDefined, StudentError, WorkerLost, reading
@@ -147,6 +148,8 @@ class Submission:
             request["source"] = source
         if state is not None:
             request["state"] = outgoing(dict(state), copies=True)
+        if self.without is not None and source is None and state is not None:
+            request |= _kept(name, args, tuple(kwargs.items()))
         return self.named(request, name)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -263,6 +266,28 @@ class Submission:
         if not isinstance(value, Opaque):
             raise TypeError("no tensor")
         return self.incoming(value)
+
+
+@lru_cache(maxsize=64)
+def _kept(name: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    """Return what one of torch's modules keeps, to make it without its constructor."""
+    module: nn.Module = getattr(nn, name)(*args, **dict(kwargs), device="meta")
+    names = {id(parameter): name for name, parameter in module.named_parameters()}
+    kept = {name: value for name, value in vars(module).items() if name not in vars(nn.Module())}
+    lists = {
+        name: [names[id(each)] for each in value]
+        for name, value in kept.items()
+        if isinstance(value, list) and value and all(id(each) in names for each in value)
+    }
+    plain = {name: value for name, value in kept.items() if _is_plain(value)}
+    absent = [name for name, value in module._parameters.items() if value is None]
+    return {"settings": plain, "lists": lists, "absent": absent}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, (str, bool, int, float))
 
 
 def _late(call: str, seconds: float, line: str) -> str:

@@ -38,9 +38,12 @@ Surroundings = Mapping[str, Without | None]
 
 
 def surroundings(tasks: Iterable[str], checks: Checks) -> Surroundings:
-    """Return what each task is judged without, those first that lack nothing: they are judged first."""
+    """Return what each task is judged without, in the order in which tasks are best judged.
+
+    First those that need all to work: that worker's outputs are shown. Last those that are judged anywhere.
+    """
     lacking = {task: checks.without(task) for task in tasks}
-    return dict(sorted(lacking.items(), key=lambda each: each[1] is not None))
+    return dict(sorted(lacking.items(), key=lambda each: (checks.anywhere(each[0]), each[1] is not None)))
 
 
 class Run:
@@ -64,8 +67,6 @@ class Run:
         """What the worker lacks."""
         self._missed = False
         """True if a cell has called something that its worker lacked."""
-        self._shown = False
-        """True if the outputs are of a worker that lacked nothing."""
         self.output_left = MAX_OUTPUT
 
     def __enter__(self) -> Run:
@@ -78,7 +79,7 @@ class Run:
         """Run the notebook for the tasks that are judged without this.
 
         Where its cells call what is lacking, as to compare an answer with torch's, their outputs are those of
-        a worker that lacks nothing.
+        a worker that lacks nothing, which is then the one that is there.
         """
         self.enter(without)
         if self._missed:
@@ -88,7 +89,6 @@ class Run:
                     self.errors.pop(step.name, None)
             self.output_left = MAX_OUTPUT
             self.enter(None)
-            self.enter(without)
 
     def enter(self, without: Without | None) -> None:
         """Have a worker that lacks just this, the notebook run in it: the one there is, or a fresh one."""
@@ -135,12 +135,30 @@ class Run:
         return Submission(self._ask, sources, errors, on_gpu=on_gpu, without=self.without)
 
     def judge_tasks(self, points: Mapping[str, float], checks: Checks, seed: int) -> tuple[TaskVerdict, ...]:
-        """Judge tasks, those together that lack the same; the results are in the order of `points`."""
+        """Judge tasks, those together that lack the same; the results are in the order of `points`.
+
+        The worker that is there comes first. A task that may be judged anywhere gets a worker that lacks
+        nothing only if it fails in the one before.
+        """
+        lacking = surroundings(points, checks)
         found = {}
-        for task, without in surroundings(points, checks).items():
-            self.enter(without)
-            found[task] = self.judge_task(task, points[task], checks, seed)
+        for task in sorted(lacking, key=lambda task: lacking[task] != self.without):
+            tried = self._tried_here(task, points[task], checks, seed) if checks.anywhere(task) else None
+            if tried is None:
+                self.enter(lacking[task])
+            found[task] = tried or self.judge_task(task, points[task], checks, seed)
         return tuple(found[task] for task in points)
+
+    def _tried_here(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict | None:
+        """Judge a task in the worker that is there, if that lacks something; `None` unless all passes."""
+        if self.without is None:
+            return None
+        findings = list(self.findings)
+        tried = self.judge_task(task, points, checks, seed)
+        if all_passed(tried):
+            return tried
+        self.findings = findings
+        return None
 
     def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
@@ -267,9 +285,8 @@ class Run:
             self._cell_lost(step, lost)
             return False
         self._missed |= told.get("missed") is True
-        if self._shown and self.without is not None:
+        if step.index in self.outputs:  # another worker's: a notebook is shown as it ran first
             return True
-        self._shown = self.without is None
         self.outputs[step.index] = outputs = clean_outputs(told.get("outputs"), self.output_left)
         self.output_left -= sum(map(length, outputs))
         if told.get("error"):

@@ -57,6 +57,29 @@ def load(module: Any, state: Mapping[str, torch.Tensor]) -> None:
         module.load_state_dict({name: value.detach().clone() for name, value in state.items()})
 
 
+def assembled(
+    kind: type[nn.Module],
+    state: Mapping[str, torch.Tensor],
+    settings: Mapping[str, Any],
+    lists: Mapping[str, Sequence[str]],
+    absent: Sequence[str],
+) -> nn.Module:
+    """Return one of torch's modules as unpickling makes it, for where its constructor does not work.
+
+    `settings` are the plain values that it keeps, `lists` its lists of parameters, by their names, and
+    `absent` are the names of the parameters that it does without.
+    """
+    made = kind.__new__(kind)
+    nn.Module.__init__(made)
+    for name, value in state.items():
+        made.register_parameter(name, nn.Parameter(value.detach().clone()))
+    for name in absent:
+        made.register_parameter(name, None)
+    kept = {name: [made.get_parameter(each) for each in names] for name, names in lists.items()}
+    made.__setstate__(vars(made) | dict(settings) | kept)
+    return made
+
+
 def _convert(module: nn.Module, plain: Sequence[nn.Module] | None, dtype: torch.dtype) -> None:
     if plain is None:
         module.to(dtype)

@@ -27,7 +27,7 @@ from autograder.worker.inside import address_of, asks_for_gradients, clone, deta
 from autograder.worker.kernel_log import CallLog, KernelLog
 from autograder.worker.layouts import DTYPES, MAX_BODY
 from autograder.worker.looks import NOT_A_NUMBER, ForNumpy, Otherwise
-from autograder.worker.moving import convert, load
+from autograder.worker.moving import assembled, convert, load
 from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
@@ -102,11 +102,14 @@ class Objects:
             home: dict[str, Any] = {"torch": torch, "nn": nn, "F": nn.functional, "__name__": "given"}
             exec(compile(request["source"], "<given by the check>", "exec"), home)
             made = home[request["name"]](*args, **kwargs)
+        elif "settings" in request:
+            kind = getattr(nn, request["name"])
+            made = assembled(kind, request["state"], request["settings"], request["lists"], request["absent"])
         else:
             made = getattr(nn, request["name"])(*args, **kwargs)
         if request.get("dtype") is not None:
             made = made.to(request["dtype"])
-        if request.get("state") is not None:
+        if request.get("state") is not None and "settings" not in request:
             load(made, request["state"])
         self._objects[request["as"]] = made
         return {}

@@ -176,6 +176,7 @@ def _copy_without(
     lacking: str, others: Sequence[socket.socket], descriptors: Sequence[int], arguments: argparse.Namespace
 ) -> socket.socket:
     """Fork a parent from which something is taken away, and return the socket that it takes jobs from."""
+    from autograder.worker import kernel
     from autograder.worker.without import Without, take_away
 
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -187,6 +188,7 @@ def _copy_without(
         without = Without.from_json(lacking)
         arguments.hidden = [*arguments.hidden, *without.unreadable()]
         take_away(without)
+        kernel.collapse_memory()
         _serve(there, arguments)
     there.close()
     if here.recv(16) != READY:

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from autograder.checking import (
+    anywhere,
     case,
     expect_module_untouched,
     expect_not_shared,
@@ -68,6 +69,7 @@ def expect_same_weights(cell, torch_cell):
 
 @points(1)
 @rule("values")
+@anywhere
 def test_same_step(submission, sizes, draw):
     """After the copy both cells compute the same step."""
     reference = reference_cell(draw)

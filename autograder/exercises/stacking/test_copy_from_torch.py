@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from autograder.checking import (
+    anywhere,
     case,
     expect_device_neutral,
     expect_module_untouched,
@@ -101,6 +102,7 @@ def _listed(names):
 
 @points(1)
 @rule("values")
+@anywhere
 def test_same_weights(submission, sizes, draw):
     """After the copy both stacks compute the same, in every layer."""
     lstm = reference_lstm(draw)
