@@ -198,7 +198,7 @@ def test_gradients(submission, sizes, draw):
         draw=draw,
         in_eval=True,
     )
-    steps = draw.size(6, 10)
+    steps = draw.size(15, 25)
     here = draw.at(sizes.but(B=2, T=steps))
 
     def over_time(_, x, state):
