@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test sweep lint types validate build bench format wheels screenshots constraints clean
+.PHONY: help demo test sweep lint types validate outcomes build bench format wheels screenshots constraints clean
 
 # Any Python from 3.11 on that can make environments; 3.11 first, since that is what the tests run on.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
@@ -44,6 +44,12 @@ types: $(READY) ## static types
 
 validate: $(READY) ## the checks graded: every known mistake, every right answer in another style
 	$(BIN)/autograder validate
+
+outcomes: $(READY) ## how everything with a known answer is judged, into build/outcomes/; AGAINST=FILE compares it
+	$(BIN)/python tests/outcomes.py record build/outcomes/$(COMMIT).json
+	$(if $(AGAINST),$(BIN)/python tests/outcomes.py compare $(AGAINST) build/outcomes/$(COMMIT).json)
+
+COMMIT = $(shell git describe --always --dirty)
 
 build: $(READY) ## release/ and solutions/ again from source/
 	$(BIN)/autograder build

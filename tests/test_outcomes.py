@@ -1,0 +1,89 @@
+"""Two records of how everything is judged are compared field by field."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import outcomes
+import pytest
+from helpers import ROOT
+
+PROGRAM = [sys.executable, ROOT / "tests" / "outcomes.py"]
+
+
+def record(path: Path, commit: str, **fields: Any) -> Path:
+    check = {"outcome": "passed", "points": 1.0, "message": "", **fields}
+    entry = {
+        "status": "graded",
+        "exchanges": 7,
+        "tasks": {"double": {"score": 1.0, "checks": {"values": check}}},
+    }
+    outcomes = {"01_double": {"solution": entry, "mistake: half": entry}}
+    path.write_text(json.dumps({"commit": commit, "outcomes": outcomes}))
+    return path
+
+
+@pytest.fixture
+def compared(monkeypatch, capsys):
+    def compared(*arguments: object) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["outcomes.py", "compare", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            outcomes.main()
+        return int(ended.value.code), capsys.readouterr().out
+
+    return compared
+
+
+def test_equal_records_differ_in_nothing(tmp_path, compared):
+    before, after = record(tmp_path / "a.json", "one"), record(tmp_path / "b.json", "two")
+    assert compared(before, after) == (0, "one and two: 12 fields and 12 fields\nNothing differs.\n")
+
+
+def test_each_difference_is_said_once_with_what_it_was(tmp_path, compared):
+    before = record(tmp_path / "a.json", "one")
+    after = record(tmp_path / "b.json", "two", outcome="failed", message="Wrong.")
+    status, said = compared(before, after)
+    assert status == 1
+    assert "\noutcome: 2 differ\n" in said
+    place = "01_double / solution / tasks / double / checks / values and 1 more"
+    assert f'  {place}\n    "passed"\n    "failed"\n' in said
+    assert f'  {place}\n    ""\n    "Wrong."\n' in said
+
+
+def test_what_may_differ_is_counted_and_no_failure(tmp_path, compared):
+    before = record(tmp_path / "a.json", "one")
+    after = record(tmp_path / "b.json", "two", message="Wrong.")
+    status, said = compared(before, after, "--ignore", "message,exchanges")
+    assert (status, "message: 2 differ (ignored)" in said, "Wrong." in said) == (0, True, False)
+
+
+def test_what_is_in_one_of_them_only_is_a_difference(tmp_path, compared):
+    before, after = record(tmp_path / "a.json", "one"), record(tmp_path / "b.json", "two")
+    told = json.loads(after.read_text())
+    del told["outcomes"]["01_double"]["mistake: half"]
+    after.write_text(json.dumps(told))
+    status, said = compared(before, after)
+    assert status == 1
+    assert "(not there)" in said
+
+
+@pytest.mark.sweep
+@pytest.mark.slow
+def test_two_records_of_one_commit_are_equal(tmp_path, compared):
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path in paths:
+        subprocess.run(
+            [*PROGRAM, "record", path, "02_rnn_cell", "--jobs", "1"], check=True, capture_output=True
+        )
+    told = json.loads(paths[0].read_text())["outcomes"]["02_rnn_cell"]
+    assert told["solution"]["exchanges"] > 10
+    assert sum(task["score"] for task in told["solution"]["tasks"].values()) == 10
+    assert sum(task["score"] for task in told["release"]["tasks"].values()) == 0
+    for kind in ("mistake: ", "right: ", "wrong: ", "forgery: "):
+        assert sum(name.startswith(kind) for name in told) > 5, kind
+    status, said = compared(*paths)
+    assert (status, said.splitlines()[-1]) == (0, "Nothing differs.")
