@@ -71,6 +71,16 @@ def test_what_is_in_one_of_them_only_is_a_difference(tmp_path, compared):
     assert "(not there)" in said
 
 
+@pytest.mark.parametrize("text", [None, "[]", '{"commit": "one"', "{}"])
+def test_what_is_no_record_is_said_in_one_sentence(tmp_path, monkeypatch, text):
+    broken = tmp_path / "broken.json"
+    if text is not None:
+        broken.write_text(text)
+    monkeypatch.setattr(sys, "argv", ["outcomes.py", "compare", str(broken), str(broken)])
+    with pytest.raises(SystemExit, match="is no record that can be read"):
+        outcomes.main()
+
+
 @pytest.mark.sweep
 @pytest.mark.slow
 def test_two_records_of_one_commit_are_equal(tmp_path, compared):
