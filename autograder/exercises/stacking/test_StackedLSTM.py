@@ -171,7 +171,7 @@ def test_gradients(submission, sizes, draw):
     two = draw.at(sizes.but(L=2, T=3))
     parameters = stack_parameters(two)
     leaves = as_leaves(parameters)
-    for here, context in short_and_long(two, (12, 18)):
+    for here, context in short_and_long(two, (35, 50)):
         with context:
             expect_gradients(
                 filled_stack(submission, KIND, two.sizes, parameters),
