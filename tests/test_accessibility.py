@@ -14,7 +14,6 @@ from helpers import ASSIGNMENT, code_cell, released
 from playwright.sync_api import Page, expect
 
 from autograder.grading.course import Course
-from autograder.grading.verdict import NOT_WRITTEN
 from autograder.reporting.card import card_html
 from autograder.reporting.overview.class_report import gather_course
 from autograder.reporting.overview.page import write_course_page
@@ -62,7 +61,7 @@ def cards_of(course: Path) -> list[str]:
     more = [
         card_html(card(wrong_shape(), verdict("error")), "A note."),
         card_html(card(wrong_from_step(), verdict("skipped"))),
-        card_html(card(verdict(message=NOT_WRITTEN))),
+        card_html(card(verdict(message="Not written yet.", unwritten=True))),
         progress_html("lstm_cell", tasks),
     ]
     notebooks = (json.loads(path.read_text()) for path in (course / "autograded").rglob("*.ipynb"))

@@ -17,7 +17,6 @@ from autograder.checking.draw import NAMES
 from autograder.checking.evidence import Axis, Difference, Dimension, Evidence, Shape
 from autograder.checking.expect import CheckFailed
 from autograder.grading.follow_on import merged
-from autograder.grading.verdict import NOT_WRITTEN
 from autograder.reporting import colours
 from autograder.reporting.card import as_student_sees, card_brief, card_html, card_text, task_outputs
 from autograder.reporting.picture import picture_text
@@ -64,7 +63,7 @@ def test_every_colour_is_readable_on_light_and_dark_pages():
     used = (wrong_shape(), wrong_from_step())
     pages = [
         card_html(card(*used, verdict("passed"), verdict("skipped"))),
-        card_html(card(verdict(message=NOT_WRITTEN))),
+        card_html(card(verdict(message="Not written yet.", unwritten=True))),
         progress_html("a", [TaskSoFar("b", "", 1.0), TaskSoFar("c", "", 1.0, earned=1.0)]),
     ]
     pairs, edges = set(), set()
@@ -147,7 +146,7 @@ def test_every_outcome_is_said_in_words(outcome):
 
 
 def test_what_is_not_written_yet_is_no_mistake():
-    page = card_html(card(verdict(message=f"Not written yet: it {NOT_WRITTEN}.")))
+    page = card_html(card(verdict(message="Nothing is here yet.", unwritten=True)))
     assert colours.WRONG not in page
     assert "still to do" in page
 

@@ -24,9 +24,8 @@ def task(name: str, *outcomes: str, points: float = 1.0) -> dict[str, Any]:
             "outcome": "failed" if outcome == "unwritten" else outcome,
             "points": points if outcome == "passed" else 0.0,
             "max_points": points,
-            "message": "Not written yet: `f` still raises NotImplementedError."
-            if outcome == "unwritten"
-            else "",
+            "message": "",
+            "unwritten": outcome == "unwritten",
             "diagnosis": None,
             "answers": None,
             "hidden": False,

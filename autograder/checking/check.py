@@ -52,6 +52,8 @@ class CheckResult:
     """The output of the student's code in the call that failed."""
     fault: Fault | None = None
     """The fault of the check itself, or of one that it needs: then nothing is known of the answer."""
+    unwritten: bool = False
+    """True if the check found the task as it was released."""
 
     @property
     def points(self) -> float:

@@ -64,7 +64,11 @@ class Sizes:
         return (int(factor) if factor else 1) * int(getattr(self, letter))
 
     def name(self, shape: tuple[int, ...], expected: str) -> str:
-        """The shape in words where every size is one of the known dimensions, else in numbers."""
+        """Return a shape in words, `names` in brackets."""
+        return f"({', '.join(self.names(shape, expected))})" if shape else "(a single number)"
+
+    def names(self, shape: tuple[int, ...], expected: str) -> list[str]:
+        """Return each size of a shape as the name of the only dimension that has it, else as a number."""
         asked = {dim[-1] for dim in expected.split() if not dim.isdigit()}
         if len(shape) != len(expected.split()):
             asked.add("L")  # a state of every layer in place of one; in a shape of the right rank, a chance
@@ -74,8 +78,7 @@ class Sizes:
             for factor in ("", "2", "4") if letter == "H" or (letter == "L" and "L" in expected) else ("",):
                 word = f"{factor}·{NAMES[letter]}" if factor else NAMES[letter]
                 known.setdefault(self._size(factor + letter), set()).add(word)
-        words = [next(iter(known[size])) if len(known.get(size, ())) == 1 else str(size) for size in shape]
-        return f"({', '.join(words)})" if words else "(a single number)"
+        return [next(iter(known[size])) if len(known.get(size, ())) == 1 else str(size) for size in shape]
 
 
 def _unknown(dim: str, dims: str) -> str:

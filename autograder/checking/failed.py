@@ -19,6 +19,10 @@ class CheckFailed(AssertionError):
         super().__init__(message)
 
 
+class NotWritten(CheckFailed):
+    """The student has left the task as it was released."""
+
+
 class NoSuchAttribute(CheckFailed, AttributeError):
     """An answer was asked for what a tensor has. `hasattr`, and `getattr` with a default, understand it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.checking.errors import NoAnswer, NotDefined, StudentError, WorkerLost
-from autograder.checking.expect import CheckFailed
+from autograder.checking.failed import CheckFailed, NotWritten
 from autograder.checking.submission import Submission
 
 FINDINGS = (CheckFailed, NoAnswer, NotDefined, StudentError, WorkerLost)
@@ -48,10 +48,15 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
             raise error
 
 
+def is_unwritten(error: BaseException) -> bool:
+    """Return whether the finding is that the student has left the task as it was released."""
+    stub = isinstance(error, StudentError) and error.type == "NotImplementedError"
+    return stub or isinstance(error, NotWritten)
+
+
 def was_judged(error: BaseException) -> bool:
-    """Whether the check failed on the task's answers: one that is not written or not there has none."""
-    unwritten = isinstance(error, StudentError) and error.type == "NotImplementedError"
-    return not isinstance(error, (NoAnswer, NotDefined, WorkerLost)) and not unwritten
+    """Return whether the check failed on answers: a task that is not written or not there gave none."""
+    return not isinstance(error, (NoAnswer, NotDefined, WorkerLost)) and not is_unwritten(error)
 
 
 def _told(error: StudentError) -> str:

@@ -9,7 +9,16 @@ import torch
 
 from autograder.checking.draw import Draw
 from autograder.checking.errors import StudentError
-from autograder.checking.expect import ROUNDED, agree, case, compare, fail, in_words, same_numbers
+from autograder.checking.expect import (
+    ROUNDED,
+    agree,
+    are_rounded,
+    case,
+    compare,
+    fail,
+    in_words,
+    same_numbers,
+)
 from autograder.checking.observed import Gradients
 from autograder.checking.once import computed_once, computed_once_of_leaves
 from autograder.checking.references import recorded
@@ -100,10 +109,10 @@ def _expect(
                 "`torch.tensor(...)`."
             )
         got = torch.zeros_like(want) if got is None else got
-        if got.shape != want.shape or (apart := compare(got, want, dtypes=dtypes)):
+        if got.shape != want.shape or compare(got, want, dtypes=dtypes):
             told = _cut_off(call, attached) or tell
             told = told or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
-            if got.shape == want.shape and apart.endswith(ROUNDED):
+            if got.shape == want.shape and are_rounded(got, want):
                 told = ROUNDED
             fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")
 

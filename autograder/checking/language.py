@@ -20,6 +20,7 @@ from autograder.checking.expect import (
     parts_of,
     tree_leaves,
 )
+from autograder.checking.failed import NotWritten
 from autograder.checking.follows import expect_follows
 from autograder.checking.gradients import as_leaves, expect_gradients
 from autograder.checking.marks import anywhere, hidden, needs, points, rule, teaching_only, without
@@ -41,6 +42,7 @@ __all__ = [
     "EXTREMES",
     "CheckFailed",
     "Draw",
+    "NotWritten",
     "Opaque",
     "Sizes",
     "Submission",

@@ -24,7 +24,7 @@ from autograder.checking.check import Check, CheckResult, ChecksBroken, read_che
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.errors import WorkerLost
 from autograder.checking.expect import CheckFailed, WrongValues
-from autograder.checking.failures import FINDINGS, read_failure, was_judged
+from autograder.checking.failures import FINDINGS, is_unwritten, read_failure, was_judged
 from autograder.checking.fault import Fault, fault_of
 from autograder.checking.handed_out import handed_out
 from autograder.checking.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
@@ -157,7 +157,7 @@ class Checks:
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
-                return CheckResult(check, outcome, message, prints=prints)
+                return CheckResult(check, outcome, message, prints=prints, unwritten=is_unwritten(raised))
             earned, evidence = 0.0, None
             if isinstance(raised, CheckFailed):
                 earned, evidence = raised.earned, raised.evidence

@@ -42,7 +42,7 @@ def _named(shape: tuple[int, ...], dims: str, sizes: Sizes) -> list[str]:
     wanted = sizes.shape(dims)
     apart = [p for p in range(len(wanted)) if len(shape) == len(wanted) and shape[p] != wanted[p]]
     off = {p for p in apart if len(apart) == 1 and shape[p] in (wanted[p] - 1, wanted[p] + 1, wanted[p] // 2)}
-    words = sizes.name(shape, dims).strip("()").split(", ")
+    words = sizes.names(shape, dims)
     for position, word in enumerate(words):
         if len(shape) == len(wanted) and position not in apart:
             words[position] = spell(dims.split()[position])
@@ -211,7 +211,7 @@ def _gained(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Si
     for position in range(len(seen)):
         if seen[:position] + seen[position + 1 :] == wanted:
             size = seen[position]
-            name = sizes.name((size,), dims).strip("(,)") if size > 1 else "1"
+            name = sizes.names((size,), dims)[0] if size > 1 else "1"
             if name.isdigit():
                 extra = f"an extra dimension of size {size} at position {position}"
                 return f"There is {extra}: index it away or do not create it."

@@ -25,8 +25,6 @@ ENDED = ("timeout", "out_of_memory", "crashed")
 OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped", "fault")
 KEPT_BACK = 0.5
 """What a task lacks of its full points while only checks that are worth none of their own do not pass."""
-NOT_WRITTEN = "still raises NotImplementedError"
-"""What the message of a check says where the student has left a task as it was released."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,8 @@ class CheckVerdict:
     """The output of the student's code in the call that failed."""
     fault: Fault | None = None
     """The fault of the check itself, or of one that it needs: then the check says nothing of the answer."""
+    unwritten: bool = False
+    """True if the check found the task as it was released."""
 
     @classmethod
     def from_result(cls, result: CheckResult) -> CheckVerdict:
@@ -78,6 +78,7 @@ class CheckVerdict:
             evidence=result.evidence,
             prints=result.prints,
             fault=result.fault,
+            unwritten=result.unwritten,
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -97,6 +98,7 @@ class CheckVerdict:
             "diagnosis": self.diagnosis,
             "answers": self.answers,
             "fault": self.fault.as_json() if self.fault else None,
+            "unwritten": self.unwritten,
             "hidden": self.instead is not None,
         }
 

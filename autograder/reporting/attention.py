@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.grading.marks import Mark
-from autograder.grading.verdict import NOT_WRITTEN
 
 REASONS = {
     "check_fault": "not graded: a check has a fault",
@@ -84,7 +83,7 @@ def _reasons(verdict: Mapping[str, Any]) -> dict[str, list[str]]:
         for check in task["checks"]:
             # A blank answer fails that check, too: it is the first of its task.
             borrowed = check["rule"] == "from-scratch" and check["outcome"] == "failed"
-            if borrowed and NOT_WRITTEN not in check["message"]:
+            if borrowed and not check.get("unwritten", False):
                 told.setdefault("from_scratch", []).append(f"`{task['task']}`: {check['message']}")
     return told
 

@@ -14,7 +14,7 @@ from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
 from autograder.checking.evidence import Shape, shapes_told
-from autograder.grading.verdict import NOT_WRITTEN, CheckVerdict, TaskVerdict
+from autograder.grading.verdict import CheckVerdict, TaskVerdict
 from autograder.reporting.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
 from autograder.reporting.picture import picture_html, picture_text, picture_words
 
@@ -130,8 +130,8 @@ def only_at_grading(unseen: float, most: float) -> str:
 
 
 def unwritten(task: TaskVerdict) -> bool:
-    """Whether the task still is as it was released."""
-    return any(NOT_WRITTEN in check.message for check in task.checks)
+    """Return whether the task still is as it was released."""
+    return any(check.unwritten for check in task.checks)
 
 
 def _in_order(task: TaskVerdict) -> tuple[list[CheckVerdict], list[CheckVerdict]]:
@@ -241,7 +241,7 @@ def _summary(first: Sequence[CheckVerdict], rest: Sequence[CheckVerdict]) -> str
 
 def _first_row(check: CheckVerdict) -> str:
     """The check to fix first, with all that is known about it."""
-    ground = TO_DO if NOT_WRITTEN in check.message else WRONG
+    ground = TO_DO if check.unwritten else WRONG
     return (
         f'<div style="margin:.2em 0">{chip(f"{_SIGNS[check.outcome]} {_WORDS[check.outcome]}", ground)} '
         f"<strong>{marked(check.title)}</strong>{_worth(check)}{_told(check)}</div>"

@@ -14,8 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.grading.verdict import NOT_WRITTEN
-
 JUDGED = ("graded", "timeout", "out_of_memory", "crashed")
 """The statuses of submissions whose code was judged."""
 
@@ -141,8 +139,8 @@ def judged(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 
 def not_written(task: Verdict) -> bool:
-    """Whether the student has left a task as it was released."""
-    return any(NOT_WRITTEN in check["message"] for check in task["checks"])
+    """Return whether the student has left a task as it was released."""
+    return any(check.get("unwritten", False) for check in task["checks"])
 
 
 def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
