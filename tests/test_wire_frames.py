@@ -41,7 +41,7 @@ BYTES = bytes(8)
         (message('["ref",1,[],true]'), b""), (message('["ref",1,"x",1]'), b""), (message('["ref",1]'), b""), (message('["ref",1,"x",true,0]'), b""),
         (message('["float","1.5"]'), b""), (message('["float",[]]'), b""), (message('["float"]'), b""), (message('["float","nan",1]'), b""),
         (message('["dtype","object"]'), b""), (message('["dtype","float8_e4m3fn"]'), b""), (message('["dtype",["list"]]'), b""),
-        (message('["opaque",5]'), b""), (message('["opaque"]'), b""), (message('["opaque","a","b"]'), b""),
+        (message('["opaque",5]'), b""), (message('["opaque"]'), b""), (message('["opaque","a"]'), b""), (message('["opaque","a","b"]'), b""),
         (message('["__reduce__","os.system"]'), b""), (message("[1]"), b""), (message("[[]]", "float32 2"), BYTES), (message("[null]"), b""),
         (message('[{"a":1}]'), b""), (message('["tensor","float32 2"]', "float32 2"), BYTES), (message('["set",1]'), b""), (message('[["tuple"],1]'), b""),
         (message('["list"' + ",[]" * 10**6 + "]"), b""), (message("[" + "[]," * 10**6 + "[]]"), b""),
@@ -122,7 +122,7 @@ def test_the_largest_frames_are_read_or_refused_in_seconds():
 
 
 def test_half_a_surrogate_pair_becomes_a_character_that_can_be_written():
-    seen = decode_frame(message(r'["list","\ud800",["opaque","\udfff"],"\ud83e\udd8a"]'), bytearray())[
+    seen = decode_frame(message(r'["list","\ud800",["opaque","\udfff",false],"\ud83e\udd8a"]'), bytearray())[
         "value"
     ]
     assert seen == ["?", Opaque("?"), "🦊"]

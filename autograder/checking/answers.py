@@ -8,7 +8,6 @@ projected numbers a tensor, rounded far above what a different order of summatio
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -26,14 +25,13 @@ _DIGITS = {torch.float64: 4, torch.float32: 2}
 on the order in which a student adds."""
 
 
-def fingerprint(exchanges: Sequence[Exchange], rule: str, message: str) -> str | None:
+def fingerprint(exchanges: Sequence[Exchange], rule: str, accused: str = "") -> str | None:
     """A short text, the same for submissions that answered one check alike under one seed.
 
     `None` for answers that have not the form an answer has: a hostile process may send anything.
 
     `rule` is the check's: what a call did to its arguments counts where the check is about that, and
-    so on. `message` is what the check says; it counts for `from-scratch`, where it names what is forbidden
-    among all that ran and all that the source mentions.
+    so on. `accused` is the name of what is forbidden, among all that ran and all that the source mentions.
     """
     told = hashlib.blake2b(digest_size=12)
     exchanges = [(request, answer) for request, answer in exchanges if "looks" not in request]
@@ -45,8 +43,8 @@ def fingerprint(exchanges: Sequence[Exchange], rule: str, message: str) -> str |
         return None
     last = exchanges[-1][1] if exchanges else {}
     ended = "raised" in last or last.get("error") is not None
-    if rule == "from-scratch" and not ended:
-        told.update(re.sub(r"Line \d+ of", "", message).encode(errors="replace"))
+    if not ended:
+        told.update(accused.encode(errors="replace"))
     return f"{RAISED if ended else ''}{told.hexdigest()}"
 
 

@@ -10,9 +10,8 @@ from itertools import combinations
 
 import torch
 
-from autograder.checking.draw import NAMES
+from autograder.checking.draw import NAMES, spell
 from autograder.checking.evidence import Axis, Difference
-from autograder.checking.shapes import spell
 
 ROWS, COLUMNS = 12, 24
 """Cells that a picture has at most, either way."""

@@ -69,6 +69,11 @@ class Sizes:
 
     def names(self, shape: tuple[int, ...], expected: str) -> list[str]:
         """Return each size of a shape as the name of the only dimension that has it, else as a number."""
+        dims = zip(self.dims(shape, expected), shape, strict=True)
+        return [spell(dim) if dim else str(size) for dim, size in dims]
+
+    def dims(self, shape: tuple[int, ...], expected: str) -> list[str]:
+        """Return each size of a shape as the only dimension that has it, as in `"4H"`, else as `""`."""
         asked = {dim[-1] for dim in expected.split() if not dim.isdigit()}
         if len(shape) != len(expected.split()):
             asked.add("L")  # a state of every layer in place of one; in a shape of the right rank, a chance
@@ -76,9 +81,15 @@ class Sizes:
         for letter in sorted(asked | {"B", "T", "D", "H"}):
             # Only hidden units, and a state's layers, come in multiples: twice one sequence is no size.
             for factor in ("", "2", "4") if letter == "H" or (letter == "L" and "L" in expected) else ("",):
-                word = f"{factor}·{NAMES[letter]}" if factor else NAMES[letter]
-                known.setdefault(self._size(factor + letter), set()).add(word)
-        return [next(iter(known[size])) if len(known.get(size, ())) == 1 else str(size) for size in shape]
+                known.setdefault(self._size(factor + letter), set()).add(factor + letter)
+        return [next(iter(known[size])) if len(known.get(size, ())) == 1 else "" for size in shape]
+
+
+def spell(dim: str) -> str:
+    """Return a dimension in words: `4H` as `4·hidden`, a plain number as it stands."""
+    if dim.isdigit():
+        return dim
+    return f"{dim[:-1]}·{NAMES[dim[-1]]}" if dim[:-1] else NAMES[dim[-1]]
 
 
 def _unknown(dim: str, dims: str) -> str:

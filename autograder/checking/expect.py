@@ -45,9 +45,12 @@ class WrongValues(CheckFailed):
     """The numbers, where `expect` found them."""
 
 
-def fail(message: str, *, earned: float = 0.0) -> NoReturn:
-    """Fail the check with a message for the student; `earned` is the part of its points given anyway."""
-    raise CheckFailed(message, earned)
+def fail(message: str, *, earned: float = 0.0, accused: str = "") -> NoReturn:
+    """Fail the check with a message for the student; `earned` is the part of its points given anyway.
+
+    `accused` is the name of what must not be used and is, where the check is about that.
+    """
+    raise CheckFailed(message, earned, accused=accused)
 
 
 @contextmanager
@@ -57,7 +60,7 @@ def case(words: str) -> Iterator[None]:
     try:
         yield
     except CheckFailed as error:
-        renamed = type(error)(f"{told}: {error}", error.earned, error.evidence)
+        renamed = type(error)(f"{told}: {error}", error.earned, error.evidence, error.accused)
         if isinstance(renamed, WrongValues) and isinstance(error, WrongValues):
             renamed.seen = error.seen
         raise renamed from None
@@ -225,7 +228,7 @@ def expect_no_kernel(call: Call, pattern: str, say: str) -> None:
     """None of torch's kernels whose name matches did the work."""
     found = [name for name in call.kernels if re.search(pattern, name)]
     if found:
-        fail(f"{say} The call ran `{found[0]}`.")
+        fail(f"{say} The call ran `{found[0]}`.", accused=found[0])
 
 
 def expect_no_mention(submission: Submission, task: str, pattern: str, say: str) -> None:
@@ -234,7 +237,7 @@ def expect_no_mention(submission: Submission, task: str, pattern: str, say: str)
     if uses:
         cell, line, used = uses[0]
         where = "your cell" if cell == task else f"the cell `{cell}`, which your answer uses,"
-        fail(f"{say} Line {line} of {where} uses `{used}`.")
+        fail(f"{say} Line {line} of {where} uses `{used}`.", accused=used)
 
 
 def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> None:

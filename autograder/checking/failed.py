@@ -10,12 +10,15 @@ class CheckFailed(AssertionError):
 
     `earned` is the part of the check's points, from 0 to below 1, that the answer is worth all the same.
     `evidence` is what a page can show besides the text, which is complete without it.
+    `accused` is the name of what must not be used and is: of a kernel that ran, or a function in the source.
     """
 
-    def __init__(self, message: str, earned: float = 0.0, evidence: Evidence | None = None) -> None:
+    def __init__(
+        self, message: str, earned: float = 0.0, evidence: Evidence | None = None, accused: str = ""
+    ) -> None:
         if not 0 <= earned < 1:
             raise ValueError(f"a failed check earns a part of its points, not {earned}")
-        self.earned, self.evidence = earned, evidence
+        self.earned, self.evidence, self.accused = earned, evidence, accused
         super().__init__(message)
 
 

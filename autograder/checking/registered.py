@@ -8,15 +8,15 @@ from typing import Any
 from autograder.checking.expect import fail, in_words, listed
 from autograder.checking.observed import Module
 from autograder.checking.target import Target
+from autograder.worker.frames import Opaque
 
 
 def expect_module(made: Any, kind: str) -> Target:
     """What a class made is an `nn.Module`; returned so that it can be called."""
     if not isinstance(made, Target):
-        what = in_words(made)
-        own = kind.startswith(f"`{what.split()[-1]}(")  # an object of that very class
+        own = isinstance(made, Opaque) and made.own
         base = " Is `nn.Module` its base class?" if own else ""
-        fail(f"{kind} must make an `nn.Module`; calling it gave {what}.{base}")
+        fail(f"{kind} must make an `nn.Module`; calling it gave {in_words(made)}.{base}")
     if not made.is_module:
         fail(f"{kind} must make an `nn.Module`; it makes {made.type} objects. Is `nn.Module` its base class?")
     return made

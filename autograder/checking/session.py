@@ -158,10 +158,10 @@ class Checks:
             prints = submission.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
                 return CheckResult(check, outcome, message, prints=prints, unwritten=is_unwritten(raised))
-            earned, evidence = 0.0, None
+            earned, evidence, accused = 0.0, None, ""
             if isinstance(raised, CheckFailed):
-                earned, evidence = raised.earned, raised.evidence
-            answers = fingerprint(submission.exchanges, check.rule, message)
+                earned, evidence, accused = raised.earned, raised.evidence, raised.accused
+            answers = fingerprint(submission.exchanges, check.rule, accused)
             if shrink is not None and isinstance(raised, WrongValues) and check.rule in _TRIED_AGAIN:
                 message = (
                     f"{message} {self._by_trying(item, check, submission, seed, shrink, raised)}".rstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from autograder.checking.draw import NAMES, Sizes
+from autograder.checking.draw import Sizes, spell
 from autograder.checking.evidence import Dimension, Shape, shapes_told
 
 
@@ -18,21 +18,21 @@ def explain_shape(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> 
 
 def read_shapes(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> tuple[Shape, Shape]:
     """The shape seen and the one expected, each dimension with its name where the size tells it."""
-    expected = [spell(dim) for dim in dims.split()]
     return (
-        Shape(name, _dimensions(_named(seen, dims, sizes), seen)),
-        Shape(name, _dimensions(expected, sizes.shape(dims))),
+        Shape(name, _dimensions(_read(seen, dims, sizes), seen)),
+        Shape(name, _dimensions(dims.split(), sizes.shape(dims))),
     )
 
 
-def _dimensions(words: Sequence[str], shape: tuple[int, ...]) -> tuple[Dimension, ...]:
+def _dimensions(dims: Sequence[str], shape: tuple[int, ...]) -> tuple[Dimension, ...]:
     return tuple(
-        Dimension("" if word.isdigit() else word, size) for word, size in zip(words, shape, strict=True)
+        Dimension(spell(dim) if dim and not dim.isdigit() else "", size)
+        for dim, size in zip(dims, shape, strict=True)
     )
 
 
-def _named(shape: tuple[int, ...], dims: str, sizes: Sizes) -> list[str]:
-    """The shape's dimensions in words, without names that a size has by chance: 4 steps are no `2·features`.
+def _read(shape: tuple[int, ...], dims: str, sizes: Sizes) -> list[str]:
+    """Return the shape's dimensions, `""` for those that a size has by chance: 4 steps are no `2·features`.
 
     Only hidden units and layers come in multiples; a size that is half, or one off, is the expected one,
     miscounted.
@@ -42,20 +42,13 @@ def _named(shape: tuple[int, ...], dims: str, sizes: Sizes) -> list[str]:
     wanted = sizes.shape(dims)
     apart = [p for p in range(len(wanted)) if len(shape) == len(wanted) and shape[p] != wanted[p]]
     off = {p for p in apart if len(apart) == 1 and shape[p] in (wanted[p] - 1, wanted[p] + 1, wanted[p] // 2)}
-    words = sizes.names(shape, dims)
-    for position, word in enumerate(words):
+    read = sizes.dims(shape, dims)
+    for position, dim in enumerate(read):
         if len(shape) == len(wanted) and position not in apart:
-            words[position] = spell(dims.split()[position])
-        elif position in off or word.partition("·")[2] not in ("", NAMES["H"], NAMES["L"]):
-            words[position] = str(shape[position])
-    return words
-
-
-def spell(dim: str) -> str:
-    """`4H` as `4·hidden`."""
-    if dim.isdigit():
-        return dim
-    return f"{dim[:-1]}·{NAMES[dim[-1]]}" if dim[:-1] else NAMES[dim[-1]]
+            read[position] = dims.split()[position]
+        elif position in off or (len(dim) > 1 and dim[-1] not in "HL"):
+            read[position] = ""
+    return read
 
 
 def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
@@ -211,12 +204,12 @@ def _gained(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Si
     for position in range(len(seen)):
         if seen[:position] + seen[position + 1 :] == wanted:
             size = seen[position]
-            name = sizes.names((size,), dims)[0] if size > 1 else "1"
-            if name.isdigit():
+            dim = sizes.dims((size,), dims)[0] if size > 1 else ""
+            if not dim:
                 extra = f"an extra dimension of size {size} at position {position}"
                 return f"There is {extra}: index it away or do not create it."
             return (
-                f"There is an extra {name} dimension at position {position}: one of its {size} is asked for, "
-                "or something of all of them."
+                f"There is an extra {spell(dim)} dimension at position {position}: one of its {size} is "
+                "asked for, or something of all of them."
             )
     return ""

@@ -252,7 +252,7 @@ class Submission:
         def leaf(item: Any) -> Any:
             if isinstance(item, Ref):
                 return Returned(self, {"object": item.id}, item.type, item.is_module)
-            return Unreadable(item.what) if isinstance(item, Opaque) else item
+            return Unreadable(item.what, item.own) if isinstance(item, Opaque) else item
 
         return map_tree(value, leaf)
 

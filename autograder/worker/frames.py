@@ -50,6 +50,8 @@ class Opaque:
     """An answer that is no plain data, in words: `a numpy.ndarray`, `a sparse tensor`."""
 
     what: str
+    own: bool = False
+    """It is an object of a class that the notebook defines."""
 
 
 def encode_frame(message: dict[str, Any]) -> bytes:
@@ -120,7 +122,7 @@ class _Writer(_Limits):
             self.within(3 * len(value), depth)
             return ["dict", *[[self.write(part, depth) for part in pair] for pair in value.items()]]
         if kind is int:
-            return value if -1 << 63 < value < 1 << 63 else ["opaque", "an int of more than 64 bits"]
+            return value if -1 << 63 < value < 1 << 63 else ["opaque", "an int of more than 64 bits", False]
         if kind is tuple or kind is list:
             self.within(len(value), depth)
             return [kind.__name__, *[self.write(item, depth) for item in value]]
@@ -131,7 +133,7 @@ class _Writer(_Limits):
         if kind is Ref:
             return ["ref", value.id, value.type, value.is_module]
         if kind is Opaque:
-            return ["opaque", value.what]
+            return ["opaque", value.what, value.own]
         raise WireError(f"{kind.__name__} does not travel")
 
 
@@ -168,8 +170,9 @@ class _Reader(_Limits):
             if type(number) is int and type(is_module) is bool:
                 return Ref(_int(number), _text(said)[:200], is_module)
         if name == "opaque":
-            _, said = tree
-            return Opaque(_text(said)[:200])
+            _, said, own = tree
+            if type(own) is bool:
+                return Opaque(_text(said)[:200], own)
         if name == "dict":
             self.within(3 * (len(tree) - 1), depth)
             return dict([self._pair(pair, depth) for pair in tree[1:]])

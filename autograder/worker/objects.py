@@ -293,7 +293,7 @@ class Objects:
             return str(value)
         if isinstance(value, (nn.Module, type, ModuleType)) or callable(value):
             return self._keep(value)
-        return Opaque(_kind(value))
+        return Opaque(_kind(value), type(value).__module__ == "__main__")
 
     def _plain_key(self, key: Any) -> Any:
         return key if type(key) in (str, int, float, bool) or key is None else _kind(key)

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from autograder.checking import Opaque, Sizes, Target, fail
-from autograder.checking.shapes import spell
+from autograder.checking.draw import spell
 
 
 def spoken(answer: Any) -> str:
