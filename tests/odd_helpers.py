@@ -15,7 +15,7 @@ from torch import nn
 
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
-from autograder.worker.nested import map_tree
+from autograder.protocol.values import map_tree
 from autograder.worker.objects import Objects
 from autograder.worker.without import lacking
 

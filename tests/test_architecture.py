@@ -30,7 +30,12 @@ def test_imports_keep_to_the_contracts():
 @pytest.mark.parametrize(
     ("module", "line", "contract"),
     [
-        ("worker/intruder.py", "import autograder.checking", "The worker imports nothing else of ours"),
+        (
+            "worker/intruder.py",
+            "import autograder.checking",
+            "The worker imports only the protocol",
+        ),
+        ("protocol/intruder.py", "import autograder.worker", "The protocol imports nothing of ours"),
         ("worker/intruder.py", "import pickle", "No pickle and nothing like it"),
         ("exercises/intruder.py", "import autograder.worker", "Exercises import only checking"),
         ("checking/intruder.py", "import autograder.exercises", "Imports go down the layers"),
@@ -41,7 +46,7 @@ def test_imports_keep_to_the_contracts():
 def test_a_forbidden_import_is_seen(tmp_path, module, line, contract):
     """The contracts can fail: each is broken in a small copy of the layout."""
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
-    for name in ("", "worker", "checking", "exercises", "grading", "jupyter", "reporting"):
+    for name in ("", "worker", "checking", "exercises", "grading", "jupyter", "protocol", "reporting"):
         (tmp_path / "autograder" / name).mkdir()
         (tmp_path / "autograder" / name / "__init__.py").touch()
     for name in ("cli.py", "notebook.py"):
@@ -59,14 +64,14 @@ def test_the_worker_carries_no_check_in_its_memory():
     code = """
         import importlib, pkgutil, sys
         import autograder.figures, autograder.notebook, autograder.worker
-        for module in pkgutil.iter_modules(autograder.worker.__path__, "autograder.worker."):
+        for module in pkgutil.walk_packages(autograder.worker.__path__, "autograder.worker."):
             importlib.import_module(module.name)
         print(*sorted(name for name in sys.modules if name.startswith("autograder.")))
     """
     result = subprocess.run([sys.executable, "-c", dedent(code)], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     loaded = {name.split(".")[1] for name in result.stdout.split()}
-    assert loaded == {"figures", "notebook", "worker"}
+    assert loaded == {"figures", "notebook", "protocol", "worker"}
 
 
 def test_only_the_exercises_know_the_topic():

@@ -16,10 +16,10 @@ from torch import nn
 from autograder.checking import CheckFailed, Submission, case, expect_dtypes, expect_gradients, make_module
 from autograder.checking.draw import Draw, Sizes
 from autograder.checking.errors import NoAnswer, NotDefined, StudentError
-from autograder.worker.layouts import MAX_TENSORS
-from autograder.worker.nested import tensors_in
+from autograder.protocol.stream import Stream
+from autograder.protocol.tensors import MAX_TENSORS
+from autograder.protocol.values import tensors_in
 from autograder.worker.shell import Shell, serve
-from autograder.worker.wire import Stream
 
 SIZES = Sizes(B=5, T=2, D=7, H=11, L=3, V=13)
 

@@ -18,8 +18,9 @@ from autograder.checking.expect import ROUNDED
 from autograder.checking.marks import RULES
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
+from autograder.protocol.without import Without
 from autograder.worker.objects import Objects
-from autograder.worker.without import Without, lacking
+from autograder.worker.without import lacking
 from tests.variants import NOTEBOOKS
 
 EXERCISES = Path(__file__).parent.parent / "autograder" / "exercises"

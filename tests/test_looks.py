@@ -18,8 +18,9 @@ from autograder.checking import (
     expect_gradients,
     expect_without_numpy,
 )
+from autograder.protocol.looks import WAYS
 from autograder.reporting.card import card_html, card_text
-from autograder.worker.looks import WAYS, altered
+from autograder.worker.looks import altered
 from autograder.worker.objects import Objects
 from tests.devices import inputs_of, namespace_of
 from tests.devices.everything import RIGHT

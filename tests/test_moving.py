@@ -10,10 +10,10 @@ import torch
 from torch import nn
 
 from autograder.checking.submission import Submission
+from autograder.protocol.without import Without
 from autograder.worker.kernel_log import KernelLog
 from autograder.worker.moving import convert, load
 from autograder.worker.objects import Objects
-from autograder.worker.without import Without
 
 
 class Holding(nn.Module):

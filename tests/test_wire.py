@@ -12,11 +12,12 @@ import time
 import pytest
 import torch
 
-from autograder.worker import frames, layouts
-from autograder.worker.frames import Opaque, Ref, encode_frame
-from autograder.worker.layouts import WireError
+from autograder.protocol import frames, tensors
+from autograder.protocol.frames import encode_frame
+from autograder.protocol.stream import Stream, WireClosed, WireTimeout
+from autograder.protocol.tensors import WireError
+from autograder.protocol.values import Opaque, Ref
 from autograder.worker.objects import Objects
-from autograder.worker.wire import Stream, WireClosed, WireTimeout
 
 
 def across(message: dict) -> dict:
@@ -44,7 +45,7 @@ def test_plain_values_arrive_as_they_are(value):
     assert type(seen) is type(value)
 
 
-@pytest.mark.parametrize("dtype", list(layouts.DTYPES.values()), ids=str)
+@pytest.mark.parametrize("dtype", list(tensors.DTYPES.values()), ids=str)
 def test_tensors_arrive_with_values_dtype_and_layout(dtype: torch.dtype):
     base = torch.arange(24).reshape(2, 3, 4).to(dtype)
     for tensor in (
@@ -137,7 +138,7 @@ def test_nothing_else_is_sent():
         torch.zeros(1, device="meta"),
         torch.zeros(1).expand(10**12),
         torch.zeros(0, 2**40),
-        torch.zeros([1] * (layouts.MAX_DIMS + 1)),
+        torch.zeros([1] * (tensors.MAX_DIMS + 1)),
         torch.zeros(1, dtype=torch.uint16),
         freed(torch.zeros(4)),
         torch.zeros(1).as_subclass(Own),
@@ -145,10 +146,10 @@ def test_nothing_else_is_sent():
         with pytest.raises(WireError):
             Stream(socket.socketpair()[0]).send({"value": value})
     with pytest.raises(WireError):
-        Stream(socket.socketpair()[0]).send({"value": torch.zeros(layouts.MAX_BODY // 4 + 1)})
+        Stream(socket.socketpair()[0]).send({"value": torch.zeros(tensors.MAX_BODY // 4 + 1)})
     with pytest.raises(WireError):
         Stream(socket.socketpair()[0]).send(
-            {"value": [torch.zeros(1) for _ in range(layouts.MAX_TENSORS + 1)]}
+            {"value": [torch.zeros(1) for _ in range(tensors.MAX_TENSORS + 1)]}
         )
 
 
@@ -161,8 +162,8 @@ def test_what_a_writer_may_say_a_reader_takes():
         [0] * (frames.MAX_ITEMS - 2),
         dict.fromkeys(range((frames.MAX_ITEMS - 2) // 3)),
         dict.fromkeys(map(str, range(frames.MAX_ITEMS - 2))),
-        [torch.zeros(1) for _ in range(layouts.MAX_TENSORS)],
-        torch.zeros(layouts.MAX_BODY, dtype=torch.uint8),
+        [torch.zeros(1) for _ in range(tensors.MAX_TENSORS)],
+        torch.zeros(tensors.MAX_BODY, dtype=torch.uint8),
         deep,
     ):
         assert across({"value": value})["value"] is not None

@@ -11,9 +11,11 @@ from contextlib import suppress
 import pytest
 import torch
 
-from autograder.worker import frames, layouts
-from autograder.worker.frames import SIZES, Opaque, Ref, decode_frame, encode_frame
-from autograder.worker.layouts import WireError
+from autograder.protocol import frames
+from autograder.protocol import tensors as layouts
+from autograder.protocol.frames import SIZES, decode_frame, encode_frame
+from autograder.protocol.tensors import WireError
+from autograder.protocol.values import Opaque, Ref
 
 
 def message(value: str, *layouts: object) -> bytes:

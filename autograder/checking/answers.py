@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from autograder.checking.diagnosis import RAISED
-from autograder.worker.frames import Opaque, Ref
+from autograder.protocol.values import Opaque, Ref
 
 Exchange = tuple[dict[str, Any], dict[str, Any]]
 """One request to a student's objects and what came back."""

@@ -14,7 +14,7 @@ from autograder.checking.fault import Fault
 
 if TYPE_CHECKING:  # they import torch
     from autograder.checking.prints import Prints
-    from autograder.worker.without import Without
+    from autograder.protocol.without import Without
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from autograder.checking.expect import TOLERANCE, agree, case, fail
 from autograder.checking.looks import Again, Event, counting
 from autograder.checking.observed import Placed
 from autograder.checking.target import Target
-from autograder.worker.looks import AS_IT_IS
-from autograder.worker.nested import map_tree, tensors_in
+from autograder.protocol.looks import AS_IT_IS
+from autograder.protocol.values import map_tree, tensors_in
 
 Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
 """A call's arguments, or what makes them anew for each call where a call uses them up."""

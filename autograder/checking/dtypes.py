@@ -26,8 +26,8 @@ from autograder.checking.expect import case, fail
 from autograder.checking.looks import counting
 from autograder.checking.observed import Placed
 from autograder.checking.target import Target
-from autograder.worker.looks import AS_IT_IS
-from autograder.worker.nested import tensors_in, tree_leaves
+from autograder.protocol.looks import AS_IT_IS
+from autograder.protocol.values import tensors_in, tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 """What the course means by any floating dtype."""

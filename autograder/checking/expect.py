@@ -23,8 +23,7 @@ from autograder.checking.scratch import forbidden_uses
 from autograder.checking.shapes import explain_shape, read_shapes
 from autograder.checking.submission import Submission
 from autograder.checking.target import Call, Target
-from autograder.worker.frames import Opaque
-from autograder.worker.nested import map_tree, tree_leaves
+from autograder.protocol.values import Opaque, map_tree, tree_leaves
 
 TOLERANCE = {
     torch.float64: (1.2e-6, 1e-9),

@@ -11,7 +11,7 @@ from autograder.checking.draw import Sizes
 from autograder.checking.expect import case, compare, expect, fail
 from autograder.checking.submission import Submission
 from autograder.checking.target import Target
-from autograder.worker.nested import tree_leaves
+from autograder.protocol.values import tree_leaves
 
 STEPPING = """
 class Stepping:

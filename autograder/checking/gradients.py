@@ -23,7 +23,7 @@ from autograder.checking.observed import Gradients
 from autograder.checking.once import computed_once, computed_once_of_leaves
 from autograder.checking.references import recorded
 from autograder.checking.target import Call, Target
-from autograder.worker.nested import map_tree, tree_leaves
+from autograder.protocol.values import map_tree, tree_leaves
 
 _ORDINALS = ("first", "second", "third", "fourth")
 

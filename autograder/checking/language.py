@@ -34,8 +34,8 @@ from autograder.checking.untouched import (
     expect_settings_untouched,
     expect_untouched,
 )
-from autograder.worker.frames import Opaque
-from autograder.worker.without import Without
+from autograder.protocol.values import Opaque
+from autograder.protocol.without import Without
 
 __all__ = [
     "DTYPES",

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from autograder.checking.observed import Placed
-from autograder.worker.looks import AS_IT_IS, WAYS
+from autograder.protocol.looks import AS_IT_IS, WAYS
 
 Event = Mapping[str, str]
 Again = Callable[[int, Sequence[str] | None], Placed]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:  # it imports torch
-    from autograder.worker.without import Without
+    from autograder.protocol.without import Without
 
 Check = TypeVar("Check", bound=Callable[..., None])
 

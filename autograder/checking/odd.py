@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import torch
 
 from autograder.checking.failed import CheckFailed, NoSuchAttribute, NoSuchName, NotOneOfSeveral
-from autograder.worker.frames import Opaque
+from autograder.protocol.values import Opaque
 
 _TAKEN_FOR = (torch.Tensor, tuple, list, dict, str, float)
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from autograder.checking.draw import Sizes
-from autograder.worker.nested import tree_leaves
+from autograder.protocol.values import tree_leaves
 
 Result = TypeVar("Result")
 _PLAIN = (bool, int, float, str, torch.dtype, Sizes)

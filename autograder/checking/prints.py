@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.answers import Exchange
-from autograder.worker.nested import tensors_in
+from autograder.protocol.values import tensors_in
 
 MAX_LINES = 24
 """Lines of what one call printed that are shown, half of them from its end: an error comes after the last."""

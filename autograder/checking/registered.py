@@ -8,7 +8,7 @@ from typing import Any
 from autograder.checking.expect import fail, in_words, listed
 from autograder.checking.observed import Module
 from autograder.checking.target import Target
-from autograder.worker.frames import Opaque
+from autograder.protocol.values import Opaque
 
 
 def expect_module(made: Any, kind: str) -> Target:

@@ -31,7 +31,7 @@ from autograder.checking.references import NotRecorded, RecordedTape, Recorder, 
 from autograder.checking.smallest import LADDER, smallest
 from autograder.checking.submission import Submission
 from autograder.checking.surroundings import undisturbed
-from autograder.worker.without import Without
+from autograder.protocol.without import Without
 
 Result = TypeVar("Result")
 PUBLIC_SEED = 2013

@@ -20,9 +20,8 @@ from autograder.checking.errors import NoAnswer, NotDefined, StudentError, Worke
 from autograder.checking.odd import Unreadable
 from autograder.checking.prints import Prints, call_in_words, prints_of
 from autograder.checking.target import Returned, Target, outgoing
-from autograder.worker.frames import Opaque, Ref
-from autograder.worker.nested import map_tree, tensors_in
-from autograder.worker.without import Without
+from autograder.protocol.values import Opaque, Ref, map_tree, tensors_in
+from autograder.protocol.without import Without
 
 _MOST_LATER = 8
 """Requests that may wait for the next one: each may bring a module's parameters, and a frame has limits."""

@@ -17,8 +17,7 @@ from autograder.checking.errors import StudentError, reading
 from autograder.checking.failed import CheckFailed
 from autograder.checking.observed import Gradients, Module, Placed
 from autograder.checking.odd import Named, NoTensor
-from autograder.worker.frames import Ref
-from autograder.worker.nested import map_tree
+from autograder.protocol.values import Ref, map_tree
 
 if TYPE_CHECKING:
     from autograder.checking.submission import Submission

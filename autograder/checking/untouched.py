@@ -9,7 +9,7 @@ import torch
 
 from autograder.checking.expect import fail, same_numbers
 from autograder.checking.target import Call
-from autograder.worker.nested import tree_leaves
+from autograder.protocol.values import tree_leaves
 
 _SETTINGS = {
     "gradients": (

@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 
 import autograder.checking
 import autograder.exercises
+import autograder.protocol
 import autograder.worker
 from autograder.checking.handed_out_file import FILE as HANDED_OUT
 from autograder.grading.mistakes import Mistake
@@ -148,13 +149,16 @@ class Bundle:
         return found.hexdigest()
 
 
+_SHARED = (autograder.checking, autograder.protocol, autograder.worker)
+
+
 @cache
 def _language() -> bytes:
     """The digest of what all checks share: what they are written in, and the process that they ask."""
     found = hashlib.sha256()
     exercises = autograder.exercises.HOME
-    checking, worker = Path(autograder.checking.__file__).parent, Path(autograder.worker.__file__).parent
-    for file in sorted([*exercises.glob("*.py"), *checking.rglob("*.py"), *worker.rglob("*.py")]):
+    rooms = [Path(path) for room in _SHARED for path in room.__path__]
+    for file in sorted([*exercises.glob("*.py"), *(file for room in rooms for file in room.rglob("*.py"))]):
         found.update(f"{file.name}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
     return found.digest()
 

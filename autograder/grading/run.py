@@ -24,8 +24,8 @@ from autograder.grading.rebuild import Rebuilt, Step
 from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
 from autograder.grading.workers import Worker, plain_text
+from autograder.protocol.without import Without
 from autograder.reporting.card import task_outputs
-from autograder.worker.without import Without
 
 MAX_LOST_IN_CELLS = 4
 """How many cells may take the worker with them before the student's own additions are not run any more."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from autograder.checking.parse import parse_cell
 from autograder.grading.verdict import Finding
 
-_MODULES = {"ctypes", "_thread", "autograder.worker", "torch._C"}
+_MODULES = {"ctypes", "_thread", "autograder.protocol", "autograder.worker", "torch._C"}
 """Modules that reach into the process, however they are used."""
 _ATTRIBUTES = {
     "_getframe", "_current_frames", "__subclasses__", "__globals__", "__closure__", "__code__", "f_back",
@@ -64,8 +64,8 @@ def _place(node: ast.AST) -> tuple[int, str] | None:
             wanted = {alias.name for alias in names}
             if _reaches(module):
                 return line, f"from {module} import …"
-            if module == "autograder" and "worker" in wanted:
-                return line, "from autograder import worker"
+            if module == "autograder" and (rooms := wanted & {"protocol", "worker"}):
+                return line, f"from autograder import {min(rooms)}"
             if module in ("gc", "inspect", "traceback", "sys", "threading"):
                 reaching = wanted & _ATTRIBUTES | {name for name in wanted if (module, name) in _ONLY_OF}
                 return (line, min(reaching)) if reaching else None

@@ -24,7 +24,7 @@ from autograder.worker.parent import JOB, READY
 
 if TYPE_CHECKING:
     from autograder.grading.workers import Worker
-    from autograder.worker.without import Without
+    from autograder.protocol.without import Without
 
 START_SECONDS = 120.0
 
@@ -43,6 +43,15 @@ class RunLimits:
     """The worker's whole process tree, beyond what it inherits."""
     gpu_bytes: int = 0
     """On each GPU, for tensors; with 0 a worker sees no GPU."""
+
+
+_IMPORTS = ("autograder.figures", "autograder.notebook")
+"""Modules of ours that a notebook imports."""
+_STUBS = {
+    "autograder.notebook:check": "(checked when the notebook has run)",
+    "autograder.notebook:checks_inside": "",
+}
+"""Functions that do nothing in a worker, and what they print there: tasks are judged outside it."""
 
 
 class WarmParent:
@@ -66,6 +75,10 @@ class WarmParent:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         package = Path(autograder.__file__).resolve().parent
         command = [sys.executable, "-I", "-m", "autograder.worker.parent", "--fd", str(there.fileno())]
+        for module in _IMPORTS:
+            command += ["--import", module]
+        for place, says in _STUBS.items():
+            command += ["--stub", place, says]
         command += [
             "--level",
             self.level.value,

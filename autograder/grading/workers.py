@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Any
 
 from autograder.checking.errors import WorkerLost
-from autograder.worker.layouts import WireError
-from autograder.worker.wire import Stream, WireClosed, WireTimeout
+from autograder.protocol.stream import Stream, WireClosed, WireTimeout
+from autograder.protocol.tensors import WireError
 
 MAX_PRINTED = 10_000
 """Characters of what one call printed; the worker keeps fewer, unless a student has replaced what does."""

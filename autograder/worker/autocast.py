@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from autograder.worker.nested import map_tree, tree_leaves
+from autograder.protocol.values import map_tree, tree_leaves
 
 # In place and with `out=` (their names differ) they are not cast on a GPU, either.
 _TO_LOWER = frozenset(("mv", "addmv", "addr", "chain_matmul", "linalg_multi_dot"))

@@ -19,12 +19,6 @@ from torch.overrides import TorchFunctionMode
 from autograder.worker.origins import is_student_file, line_of, student_frame
 from autograder.worker.watching import Events, unwatched
 
-WAYS = 5
-"""Ways to answer otherwise: nearly the same, of the other sign, much larger, none at all, zero."""
-NOT_A_NUMBER = 3
-"""The one of them that shows in whatever is computed from it."""
-AS_IT_IS = -1
-"""The way that answers with the true numbers."""
 _MOST = 100
 """Answers in one call that are not true. After them a loop that waits for a number ends as it would."""
 _RAISE = dis.opmap["RAISE_VARARGS"]

@@ -18,17 +18,18 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.protocol.frames import MAX_NESTING
+from autograder.protocol.looks import NOT_A_NUMBER
+from autograder.protocol.tensors import DTYPES, MAX_BODY
+from autograder.protocol.values import Opaque, Ref, map_tree, tensors_in, tree_leaves
 from autograder.worker.calls.left import Left, Marks
 from autograder.worker.calls.limit import Late, Limit
 from autograder.worker.calls.printed import Printed
 from autograder.worker.eager import as_plain_python
-from autograder.worker.frames import MAX_NESTING, Opaque, Ref
 from autograder.worker.inside import address_of, asks_for_gradients, clone, detach, modules_of, parameters_of
 from autograder.worker.kernel_log import CallLog, KernelLog
-from autograder.worker.layouts import DTYPES, MAX_BODY
-from autograder.worker.looks import NOT_A_NUMBER, ForNumpy, Otherwise
+from autograder.worker.looks import ForNumpy, Otherwise
 from autograder.worker.moving import assembled, convert, load
-from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
 from autograder.worker.slopes import gradients_of

@@ -39,7 +39,7 @@ _GLUE = (
     "/autograder/worker/pretend_names.py",
     "/autograder/worker/pretend_cuda.py",
     "/autograder/worker/origins.py",
-    "/autograder/worker/nested.py",
+    "/autograder/protocol/values.py",
 )
 _LONGEST = 200
 _SCRIPTED = re.compile(r"^RuntimeError: (Unavailable): (.*)$", re.MULTILINE)

@@ -37,10 +37,12 @@ def main() -> NoReturn:
     parser.add_argument("--memory-bytes", type=int, required=True)
     parser.add_argument("--gpu-bytes", type=int, default=0)
     parser.add_argument("--hidden", action="append", default=[])
+    parser.add_argument("--import", dest="imports", action="append", default=[])
+    parser.add_argument("--stub", dest="stubs", nargs=2, action="append", default=[])
     arguments = parser.parse_args()
     listener = socket.socket(fileno=arguments.fd)
     gc.disable()  # imports leave little garbage, and looking for it would be a fifth of what they take
-    _import_and_warm()
+    _import_and_warm(arguments.imports, arguments.stubs)
     told = listener.recv(_MESSAGE_BYTES)
     if not told:
         os._exit(0)  # whoever started it has nothing to do for it
@@ -48,8 +50,13 @@ def main() -> NoReturn:
     _serve(listener, arguments)
 
 
-def _import_and_warm() -> None:
-    """Pay for what is slow on first use, without starting a thread or a kernel pool."""
+def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -> None:
+    """Pay for what is slow on first use, without starting a thread or a kernel pool.
+
+    `imports` are modules that students' notebooks import. Each of `stubs` is a function of one of them that
+    is nothing to a worker, as `module:name`, and what it prints in place of doing its work.
+    """
+    import importlib
     import platform
 
     import matplotlib
@@ -59,9 +66,8 @@ def _import_and_warm() -> None:
     from torch import nn
 
     import autograder
-    import autograder.figures
-    import autograder.notebook
-    from autograder.worker import shell, wire
+    from autograder.protocol import stream
+    from autograder.worker import shell
     from autograder.worker.eager import compile_nothing
     from autograder.worker.kernel_log import KernelLog
     from autograder.worker.objects import Objects
@@ -70,10 +76,10 @@ def _import_and_warm() -> None:
     compile_nothing()
     platform.processor()  # spawns `uname` once per process unless it is known
     matplotlib.interactive(False)
-    autograder.check = _check_later
-    autograder.after = autograder.notebook.after
-    vars(autograder.notebook)["check"] = _check_later
-    vars(autograder.notebook)["checks_inside"] = _no_checks
+    modules = {name: importlib.import_module(name) for name in imports}
+    for place, says in stubs:
+        module, _, name = place.partition(":")
+        setattr(modules[module], name, partial(_stand_in, says))
 
     ready = shell.build_shell()
     # A seed notes the stack for each kind of device, so the first one reads the files of all that is on it.
@@ -98,8 +104,8 @@ def _import_and_warm() -> None:
             with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
                 part(x)
     one, other = socket.socketpair()
-    wire.Stream(one).send({"x": torch.zeros(2, 2)})
-    wire.Stream(other).receive()
+    stream.Stream(one).send({"x": torch.zeros(2, 2)})
+    stream.Stream(other).receive()
     one.close()
     other.close()
 
@@ -176,8 +182,9 @@ def _copy_without(
     lacking: str, others: Sequence[socket.socket], descriptors: Sequence[int], arguments: argparse.Namespace
 ) -> socket.socket:
     """Fork a parent from which something is taken away, and return the socket that it takes jobs from."""
+    from autograder.protocol.without import Without
     from autograder.worker import kernel
-    from autograder.worker.without import Without, take_away
+    from autograder.worker.without import take_away, unreadable
 
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
@@ -186,7 +193,7 @@ def _copy_without(
         for descriptor in descriptors:
             os.close(descriptor)
         without = Without.from_json(lacking)
-        arguments.hidden = [*arguments.hidden, *without.unreadable()]
+        arguments.hidden = [*arguments.hidden, *unreadable(without)]
         take_away(without)
         kernel.collapse_memory()
         _serve(there, arguments)
@@ -201,8 +208,8 @@ def _work(data_fd: int) -> None:
     import numpy
     import torch
 
+    from autograder.protocol.stream import Stream
     from autograder.worker.shell import Shell, serve
-    from autograder.worker.wire import Stream
 
     seed = int.from_bytes(os.urandom(4), "big")  # siblings would draw the same numbers otherwise
     torch.default_generator.manual_seed(seed)  # torch.manual_seed reads a traceback for each kind of device
@@ -212,13 +219,10 @@ def _work(data_fd: int) -> None:
     serve(Stream(socket.socket(fileno=data_fd)), Shell.instance())
 
 
-def _check_later(*_: Any, **__: Any) -> None:
-    """Stand in for `check` in the worker: tasks are judged outside it, after the cells have run."""
-    print("(checked when the notebook has run)")
-
-
-def _no_checks(*_: Any, **__: Any) -> None:
-    """Stand in for `checks_inside` in the worker, where a cell that a student has changed may call it."""
+def _stand_in(says: str, *_: Any, **__: Any) -> None:
+    """Stand in for a function that has nothing to do in a worker."""
+    if says:
+        print(says)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from autograder.protocol.values import map_tree, tensors_in, tree_leaves
 from autograder.worker.autocast import GpuAutocast
 from autograder.worker.cpu import Cpu
 from autograder.worker.cuda import Cuda
@@ -35,7 +36,6 @@ from autograder.worker.inside import asks_for_gradients, parameters_of
 from autograder.worker.looks import Otherwise
 from autograder.worker.machine import Machine
 from autograder.worker.moving import load, move
-from autograder.worker.nested import map_tree, tensors_in, tree_leaves
 from autograder.worker.origins import Origins, describe_exception
 from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
 from autograder.worker.slopes import gradients_of

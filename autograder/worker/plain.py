@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from torch import nn
 
-from autograder.worker.layouts import DTYPES
+from autograder.protocol.tensors import DTYPES
 from autograder.worker.watching import unwatched
 
 _REAL = frozenset(dtype for dtype in DTYPES.values() if not dtype.is_complex)

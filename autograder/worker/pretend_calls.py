@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from autograder.worker.nested import map_tree
+from autograder.protocol.values import map_tree
 from autograder.worker.origins import called_by_student
 from autograder.worker.pretend import DEVICE, LABEL, MixedDevices, Pretend
 from autograder.worker.pretend_names import refuse_other_generators

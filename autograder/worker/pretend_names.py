@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from autograder.worker.nested import tree_leaves
+from autograder.protocol.values import tree_leaves
 from autograder.worker.pretend import DEVICE, LABEL, MixedDevices, Pretend
 
 if TYPE_CHECKING:

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import json
 import re
 import site
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
 import torch
+
+from autograder.protocol.without import Without
 
 _KEY = re.compile(r"^(\w+)(?:\[alias\])?: ", re.MULTILINE)
 _NO_KEYS = {"name", "schema", "debug"}
@@ -30,36 +30,6 @@ _WITHOUT_NUMBERS = "Meta"
 _EVERYWHERE = "CompositeImplicitAutograd"
 
 Perform = Callable[[dict[str, Any]], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Without:
-    """Parts of torch that do not work where a task is judged.
-
-    `operators` is a pattern that is searched in names such as `aten::conv2d`. `code` has pairs of a file,
-    as `torch/nn/modules/conv.py`, and a pattern that matches the whole qualified name of what does not work
-    of it; a worker cannot read such a file. `say` is told to whoever calls one of them.
-    """
-
-    operators: str
-    code: tuple[tuple[str, str], ...] = ()
-    say: str = ""
-
-    def as_json(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
-
-    @classmethod
-    def from_json(cls, text: str) -> Without:
-        told = json.loads(text)
-        return cls(told["operators"], tuple((file, names) for file, names in told["code"]), told["say"])
-
-    def unreadable(self) -> list[str]:
-        """Return the files that a worker may not read: it could take from them what it is to lack."""
-        packages = Path(torch.__file__).parent.parent
-        written = [packages / file for file, _ in self.code]
-        compiled = [each for file in written for each in file.parent.glob(f"__pycache__/{file.stem}.*.pyc")]
-        native = [*(packages / "torch").glob("_C*.so"), *(packages / "torch/lib").glob("libtorch*.so*")]
-        return [str(file) for file in (*written, *compiled, *native, *_other_copies(packages))]
 
 
 class Unavailable(RuntimeError):
@@ -208,6 +178,15 @@ def _empty(function: FunctionType, say: str) -> CodeType:
     exec("\n".join(lines), made)
     code: CodeType = made["outside"]().__code__
     return code
+
+
+def unreadable(without: Without) -> list[str]:
+    """Return the files that a worker may not read: it could take from them what it is to lack."""
+    packages = Path(torch.__file__).parent.parent
+    written = [packages / file for file, _ in without.code]
+    compiled = [each for file in written for each in file.parent.glob(f"__pycache__/{file.stem}.*.pyc")]
+    native = [*(packages / "torch").glob("_C*.so"), *(packages / "torch/lib").glob("libtorch*.so*")]
+    return [str(file) for file in (*written, *compiled, *native, *_other_copies(packages))]
 
 
 def name_of(qualified: str, args: tuple[Any, ...]) -> str:

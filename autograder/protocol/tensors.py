@@ -53,7 +53,7 @@ class WireError(Exception):
     """What arrived is not a frame of this protocol."""
 
 
-def taken(tensors: list[Tensor]) -> tuple[list[str], list[bytes]]:
+def encode_tensors(tensors: list[Tensor]) -> tuple[list[str], list[bytes]]:
     """Layouts and numbers of tensors. What has no numbers here, or too many, is refused."""
     layouts, body, end = [], [], 0
     if len(tensors) > MAX_TENSORS:
@@ -82,7 +82,7 @@ def taken(tensors: list[Tensor]) -> tuple[list[str], list[bytes]]:
     return layouts, body
 
 
-def given(layouts: Any, body: bytearray) -> list[Tensor]:
+def decode_tensors(layouts: Any, body: bytearray) -> list[Tensor]:
     """The tensors in a body, the last one first. Their layouts must fill it, and be such as travel."""
     tensors, end = [], 0
     if type(layouts) is not list or len(layouts) > MAX_TENSORS:

@@ -9,8 +9,8 @@ import socket
 import time
 from typing import Any
 
-from autograder.worker.frames import MAX_HEADER, SIZES, decode_frame, encode_frame
-from autograder.worker.layouts import MAX_BODY, WireError
+from autograder.protocol.frames import MAX_HEADER, SIZES, decode_frame, encode_frame
+from autograder.protocol.tensors import MAX_BODY, WireError
 
 _AT_ONCE = 1 << 16
 """Bytes read at once. Most frames are smaller."""

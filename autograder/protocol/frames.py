@@ -6,7 +6,7 @@
 
 The header is a message and the layouts of its tensors, in order; `[]` in the message is the next of them.
 A dict with names is a JSON object; whatever else is not a number, a text, a truth value or `None` is a list
-that begins with the name of its kind. How tensors lie in the body is in `layouts.py`.
+that begins with the name of its kind. How tensors lie in the body is in `tensors.py`.
 
 The judge's end trusts nothing that arrives: a frame is read as plain data or refused with `WireError`. There
 is no pickle, no class named by the other side and no unknown field.
@@ -17,13 +17,13 @@ from __future__ import annotations
 import json
 import math
 import struct
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from autograder.worker.layouts import DTYPES, WireError, given, taken
+from autograder.protocol.tensors import DTYPES, WireError, decode_tensors, encode_tensors
+from autograder.protocol.values import Opaque, Ref
 
 MAX_HEADER = 8 << 20
 """Bytes of JSON in one frame."""
@@ -35,30 +35,11 @@ SIZES = struct.Struct("!II")
 """What a frame begins with: how many bytes its header has, and its body."""
 
 
-@dataclass(frozen=True)
-class Ref:
-    """An object that stays in the worker: a module, a function, anything that is not plain data."""
-
-    id: int
-    type: str
-    is_module: bool = False
-    """Whether it is an `nn.Module`."""
-
-
-@dataclass(frozen=True)
-class Opaque:
-    """An answer that is no plain data, in words: `a numpy.ndarray`, `a sparse tensor`."""
-
-    what: str
-    own: bool = False
-    """It is an object of a class that the notebook defines."""
-
-
 def encode_frame(message: dict[str, Any]) -> bytes:
     """A message, a dict of plain data with tensors, `Ref` and `Opaque` anywhere in it, as one frame."""
     writer = _Writer()
     tree = writer.write(message, 0)
-    layouts, body = taken(writer.tensors)
+    layouts, body = encode_tensors(writer.tensors)
     header = _ENCODER.encode([tree, layouts]).encode()
     if len(header) > MAX_HEADER:
         raise WireError("the message is larger than a frame may be")
@@ -72,7 +53,7 @@ def decode_frame(header: bytes | bytearray, body: bytearray) -> dict[str, Any]:
     """
     try:
         tree, layouts = _DECODER.decode(header.decode())
-        reader = _Reader(given(layouts, body))
+        reader = _Reader(decode_tensors(layouts, body))
         message = reader.read(tree, 0)
     except WireError:
         raise

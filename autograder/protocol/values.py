@@ -1,11 +1,31 @@
-"""Values in nested lists, tuples and dicts: what requests, answers and arguments are made of."""
+"""Values that travel: plain data in nested lists, tuples and dicts, and objects that stay where they are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+
+
+@dataclass(frozen=True)
+class Ref:
+    """An object that stays in the worker: a module, a function, anything that is not plain data."""
+
+    id: int
+    type: str
+    is_module: bool = False
+    """Whether it is an `nn.Module`."""
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An answer that is no plain data, in words: `a numpy.ndarray`, `a sparse tensor`."""
+
+    what: str
+    own: bool = False
+    """It is an object of a class that the notebook defines."""
 
 
 def map_tree(value: Any, leaf: Callable[[Any], Any]) -> Any:

@@ -1,0 +1,28 @@
+"""Parts of torch that a worker is to be without: how a check says it, and how it travels."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Without:
+    """Parts of torch that do not work where a task is judged.
+
+    `operators` is a pattern that is searched in names such as `aten::conv2d`. `code` has pairs of a file,
+    as `torch/nn/modules/conv.py`, and a pattern that matches the whole qualified name of what does not work
+    of it; a worker cannot read such a file. `say` is told to whoever calls one of them.
+    """
+
+    operators: str
+    code: tuple[tuple[str, str], ...] = ()
+    say: str = ""
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Without:
+        told = json.loads(text)
+        return cls(told["operators"], tuple((file, names) for file, names in told["code"]), told["say"])
