@@ -27,7 +27,7 @@ from nbgrader.utils import determine_grade
 import autograder as package
 from autograder.grading.course import Course
 from autograder.grading.store import assignment_seed
-from autograder.worker import kernel
+from autograder.worker.sandbox import syscalls
 
 SECRET = "outstanding secret "
 LARGEST = 1_000_000
@@ -104,7 +104,7 @@ class Place:
         scratch = self.root / "tmp"
         scratch.mkdir()
         surroundings = {**os.environ, "HOME": str(self.root / "home"), "TMPDIR": str(scratch)}
-        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # whatever is left behind becomes our child
+        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)  # whatever is left behind becomes our child
         try:
             mine = {child.pid for child in psutil.Process().children(recursive=True)}
             self.told = subprocess.run(
@@ -117,7 +117,7 @@ class Place:
             )
             self.left = _left_of(mine)
         finally:
-            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 0)
+            syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 0)
         self.left += [str(path) for path in scratch.rglob("*")]
         self._read_records()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.worker.confine import Layer, Level, best_level
+from autograder.worker.sandbox.probe import Layer, Level, best_level
 
 ROOT = Path(__file__).parent.parent
 NOBODY = 65534
@@ -26,8 +26,8 @@ MIB = 1 << 20
 # What stands in for the warm parent: it forks one supervisor and waits. `sabotage` is run before the fork.
 PARENT = """
 import json, os, socket, sys
-from autograder.worker.confine import Level, Limits, default_readable
-from autograder.worker.supervise import supervise
+from autograder.worker.sandbox.probe import Level, Limits, default_readable
+from autograder.worker.sandbox.supervisor import supervise
 job = json.loads(sys.argv[1])
 parent = os.getpid()
 exec(job["sabotage"])
@@ -180,7 +180,8 @@ _layers: dict[int, tuple[Layer, ...]] = {}
 
 def layers_of(wall: Wall) -> tuple[Layer, ...]:
     if wall.user not in _layers:
-        code = "import json; from dataclasses import astuple; from autograder.worker.confine import probe\n"
+        code = "import json\nfrom dataclasses import astuple\n"
+        code += "from autograder.worker.sandbox.probe import probe\n"
         process = wall.python(code + "print(json.dumps([astuple(layer) for layer in probe()]))")
         _layers[wall.user] = tuple(Layer(*fields) for fields in json.loads(process.communicate()[0]))
     return _layers[wall.user]

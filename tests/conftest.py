@@ -133,7 +133,7 @@ def wall(request):
     """Workers behind a wall: two users, two levels."""
     from confine_helpers import behind_a_wall
 
-    from autograder.worker.limits import Level
+    from autograder.worker.sandbox.limits import Level
 
     level, ordinary = request.param
     with behind_a_wall(Level(level), ordinary=ordinary) as wall:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from confine_helpers import MIB, refused
 
-from autograder.worker.confine import Level
+from autograder.worker.sandbox.probe import Level
 
 
 def bounded_to_16(wall, said: list, ended: dict) -> None:

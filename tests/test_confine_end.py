@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 from confine_helpers import Job
 
-from autograder.worker.confine import Level
+from autograder.worker.sandbox.probe import Level
 
 
 def test_a_daemon_does_not_outlive_its_worker(wall):

@@ -6,9 +6,9 @@ import psutil
 import pytest
 
 from autograder.grading.workers import Worker
-from autograder.worker.confine import Layer, Level, best_level, probe
-from autograder.worker.limits import Limits
-from autograder.worker.root import layout
+from autograder.worker.sandbox.limits import Limits
+from autograder.worker.sandbox.mounts import layout
+from autograder.worker.sandbox.probe import Layer, Level, best_level, probe
 
 SABOTAGE = {
     "seccomp fails": """

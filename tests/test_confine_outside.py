@@ -13,7 +13,7 @@ import subprocess
 import pytest
 from confine_helpers import failed, refused
 
-from autograder.worker.confine import Level
+from autograder.worker.sandbox.probe import Level
 
 READS = """
 say(attempt(lambda: open(gradebook).read()))

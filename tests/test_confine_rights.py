@@ -11,7 +11,7 @@ import subprocess
 import pytest
 from confine_helpers import NOBODY, refused
 
-from autograder.worker.confine import Level
+from autograder.worker.sandbox.probe import Level
 
 
 def test_no_privilege_is_left(wall):

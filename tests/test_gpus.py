@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from autograder.grading.warm import RunLimits, WarmParent, clean_environment
-from autograder.worker import gpus
-from autograder.worker.limits import Level, Limits
+from autograder.worker.sandbox import gpu_nodes
+from autograder.worker.sandbox.limits import Level, Limits
 
 CARD = "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 0\n"
 
@@ -43,33 +43,33 @@ def driver(tmp_path):
 
 
 def test_the_files_of_every_card_are_found(devices):
-    found = [path.removeprefix(f"{devices}/") for path in gpus.device_files(str(devices))]
+    found = [path.removeprefix(f"{devices}/") for path in gpu_nodes.device_files(str(devices))]
     assert found == ["nvidia2", "nvidia10", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools"]
 
 
 def test_without_a_card_there_is_nothing_to_bind(devices):
     for name in ("nvidia2", "nvidia10"):
         (devices / name).unlink()
-    assert gpus.device_files(str(devices)) == ()
-    assert gpus.describe(str(devices)) is None
-    assert gpus.device_files(str(devices / "nowhere")) == ()
+    assert gpu_nodes.device_files(str(devices)) == ()
+    assert gpu_nodes.describe(str(devices)) is None
+    assert gpu_nodes.device_files(str(devices / "nowhere")) == ()
 
 
 def test_gpus_are_described_by_their_driver(devices, driver):
-    assert gpus.describe(str(devices), str(driver)) == "2 (NVIDIA H100 80GB HBM3)"
-    assert "model unknown" in gpus.describe(str(devices), str(driver / "nowhere"))
+    assert gpu_nodes.describe(str(devices), str(driver)) == "2 (NVIDIA H100 80GB HBM3)"
+    assert "model unknown" in gpu_nodes.describe(str(devices), str(driver / "nowhere"))
 
 
 def test_what_cuda_would_miss_is_said(devices, driver):
     (devices / "nvidia-uvm").unlink()
-    assert gpus.describe(str(devices), str(driver)).endswith(f"not usable without {devices}/nvidia-uvm")
+    assert gpu_nodes.describe(str(devices), str(driver)).endswith(f"not usable without {devices}/nvidia-uvm")
 
 
 LOOK = """
 import errno, fcntl, json, os, resource, socket, sys
 from autograder.worker import gpus
-from autograder.worker.confine import Level, Limits, default_readable
-from autograder.worker.supervise import supervise
+from autograder.worker.sandbox.probe import Level, Limits, default_readable
+from autograder.worker.sandbox.supervisor import supervise
 folder, level, gpu_bytes = sys.argv[1], Level(sys.argv[2]), int(sys.argv[3])
 names = gpus.device_files(folder)
 gpus.device_files = lambda: names

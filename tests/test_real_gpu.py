@@ -13,9 +13,10 @@ from autograder.checking.errors import StudentError, WorkerLost
 from autograder.grading.errors import UserError
 from autograder.grading.gpu import require_gpu
 from autograder.grading.warm import RunLimits, WarmParent
-from autograder.worker import gpus, places
+from autograder.worker import places
 from autograder.worker.objects import Objects
 from autograder.worker.pretend import PretendDevice
+from autograder.worker.sandbox import gpu_nodes
 from tests.devices import Case, D, H, inputs_of, namespace_of
 from tests.devices.correct import lstm
 from tests.devices.everything import RIGHT, WRONG
@@ -121,7 +122,7 @@ def test_a_fault_of_the_code_is_told_by_the_pretend_one_first(real):
 
 
 def test_a_machine_without_a_gpu_says_so_in_one_sentence(tmp_path):
-    if gpus.describe() is not None:
+    if gpu_nodes.describe() is not None:
         pytest.skip("this machine has a GPU")  # and uses it in place of saying that there is none
     course = make_course(tmp_path)
     submit(course, "ada", json.dumps(solved()).encode())
@@ -135,7 +136,7 @@ def test_a_gpu_that_workers_cannot_use_is_refused_before_anything_runs(monkeypat
     """Device files alone make no GPU: torch finds none in the worker, and that is what is told."""
     if torch.cuda.is_available():
         pytest.skip("this machine has a GPU")
-    monkeypatch.setattr(gpus, "describe", lambda: "1 (invented)")
+    monkeypatch.setattr(gpu_nodes, "describe", lambda: "1 (invented)")
     with (
         WarmParent(RunLimits(gpu_bytes=1 << 30)) as parent,
         pytest.raises(UserError, match="cannot be used by workers: there is no device cuda here"),

@@ -77,7 +77,7 @@ def check(
     """Grade one notebook and print what was found; the gradebook is not touched."""
     with told():
         from autograder.grading.warm import WarmParent
-        from autograder.worker.confine import Level
+        from autograder.worker.sandbox.probe import Level
 
         # First of all: it imports torch while we do.
         with WarmParent(level=Level.NONE if unsafe else None, preload=None) as workers:
@@ -167,7 +167,7 @@ def _grade_with_progress(
     )
 
     from autograder.grading.warm import RunLimits, WarmParent
-    from autograder.worker.confine import Level
+    from autograder.worker.sandbox.probe import Level
 
     limits = RunLimits(gpu_bytes=int(gpu_memory * (1 << 30)))
     workers = WarmParent(limits, level=Level.NONE if unsafe else None, preload=None)

@@ -13,8 +13,8 @@ from typing import Any
 from autograder import __version__
 from autograder.grading.course import CONFIG_FILE, Course, find_alembic
 from autograder.grading.files.open_paths import open_paths
-from autograder.worker import gpus
-from autograder.worker.confine import Level, best_level, probe
+from autograder.worker.sandbox import gpu_nodes
+from autograder.worker.sandbox.probe import Level, best_level, probe
 
 PACKAGES = (
     "torch",
@@ -84,7 +84,7 @@ def examine(course: Path) -> dict[str, Any]:
             {"name": layer.name, "holds": layer.holds, "detail": layer.detail, "remedy": layer.remedy}
             for layer in layers
         ],
-        "gpu": gpus.describe(),
+        "gpu": gpu_nodes.describe(),
         "gpu_use": GPU_USE,
         "course": str(here.root) if here is not None else None,
         "open": [asdict(each) for each in open_paths(here)],

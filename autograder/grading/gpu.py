@@ -7,7 +7,7 @@ import torch
 from autograder.checking.errors import WorkerLost
 from autograder.grading.errors import UserError
 from autograder.grading.warm import WarmParent
-from autograder.worker import gpus
+from autograder.worker.sandbox import gpu_nodes
 
 _SECONDS = 60.0
 """For the first call on a GPU, which loads the driver's libraries."""
@@ -18,7 +18,7 @@ def require_gpu(workers: WarmParent) -> None:
 
     Else every submission would be told of a fault of the machine.
     """
-    if gpus.describe() is None:
+    if gpu_nodes.describe() is None:
         raise UserError("This machine has no GPU that could be used: leave `--gpu-memory` out.")
     worker = workers.spawn()
     try:

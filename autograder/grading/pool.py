@@ -24,7 +24,7 @@ from autograder.grading.bundle import Bundle
 from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.warm import WarmParent
-from autograder.worker import kernel
+from autograder.worker.sandbox import syscalls
 
 GRACE_SECONDS = 60.0
 """How long beyond twice a submission's seconds a judge may take before it is given up."""
@@ -139,7 +139,7 @@ def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) ->
     other_end.close()
     torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
     # Siblings hold copies of each other's pipes, so an end of file would never come.
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     batch = multiprocessing.parent_process()
     if batch is None or os.getppid() != batch.pid:  # it was killed before the line above
         return

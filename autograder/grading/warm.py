@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import autograder
 from autograder.grading.errors import UserError
-from autograder.worker.confine import Level, best_level, probe
-from autograder.worker.gpus import KEPT_VARIABLES
 from autograder.worker.parent import JOB, READY
+from autograder.worker.sandbox.gpu_nodes import KEPT_VARIABLES
+from autograder.worker.sandbox.probe import Level, best_level, probe
 
 if TYPE_CHECKING:
     from autograder.grading.workers import Worker

@@ -13,10 +13,10 @@ from typing import Any
 
 import torch
 
-from autograder.worker.gpus import MEMORY_VARIABLE
 from autograder.worker.looks import ForNumpy, Otherwise
 from autograder.worker.machine import Machine
 from autograder.worker.origins import Origins, line_of, student_frame
+from autograder.worker.sandbox.gpu_nodes import MEMORY_VARIABLE
 from autograder.worker.watching import Events
 
 

@@ -120,29 +120,29 @@ def _settle(preload: Sequence[str]) -> None:
     """Import what this batch wants besides, and make ready to fork."""
     import importlib
 
-    from autograder.worker import kernel
+    from autograder.worker.sandbox import syscalls
 
     for module in preload:
         importlib.import_module(module)
     # What is here now is never garbage: a collection in a worker would only write into pages that it shares.
     gc.freeze()
     gc.enable()
-    kernel.collapse_memory()
+    syscalls.collapse_memory()
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
         raise SystemExit(f"the warm parent must have one thread to fork safely; it has {threads}")
 
 
 def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
-    from autograder.worker import filters, root
-    from autograder.worker.confine import Level, Limits, default_readable
-    from autograder.worker.supervise import supervise
+    from autograder.worker.sandbox import mounts, seccomp
+    from autograder.worker.sandbox.probe import Level, Limits, default_readable
+    from autograder.worker.sandbox.supervisor import supervise
 
     level, limits = Level(arguments.level), Limits(arguments.memory_bytes, gpu_bytes=arguments.gpu_bytes)
     readable = default_readable()
-    root.layout_once(readable, tuple(arguments.hidden))
+    mounts.layout_once(readable, tuple(arguments.hidden))
     codecs.lookup("ascii")  # in which the supervisor reads /proc; Python would look for it after the fork
-    filters.program(private_root=level is Level.NAMESPACES)  # compiled once, kept for every fork
+    seccomp.program(private_root=level is Level.NAMESPACES)  # compiled once, kept for every fork
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors are reaped by the kernel
     listener.send(READY)
     copies: dict[bytes, socket.socket] = {}
@@ -183,7 +183,7 @@ def _copy_without(
 ) -> socket.socket:
     """Fork a parent from which something is taken away, and return the socket that it takes jobs from."""
     from autograder.protocol.without import Without
-    from autograder.worker import kernel
+    from autograder.worker.sandbox import syscalls
     from autograder.worker.without import take_away, unreadable
 
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -195,7 +195,7 @@ def _copy_without(
         without = Without.from_json(lacking)
         arguments.hidden = [*arguments.hidden, *unreadable(without)]
         take_away(without)
-        kernel.collapse_memory()
+        syscalls.collapse_memory()
         _serve(there, arguments)
     there.close()
     if here.recv(16) != READY:

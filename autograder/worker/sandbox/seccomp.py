@@ -13,7 +13,7 @@ import os
 import socket
 from functools import lru_cache
 
-from autograder.worker import kernel
+from autograder.worker.sandbox import syscalls
 
 try:
     import pyseccomp
@@ -70,14 +70,14 @@ _FCHMODAT2 = 452
 _FIRST_NEW, _LAST_NEW, _NEW_ALLOWED = 442, 511, frozenset({449, _FCHMODAT2, 453, 454, 455, 456, 462})
 
 _NAMESPACE_FLAGS = (
-    kernel.CLONE_NEWNS,
-    kernel.CLONE_NEWCGROUP,
-    kernel.CLONE_NEWUTS,
-    kernel.CLONE_NEWIPC,
-    kernel.CLONE_NEWUSER,
-    kernel.CLONE_NEWPID,
-    kernel.CLONE_NEWNET,
-    kernel.CLONE_NEWTIME,
+    syscalls.CLONE_NEWNS,
+    syscalls.CLONE_NEWCGROUP,
+    syscalls.CLONE_NEWUTS,
+    syscalls.CLONE_NEWIPC,
+    syscalls.CLONE_NEWUSER,
+    syscalls.CLONE_NEWPID,
+    syscalls.CLONE_NEWNET,
+    syscalls.CLONE_NEWTIME,
 )
 _PR_SET_PTRACER, _PR_SET_SECCOMP = 0x59616D61, 22
 _F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
@@ -103,7 +103,7 @@ def program(*, private_root: bool) -> bytes:
     for name in ("socket", "socketpair"):
         rules.deny(name, rules.differs(0, socket.AF_UNIX))
     # What would take the worker out of its supervisor's sight, or let another process look in.
-    for option in (kernel.PR_SET_PDEATHSIG, kernel.PR_SET_DUMPABLE, _PR_SET_PTRACER, _PR_SET_SECCOMP):
+    for option in (syscalls.PR_SET_PDEATHSIG, syscalls.PR_SET_DUMPABLE, _PR_SET_PTRACER, _PR_SET_SECCOMP):
         rules.deny("prctl", rules.equals(0, option))
     # Signals by way of a descriptor's owner; characters pushed into a terminal.
     for command in (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX):
@@ -148,7 +148,7 @@ def _install(code: bytes) -> None:
     loaded = Program(len(code) // 8, code)
     number = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, "seccomp")
     # SPEC_ALLOW: older kernels otherwise slow every indirect branch of torch down for the filter's sake.
-    kernel.syscall("seccomp", number, _SET_MODE_FILTER, _SPEC_ALLOW, ctypes.byref(loaded))
+    syscalls.syscall("seccomp", number, _SET_MODE_FILTER, _SPEC_ALLOW, ctypes.byref(loaded))
 
 
 class _Rules:

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from autograder.worker import filters, gpus, kernel, root
-from autograder.worker.limits import Identity, Level, Limits, Refused
+from autograder.worker.sandbox import gpu_nodes, mounts, seccomp, syscalls
+from autograder.worker.sandbox.limits import Identity, Level, Limits, Refused
 
 try:
     import sandlock
@@ -34,7 +34,7 @@ _KEPT_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
     "PYTHONHASHSEED",
-    *gpus.KEPT_VARIABLES,
+    *gpu_nodes.KEPT_VARIABLES,
 )
 
 
@@ -53,11 +53,11 @@ def hold(level: Level) -> Identity | None:
         return slot
     if slot is not None:
         try:
-            kernel.unshare(kernel.CLONE_NEWPID)
+            syscalls.unshare(syscalls.CLONE_NEWPID)
             return slot
         except PermissionError:  # root without CAP_SYS_ADMIN, as in a container: as anybody else
             pass
-    return _own_user_namespace(kernel.CLONE_NEWPID)
+    return _own_user_namespace(syscalls.CLONE_NEWPID)
 
 
 def _slot() -> Identity | None:
@@ -73,7 +73,7 @@ def _slot() -> Identity | None:
 
 def _own_user_namespace(more: int) -> Identity:
     uid, gid = os.geteuid(), os.getegid()
-    kernel.unshare(kernel.CLONE_NEWUSER | more)
+    syscalls.unshare(syscalls.CLONE_NEWUSER | more)
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{_INSIDE} {uid} 1"),
@@ -99,28 +99,28 @@ def enter(
     `scratch` is the folder to write in where there is no private root; `death_signal` is what the
     worker gets when its supervisor dies.
     """
-    devices = gpus.device_files() if limits.gpu_bytes else ()
+    devices = gpu_nodes.device_files() if limits.gpu_bytes else ()
     try:
         if level is Level.NAMESPACES:
-            others = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
-            kernel.unshare(others | kernel.CLONE_NEWCGROUP)
-            root.build(readable, hidden, scratch_bytes=limits.scratch_bytes, devices=devices)
+            others = syscalls.CLONE_NEWNET | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS
+            syscalls.unshare(others | syscalls.CLONE_NEWNS | syscalls.CLONE_NEWCGROUP)
+            mounts.build(readable, hidden, scratch_bytes=limits.scratch_bytes, devices=devices)
         importlib.machinery.PathFinder.find_spec("a_name_nobody_has")  # Landlock may forbid listing later
         home = "/tmp" if level is Level.NAMESPACES or scratch is None else scratch
         os.chdir(home)
         os.umask(0o022)
         _clean_environment(home)
         if devices:  # a cache of compiled kernels would fill the scratch folder
-            os.environ.update({gpus.MEMORY_VARIABLE: str(limits.gpu_bytes), "CUDA_CACHE_DISABLE": "1"})
+            os.environ.update({gpu_nodes.MEMORY_VARIABLE: str(limits.gpu_bytes), "CUDA_CACHE_DISABLE": "1"})
         set_limits(limits, _process_limit(limits, level, identity), reserving=bool(devices))
         become(identity)
         if level is not Level.NONE:
             _landlock(level, readable, hidden, home, devices)
         # After the last change of user, which clears both; before seccomp, which forbids both.
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, death_signal)
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, death_signal)
         if level is not Level.NONE:
-            filters.load(private_root=level is Level.NAMESPACES)
+            seccomp.load(private_root=level is Level.NAMESPACES)
             _check(level, identity)
     except Exception as error:
         raise Refused(f"confinement failed at level {level}: {error}") from error
@@ -136,7 +136,7 @@ def _clean_environment(home: str) -> None:
         fields = file.read().rpartition(")")[2].split()
     start, end = int(fields[47]), int(fields[48])  # env_start, env_end: fields 50 and 51 of proc_pid_stat(5)
     if start:
-        kernel.erase(start, end - start)
+        syscalls.erase(start, end - start)
 
 
 def _process_limit(limits: Limits, level: Level, identity: Identity | None) -> int:
@@ -193,14 +193,14 @@ def set_limits(limits: Limits, processes: int, *, reserving: bool = False) -> No
 def become(identity: Identity | None) -> None:
     if identity is not None:
         if not identity.own_user_namespace:
-            kernel.drop_bounding_set()
+            syscalls.drop_bounding_set()
             os.setgroups([])
             os.setresgid(identity.gid, identity.gid, identity.gid)
             os.setresuid(identity.uid, identity.uid, identity.uid)
         else:
-            kernel.drop_bounding_set()
-    kernel.drop_capabilities()
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+            syscalls.drop_bounding_set()
+    syscalls.drop_capabilities()
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
 
 
 def _landlock(
@@ -221,7 +221,7 @@ def _landlock(
                 " install Python where every user may read it, or allow user namespaces"
             )
     own = ["/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/dev/full", "/dev/random", "/dev/urandom"]
-    own += gpus.DRIVER_FILES if devices else ()
+    own += gpu_nodes.DRIVER_FILES if devices else ()
     restrict_files(
         [path for path in (*_visible(readable, hidden), *own) if os.path.exists(path)],
         [home, "/dev/null", *devices],
@@ -243,7 +243,7 @@ def _visible(readable: Sequence[str], hidden: Sequence[str]) -> list[str]:
 
     Landlock only ever adds rights below a path, so what is to stay hidden must not be below one.
     """
-    _, places = root.layout_once(tuple(readable), tuple(hidden))
+    _, places = mounts.layout_once(tuple(readable), tuple(hidden))
     masked = [path for path, shown in places.items() if not shown]
     found: list[str] = []
     pending = [path for path, shown in places.items() if shown]

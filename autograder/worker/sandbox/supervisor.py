@@ -19,8 +19,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import NoReturn
 
-from autograder.worker import enter, kernel, tree
-from autograder.worker.limits import Identity, Level, Limits, Refused
+from autograder.worker.sandbox import apply, process_tree, syscalls
+from autograder.worker.sandbox.limits import Identity, Level, Limits, Refused
 
 _CONFINED = b"confined"
 _POLL_MILLISECONDS = 50
@@ -86,13 +86,13 @@ class _Supervisor:
     ) -> NoReturn:
         self._settle(data_fd)
         try:
-            inherited = tree.private_bytes(os.getpid())
-            identity = enter.hold(self._level)
+            inherited = process_tree.private_bytes(os.getpid())
+            identity = apply.hold(self._level)
             self._make_scratch(identity)
         except (Refused, OSError) as error:
             self._finish(Exit("refused", 0, f"confinement failed at level {self._level}: {error}", 0, 0.0))
-        kernel.prctl(
-            kernel.PR_SET_DUMPABLE, 0
+        syscalls.prctl(
+            syscalls.PR_SET_DUMPABLE, 0
         )  # after uid_map is written: a worker of the same user cannot look in
         report, reporting = os.pipe()
         pid = os.fork()
@@ -106,7 +106,7 @@ class _Supervisor:
 
     def give_up(self, error: BaseException) -> NoReturn:
         """An error of the supervisor's own: nothing survives it either."""
-        tree.kill_descendants(os.getpid())
+        process_tree.kill_descendants(os.getpid())
         self._finish(Exit("killed", 0, f"the supervisor failed: {error!r}", self._peak, 0.0))
 
     def _settle(self, data_fd: int) -> None:
@@ -120,8 +120,8 @@ class _Supervisor:
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, self._on_orphaned)
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
-        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGTERM)
+        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
@@ -155,7 +155,7 @@ class _Supervisor:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             _close_all_but(0, 1, 2, data_fd, reporting)
             os.set_inheritable(data_fd, False)
-            enter.enter(
+            apply.enter(
                 self._level,
                 self._limits,
                 identity,
@@ -203,9 +203,11 @@ class _Supervisor:
                 return "killed", f"more than {self._limits.scratch_bytes >> 20} MiB of files"
             pause = _HASTY_MILLISECONDS if 2 * self._peak > self._limits.host_bytes else _POLL_MILLISECONDS
 
-    def _look(self, pid: int, inherited: int) -> tree.Usage:
+    def _look(self, pid: int, inherited: int) -> process_tree.Usage:
         # The supervisor has no child but the worker, and orphans come back to it.
-        used = tree.usage(tree.descendants(os.getpid()), inherited=inherited, limit=self._limits.host_bytes)
+        used = process_tree.usage(
+            process_tree.descendants(os.getpid()), inherited=inherited, limit=self._limits.host_bytes
+        )
         self._peak = max(self._peak, used.memory_bytes)
         return used
 
@@ -213,7 +215,7 @@ class _Supervisor:
         """What the worker's files on disk take up, those without a name too; 0 without a scratch folder."""
         if self._scratch is None:
             return 0
-        removed = tree.removed_bytes(tree.descendants(os.getpid()), self._scratch)
+        removed = process_tree.removed_bytes(process_tree.descendants(os.getpid()), self._scratch)
         return _folder_bytes(self._scratch) + removed
 
     def _read_control(self) -> str:
@@ -235,7 +237,7 @@ class _Supervisor:
         if reason is not None:
             os.kill(pid, signal.SIGKILL)  # pid 1 of a namespace takes everybody with it
         _, status = os.waitpid(pid, 0)
-        left = tree.kill_descendants(os.getpid())
+        left = process_tree.kill_descendants(os.getpid())
         spent = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_seconds = spent.ru_utime + spent.ru_stime
         code = os.waitstatus_to_exitcode(status)
@@ -266,7 +268,7 @@ class _Supervisor:
         if self._scratch is not None:
             # A student may have made it deep or unreadable; these tools follow no links and know no depth.
             tidy = 'chmod -R u+rwX "$0" 2>/dev/null; rm -rf -- "$0"'
-            kernel.prctl(kernel.PR_SET_PDEATHSIG, 0)  # this much is still to do if the parent goes now
+            syscalls.prctl(syscalls.PR_SET_PDEATHSIG, 0)  # this much is still to do if the parent goes now
             if shell := shutil.which("sh", path="/bin:/usr/bin"):
                 os.execve(shell, ["sh", "-c", tidy, self._scratch], {"PATH": "/usr/bin:/bin"})
         os._exit(0)

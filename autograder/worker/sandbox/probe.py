@@ -16,8 +16,8 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 
-from autograder.worker import enter, filters, kernel, root
-from autograder.worker.limits import Layer, Level, Limits, Refused
+from autograder.worker.sandbox import apply, mounts, seccomp, syscalls
+from autograder.worker.sandbox.limits import Layer, Level, Limits, Refused
 
 __all__ = ["Layer", "Level", "Limits", "Refused", "best_level", "default_readable", "probe"]
 
@@ -77,7 +77,7 @@ def _try(name: str, attempt: Callable[[], str], remedy: str) -> Layer:
 
 
 def _probe_user() -> str:
-    identity = enter.hold(Level.NAMESPACES)
+    identity = apply.hold(Level.NAMESPACES)
     assert identity is not None
     if identity.own_user_namespace:
         return "unprivileged user namespaces are allowed"
@@ -86,7 +86,7 @@ def _probe_user() -> str:
 
 def _in_pid_1(attempt: Callable[[], str]) -> str:
     """`attempt` as pid 1 of fresh namespaces, as a worker would run it."""
-    enter.hold(Level.NAMESPACES)
+    apply.hold(Level.NAMESPACES)
     layer = _try("inner", attempt, "")
     if not layer.holds:
         raise Refused(layer.detail)
@@ -104,8 +104,8 @@ def _probe_pid() -> str:
 
 def _probe_mount() -> str:
     def attempt() -> str:
-        kernel.unshare(kernel.CLONE_NEWNS)
-        root.build(default_readable(), (), scratch_bytes=1 << 20)
+        syscalls.unshare(syscalls.CLONE_NEWNS)
+        mounts.build(default_readable(), (), scratch_bytes=1 << 20)
         if left := {"home", "root", "sys", "var", "boot"} & {
             name for name in os.listdir("/") if _opens(f"/{name}")
         }:
@@ -124,7 +124,7 @@ def _opens(folder: str) -> bool:
 
 def _probe_network() -> str:
     def attempt() -> str:
-        kernel.unshare(kernel.CLONE_NEWNET)
+        syscalls.unshare(syscalls.CLONE_NEWNET)
         names = [name for _, name in socket.if_nameindex()]
         with socket.socket() as client:
             client.settimeout(1)
@@ -138,7 +138,7 @@ def _probe_network() -> str:
 def _probe_ipc() -> str:
     def attempt() -> str:
         before = os.stat("/proc/self/ns/ipc").st_ino
-        kernel.unshare(kernel.CLONE_NEWIPC)
+        syscalls.unshare(syscalls.CLONE_NEWIPC)
         if os.stat("/proc/self/ns/ipc").st_ino == before:
             raise Refused("the ipc namespace did not change")
         return "queues and segments of its own"
@@ -149,8 +149,8 @@ def _probe_ipc() -> str:
 def _probe_user_drop() -> str:
     if os.geteuid() != 0:
         return f"already an ordinary user ({os.geteuid()})"
-    identity = enter.hold(Level.LANDLOCK)
-    enter.become(identity)
+    identity = apply.hold(Level.LANDLOCK)
+    apply.become(identity)
     try:
         os.setuid(0)
     except PermissionError:
@@ -159,11 +159,11 @@ def _probe_user_drop() -> str:
 
 
 def _probe_landlock() -> str:
-    if (abi := enter.landlock_abi()) < 3:
+    if (abi := apply.landlock_abi()) < 3:
         raise Refused(
-            "sandlock is not installed" if enter.sandlock is None else f"Landlock ABI {abi}, needs 3"
+            "sandlock is not installed" if apply.sandlock is None else f"Landlock ABI {abi}, needs 3"
         )
-    enter.restrict_files(["/usr"], [])
+    apply.restrict_files(["/usr"], [])
     try:
         os.listdir("/etc")
     except PermissionError:
@@ -173,8 +173,8 @@ def _probe_landlock() -> str:
 
 
 def _probe_seccomp() -> str:
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    filters.load(private_root=True)
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+    seccomp.load(private_root=True)
     try:
         socket.socket().close()
     except PermissionError:
@@ -183,7 +183,7 @@ def _probe_seccomp() -> str:
 
 
 def _probe_limits() -> str:
-    enter.set_limits(Limits(), 64)
+    apply.set_limits(Limits(), 64)
     if resource.getrlimit(resource.RLIMIT_NOFILE)[1] > Limits().open_files:
         raise Refused("RLIMIT_NOFILE did not take")
     try:
@@ -194,7 +194,7 @@ def _probe_limits() -> str:
 
 
 def _probe_no_new_privileges() -> str:
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         if "NoNewPrivs:\t1" not in file.read():
             raise Refused("the kernel does not show it")

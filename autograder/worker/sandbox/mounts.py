@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from autograder.worker import kernel
+from autograder.worker.sandbox import syscalls
 
 # No /dev/zero: a shared mapping of it is memory that no resident-set count shows once it is
 # given back with MADV_DONTNEED, and no tmpfs size bounds it.
@@ -32,31 +32,31 @@ def build(
     them appear empty; of two nested paths the deeper one decides. `devices` are device files to have besides
     the four, in the folder /dev: those of a GPU. Raises OSError where the kernel refuses.
     """
-    kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     links, places = layout_once(tuple(readable), tuple(hidden))
-    trees = {path: kernel.clone_tree(path) for path, shown in places.items() if shown}
+    trees = {path: syscalls.clone_tree(path) for path, shown in places.items() if shown}
     folders = {path for path in trees if os.path.isdir(path)}
     nodes = {f"/dev/{name}": f"/dev/{name}" for name in _DEVICES}
     nodes |= {f"/dev/{os.path.basename(path)}": path for path in devices}
-    opened = {target: kernel.clone_tree(path, device=True) for target, path in nodes.items()}
+    opened = {target: syscalls.clone_tree(path, device=True) for target, path in nodes.items()}
 
-    quiet = kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount("root", _STAGE, "tmpfs", quiet, f"size=1m,nr_inodes={_INODES},mode=755")
+    quiet = syscalls.MS_NOSUID | syscalls.MS_NODEV
+    syscalls.mount("root", _STAGE, "tmpfs", quiet, f"size=1m,nr_inodes={_INODES},mode=755")
     for scratch in ("/tmp", "/dev/shm"):
         _mountpoint(_STAGE + scratch, folder=True)
         options = f"size={scratch_bytes},nr_inodes={_INODES},mode=1777"
-        kernel.mount("scratch", _STAGE + scratch, "tmpfs", quiet | kernel.MS_NOEXEC, options)
+        syscalls.mount("scratch", _STAGE + scratch, "tmpfs", quiet | syscalls.MS_NOEXEC, options)
     _mountpoint(_STAGE + _NOTHING, folder=False)
     for path, shown in places.items():  # after /tmp, where a readable folder may lie
         target = _STAGE + path
         if not shown and os.path.isdir(target):
-            kernel.mount("hidden", target, "tmpfs", quiet, "size=64k,nr_inodes=64,mode=755")
+            syscalls.mount("hidden", target, "tmpfs", quiet, "size=64k,nr_inodes=64,mode=755")
             continue
         if not shown:
-            kernel.attach(kernel.clone_tree(_STAGE + _NOTHING), target)
+            syscalls.attach(syscalls.clone_tree(_STAGE + _NOTHING), target)
             continue
         _mountpoint(target, folder=path in folders)
-        kernel.attach(trees[path], target)
+        syscalls.attach(trees[path], target)
     os.unlink(_STAGE + _NOTHING)
     for path, shown in places.items():
         if not shown:
@@ -68,13 +68,13 @@ def build(
 
     for target, tree in opened.items():
         _mountpoint(_STAGE + target, folder=False)
-        kernel.attach(tree, _STAGE + target)
+        syscalls.attach(tree, _STAGE + target)
     os.symlink("/proc/self/fd", _STAGE + "/dev/fd")
     _mountpoint(_STAGE + "/proc", folder=True)
     # The driver's library reads /proc/driver/nvidia and /proc/devices. All that is not of processes comes
     # with them; it tells of the machine and nothing of others.
     _fresh_proc(_STAGE + "/proc", whole=bool(devices))
-    kernel.change_root(_STAGE)
+    syscalls.change_root(_STAGE)
     _freeze("/")
 
 
@@ -151,15 +151,17 @@ def _mountpoint(path: str, *, folder: bool) -> None:
 
 def _fresh_proc(path: str, *, whole: bool) -> None:
     """A /proc of this pid namespace: unless `whole`, processes only, where the kernel can (5.8 and on)."""
-    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    flags = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
     try:
-        kernel.mount("proc", path, "proc", flags, "" if whole else "subset=pid")
+        syscalls.mount("proc", path, "proc", flags, "" if whole else "subset=pid")
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        kernel.mount("proc", path, "proc", flags)
+        syscalls.mount("proc", path, "proc", flags)
 
 
 def _freeze(path: str) -> None:
-    flags = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount("none", path, None, flags)
+    flags = (
+        syscalls.MS_REMOUNT | syscalls.MS_BIND | syscalls.MS_RDONLY | syscalls.MS_NOSUID | syscalls.MS_NODEV
+    )
+    syscalls.mount("none", path, None, flags)
