@@ -20,8 +20,8 @@ from autograder.checking import (
 )
 from autograder.protocol.looks import WAYS
 from autograder.reporting.card import card_html, card_text
-from autograder.worker.looks import altered
 from autograder.worker.objects import Objects
+from autograder.worker.tracing.looks import altered
 from tests.devices import inputs_of, namespace_of
 from tests.devices.everything import RIGHT
 from tests.devices.looks import FREE

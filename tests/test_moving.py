@@ -11,9 +11,9 @@ from torch import nn
 
 from autograder.checking.submission import Submission
 from autograder.protocol.without import Without
-from autograder.worker.kernel_log import KernelLog
-from autograder.worker.moving import convert, load
+from autograder.worker.devices.modules import convert, load
 from autograder.worker.objects import Objects
+from autograder.worker.tracing.kernels import KernelLog
 
 
 class Holding(nn.Module):

@@ -4,14 +4,14 @@ import torch
 
 from autograder.checking import Submission
 from autograder.worker.objects import Objects
-from autograder.worker.pretend import PretendDevice
+from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import failures, inputs_of, namespace_of
 from tests.devices.writing import calls, makes
 
 
 def test_torch_has_its_own_names_again():
     before = torch.cuda, torch.accelerator, torch.Tensor.record_stream
-    with PretendDevice():
+    with SimulatedDevice():
         assert torch.cuda is not before[0]
         assert torch.cuda.Stream is before[0].Stream  # this file is no student's
     assert (torch.cuda, torch.accelerator, torch.Tensor.record_stream) == before

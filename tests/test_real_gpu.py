@@ -15,8 +15,8 @@ from autograder.grading.gpu import require_gpu
 from autograder.grading.warm import RunLimits, WarmParent
 from autograder.worker import places
 from autograder.worker.objects import Objects
-from autograder.worker.pretend import PretendDevice
 from autograder.worker.sandbox import gpu_nodes
+from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import Case, D, H, inputs_of, namespace_of
 from tests.devices.correct import lstm
 from tests.devices.everything import RIGHT, WRONG
@@ -34,7 +34,7 @@ def real(monkeypatch):
     told = SimpleNamespace(made=[], full=(9, 9, 9, 9), raises=None, off_by=0.0)
     seeding = torch.default_generator.manual_seed
 
-    class InItsPlace(PretendDevice):
+    class InItsPlace(SimulatedDevice):
         def __init__(self, device, origins, otherwise, *, cudnn):
             super().__init__(origins, {}, otherwise)
             told.made.append(cudnn)

@@ -1,7 +1,7 @@
 """What a check may expect of a call on another device, and the words when it is not so.
 
-On machines without a GPU the worker pretends one (worker/pretend.py). Values, shapes and dtypes are judged
-here; where things ended up and what was seen on the way is the student's process's word.
+On machines without a GPU the worker simulates one (worker/simulated/device.py). Values, shapes and dtypes
+are judged here; where things ended up and what was seen on the way is the student's process's word.
 """
 
 from __future__ import annotations

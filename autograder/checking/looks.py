@@ -1,8 +1,8 @@
 """The one rule for looking at numbers: what is returned may not depend on it, and then it costs nothing.
 
 A call that looked (`print`, `assert`, `.item()`, `.tolist()`, `.cpu()`, `if`) is made again, and its looks
-are answered otherwise (worker/looks.py). Where it then returns something else, or cannot go on, numbers that
-Python has read are a part of the result. A guard that raises has done what guards are for.
+are answered otherwise (worker/tracing/looks.py). Where it then returns something else, or cannot go on,
+numbers that Python has read are a part of the result. A guard that raises has done what guards are for.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tens
 
 
 REPLACED = """
-from autograder.worker.inside import parameters_of
+from autograder.worker.tracing.module_contents import parameters_of
 
 
 class Replaced:

@@ -25,14 +25,21 @@ from autograder.protocol.values import Opaque, Ref, map_tree, tensors_in, tree_l
 from autograder.worker.calls.left import Left, Marks
 from autograder.worker.calls.limit import Late, Limit
 from autograder.worker.calls.printed import Printed
+from autograder.worker.devices.modules import assembled, convert, load
 from autograder.worker.eager import as_plain_python
-from autograder.worker.inside import address_of, asks_for_gradients, clone, detach, modules_of, parameters_of
-from autograder.worker.kernel_log import CallLog, KernelLog
-from autograder.worker.looks import ForNumpy, Otherwise
-from autograder.worker.moving import assembled, convert, load
-from autograder.worker.origins import describe_exception
 from autograder.worker.places import place
-from autograder.worker.slopes import gradients_of
+from autograder.worker.tracing.gradients import gradients_of
+from autograder.worker.tracing.kernels import CallLog, KernelLog
+from autograder.worker.tracing.looks import ForNumpy, Otherwise
+from autograder.worker.tracing.module_contents import (
+    address_of,
+    asks_for_gradients,
+    clone,
+    detach,
+    modules_of,
+    parameters_of,
+)
+from autograder.worker.tracing.provenance import describe_exception
 
 _DTYPES = frozenset(DTYPES.values())
 _PLAIN = frozenset({type(None), bool, int, float, str})

@@ -69,8 +69,8 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
     from autograder.protocol import stream
     from autograder.worker import shell
     from autograder.worker.eager import compile_nothing
-    from autograder.worker.kernel_log import KernelLog
     from autograder.worker.objects import Objects
+    from autograder.worker.tracing.kernels import KernelLog
 
     torch.set_num_threads(1)
     compile_nothing()

@@ -28,18 +28,19 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from autograder.protocol.values import map_tree, tensors_in, tree_leaves
-from autograder.worker.autocast import GpuAutocast
-from autograder.worker.cpu import Cpu
-from autograder.worker.cuda import Cuda
-from autograder.worker.dtypes import CoarserLog, DtypeLog
-from autograder.worker.inside import asks_for_gradients, parameters_of
-from autograder.worker.looks import Otherwise
-from autograder.worker.machine import Machine
-from autograder.worker.moving import load, move
-from autograder.worker.origins import Origins, describe_exception
-from autograder.worker.pretend import DEVICE, Pretend, PretendDevice
-from autograder.worker.slopes import gradients_of
-from autograder.worker.watching import unwatched
+from autograder.worker.devices.autocast import GpuAutocast
+from autograder.worker.devices.base import Device
+from autograder.worker.devices.cpu import Cpu
+from autograder.worker.devices.cuda import Cuda
+from autograder.worker.devices.modules import load, move
+from autograder.worker.simulated.device import SimulatedDevice
+from autograder.worker.simulated.tensor import DEVICE, SimulatedTensor
+from autograder.worker.tracing.dtypes import CoarserLog, DtypeLog
+from autograder.worker.tracing.gradients import gradients_of
+from autograder.worker.tracing.looks import Otherwise
+from autograder.worker.tracing.modes import unwatched
+from autograder.worker.tracing.module_contents import asks_for_gradients, parameters_of
+from autograder.worker.tracing.provenance import Origins, describe_exception
 
 if TYPE_CHECKING:
     from autograder.worker.objects import Objects
@@ -92,7 +93,7 @@ def _same_defaults() -> Iterator[None]:
 
 def _machine(
     request: dict[str, Any], origins: Origins, names: dict[str, Any], otherwise: Otherwise | None
-) -> Machine:
+) -> Device:
     name = request.get("device", "cpu")
     if name == "cpu":
         match request.get("trace"), request.get("dtype"):
@@ -102,7 +103,7 @@ def _machine(
                 return Cpu(DtypeLog(origins, dtype))
         return Cpu(None, otherwise)
     if name == "pretend":
-        return PretendDevice(origins, names, otherwise)
+        return SimulatedDevice(origins, names, otherwise)
     return Cuda(torch.device(name), origins, otherwise, cudnn=request.get("cudnn", True))
 
 
@@ -110,7 +111,7 @@ def _made_and_called(
     objects: Objects,
     request: dict[str, Any],
     given: tuple[tuple[Any, ...], dict[str, Any]],
-    machine: Machine,
+    machine: Device,
     origins: Origins,
     answer: dict[str, Any],
 ) -> dict[str, Any]:
@@ -175,7 +176,7 @@ def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
     return [(name, tensor) for name, tensor in named if not is_lazy(tensor)]
 
 
-def _given(value: Any, machine: Machine, leaves: list[torch.Tensor], backward: int | None) -> Any:
+def _given(value: Any, machine: Device, leaves: list[torch.Tensor], backward: int | None) -> Any:
     """An argument as the student gets it: there, and one step into the graph if gradients are wanted."""
     if not isinstance(value, torch.Tensor):
         return value
@@ -190,7 +191,7 @@ def _gradients(
     modules: Sequence[nn.Module],
     leaves: Sequence[torch.Tensor],
     tensors: Sequence[torch.Tensor],
-    machine: Machine,
+    machine: Device,
     seed: int,
 ) -> dict[str, Any]:
     """Gradients under weights drawn from the seed, by input in order and by parameter, and where they are."""
@@ -221,7 +222,7 @@ def _gradients(
 
 
 def _device_of(tensor: torch.Tensor) -> torch.device:
-    return DEVICE if isinstance(tensor, Pretend) else tensor.device
+    return DEVICE if isinstance(tensor, SimulatedTensor) else tensor.device
 
 
 def _place_of(tensor: torch.Tensor) -> str:
@@ -230,7 +231,7 @@ def _place_of(tensor: torch.Tensor) -> str:
 
 def _plainly(value: Any) -> Any:
     """The same nested value with the CPU tensors that tensors of the pretend device carry."""
-    if isinstance(value, Pretend):
+    if isinstance(value, SimulatedTensor):
         return value.numbers
     if isinstance(value, dict):
         return {key: _plainly(item) for key, item in value.items()}

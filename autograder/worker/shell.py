@@ -24,8 +24,8 @@ from autograder.protocol.stream import Stream, WireClosed
 from autograder.protocol.tensors import WireError
 from autograder.worker.likeness import look_like_a_kernel, see_new_modules
 from autograder.worker.objects import Objects
-from autograder.worker.origins import describe_exception
 from autograder.worker.programs import WithoutPrograms
+from autograder.worker.tracing.provenance import describe_exception
 from autograder.worker.without import met
 
 MAX_TEXT = 100_000

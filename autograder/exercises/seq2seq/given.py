@@ -21,7 +21,7 @@ def labelled(kind, label, state, *args):
 """One of torch's modules and nothing else, whose parameters are told apart from another's by a first name."""
 
 HISTORY = """
-from autograder.worker.inside import asks_for_gradients
+from autograder.worker.tracing.module_contents import asks_for_gradients
 
 
 class History(nn.Module):

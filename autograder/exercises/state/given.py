@@ -16,7 +16,7 @@ STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
 """How a pair of states is named and shaped in messages."""
 
 PROBES = """
-from autograder.worker.inside import asks_for_gradients
+from autograder.worker.tracing.module_contents import asks_for_gradients
 
 
 def looking():

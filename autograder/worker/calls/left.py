@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 from autograder.worker.calls.printed import Printed
-from autograder.worker.inside import asks_for_gradients, equal, modules_of, parameters_of
-from autograder.worker.watching import unwatched
+from autograder.worker.tracing.modes import unwatched
+from autograder.worker.tracing.module_contents import asks_for_gradients, equal, modules_of, parameters_of
 
 
 class Left:

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from autograder.worker.origins import is_student_file, line_of
+from autograder.worker.tracing.provenance import is_student_file, line_of
 
 CALL_SECONDS = 20.0
 """The seconds that one call may take in a notebook: over fifty times what the slowest right answer takes."""

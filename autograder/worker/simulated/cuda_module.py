@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.worker.origins import is_student_file
-from autograder.worker.pretend import DEVICE, LABEL, Pretend
+from autograder.worker.simulated.tensor import DEVICE, LABEL, SimulatedTensor
+from autograder.worker.tracing.provenance import is_student_file
 
 if TYPE_CHECKING:
-    from autograder.worker.pretend import PretendDevice
+    from autograder.worker.simulated.ledger import Ledger
 
 _NOTHING = (
     "synchronize", "empty_cache", "ipc_collect", "manual_seed", "manual_seed_all", "seed", "seed_all", "init",
@@ -75,7 +75,7 @@ class _Stream:
 
 
 @contextmanager
-def cuda_of(gpu: PretendDevice) -> Iterator[None]:
+def cuda_of(gpu: Ledger) -> Iterator[None]:
     """While this lasts `torch.cuda` speaks of the pretend device."""
     patched: Any = torch
     cuda, accelerator = torch.cuda, torch.accelerator
@@ -111,7 +111,7 @@ def cuda_of(gpu: PretendDevice) -> Iterator[None]:
         "nvtx": SimpleNamespace(range_push=nothing, range_pop=nothing, mark=nothing),
         "is_available": is_available,
         "device": entered,
-        "device_of": lambda tensor: entered(DEVICE if isinstance(tensor, Pretend) else None),
+        "device_of": lambda tensor: entered(DEVICE if isinstance(tensor, SimulatedTensor) else None),
         "device_count": lambda: (DEVICE.index or 0) + 1,
         "current_device": lambda: (DEVICE.index or 0) if gpu.current else 0,
         "is_bf16_supported": lambda *args: True,

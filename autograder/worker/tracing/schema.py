@@ -11,7 +11,7 @@ _SHAPE_ONLY = ("new_", "zeros_like", "ones_like", "full_like", "empty_like", "ra
 _RESHAPED = ("unsqueeze_", "squeeze_", "transpose_", "t_", "swapaxes_", "swapdims_", "as_strided_", "resize_")
 
 
-class Form:
+class OpSchema:
     """One kernel's schema, read once."""
 
     def __init__(self, func: Any) -> None:
@@ -35,6 +35,6 @@ class Form:
 
 
 @cache
-def form_of(func: Any) -> Form:
+def schema_of(func: Any) -> OpSchema:
     """What is known of a kernel's results before it runs."""
-    return Form(func)
+    return OpSchema(func)

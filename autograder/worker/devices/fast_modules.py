@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from autograder.protocol.tensors import DTYPES
-from autograder.worker.watching import unwatched
+from autograder.worker.tracing.modes import unwatched
 
 _REAL = frozenset(dtype for dtype in DTYPES.values() if not dtype.is_complex)
 

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.worker.watching import Events
+from autograder.worker.tracing.modes import Events
 
 
-class Machine:
+class Device:
     """What `place` tells one, and asks of it; one that does not care does nothing."""
 
     device: torch.device

@@ -10,12 +10,12 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from autograder.worker.machine import Machine
-from autograder.worker.plain import fill, gather_weights, is_of, plain_parts
-from autograder.worker.watching import unwatched
+from autograder.worker.devices.base import Device
+from autograder.worker.devices.fast_modules import fill, gather_weights, is_of, plain_parts
+from autograder.worker.tracing.modes import unwatched
 
 
-def move(module: nn.Module, dtype: torch.dtype | None, machine: Machine) -> None:
+def move(module: nn.Module, dtype: torch.dtype | None, machine: Device) -> None:
     """Move a module for good; `None` leaves the dtypes as they are."""
     plain = plain_parts(module)
     if dtype is not None:
@@ -119,7 +119,7 @@ def _hold_back_lazy(module: nn.Module) -> list[tuple[nn.Module, dict[str, Any], 
     return waiting
 
 
-def _move_once_shaped(part: nn.Module, machine: Machine) -> None:
+def _move_once_shaped(part: nn.Module, machine: Device) -> None:
     """Move a lazy module when its first input has shaped it; its own hook, which does that, runs before."""
 
     def shaped(module: nn.Module, args: Any) -> None:

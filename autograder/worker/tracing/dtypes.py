@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from autograder.worker.forms import form_of
-from autograder.worker.origins import Origins, line_of, memory_of, name_of, student_frame
-from autograder.worker.watching import Events, Watching, tensors_of
+from autograder.worker.tracing.modes import Events, Watching, tensors_of
+from autograder.worker.tracing.provenance import Origins, line_of, memory_of, name_of, student_frame
+from autograder.worker.tracing.schema import schema_of
 
 _CAST = torch.ops.aten._to_copy.default
 _EPS = {
@@ -104,7 +104,7 @@ class DtypeLog(CpuLog):
             # A cast makes something new; the rest of an expression is as old as what goes into it.
             kept = [] if func is _CAST else [value for value in floating if value.dtype is made.dtype]
             self._origins.note(made, kept)
-        form = form_of(func)
+        form = schema_of(func)
         if self._rounded is not None and not form.shape_only:
             written = [args[n] if n < len(args) else kwargs.get(name) for n, name in form.written]
             self._follow(func, given, [*tensors_of([made]), *tensors_of(written)], mixed)

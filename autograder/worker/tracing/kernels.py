@@ -6,7 +6,7 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from autograder.worker.watching import Watching
+from autograder.worker.tracing.modes import Watching
 
 
 class KernelLog(Watching):

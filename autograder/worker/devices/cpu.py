@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from autograder.worker.dtypes import CpuLog
-from autograder.worker.looks import ForNumpy, Otherwise, is_guard
-from autograder.worker.machine import Machine
-from autograder.worker.watching import Events
+from autograder.worker.devices.base import Device
+from autograder.worker.tracing.dtypes import CpuLog
+from autograder.worker.tracing.looks import ForNumpy, Otherwise, is_guard
+from autograder.worker.tracing.modes import Events
 
 
-class Cpu(Machine):
+class Cpu(Device):
     """Where everything is anyway. A log, if there is one, writes down what leaves a dtype."""
 
     device = torch.device("cpu")

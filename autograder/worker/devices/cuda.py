@@ -13,14 +13,14 @@ from typing import Any
 
 import torch
 
-from autograder.worker.looks import ForNumpy, Otherwise
-from autograder.worker.machine import Machine
-from autograder.worker.origins import Origins, line_of, student_frame
+from autograder.worker.devices.base import Device
 from autograder.worker.sandbox.gpu_nodes import MEMORY_VARIABLE
-from autograder.worker.watching import Events
+from autograder.worker.tracing.looks import ForNumpy, Otherwise
+from autograder.worker.tracing.modes import Events
+from autograder.worker.tracing.provenance import Origins, line_of, student_frame
 
 
-class Cuda(Machine):
+class Cuda(Device):
     """One GPU, with values that can be compared: no TF32, and cuDNN on or off.
 
     A device without a number is the last one: what is made on `cuda` is then elsewhere, if there are several.

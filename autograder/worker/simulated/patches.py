@@ -15,10 +15,10 @@ import torch
 from torch import nn
 
 from autograder.protocol.values import tree_leaves
-from autograder.worker.pretend import DEVICE, LABEL, MixedDevices, Pretend
+from autograder.worker.simulated.tensor import DEVICE, LABEL, MixedDevices, SimulatedTensor
 
 if TYPE_CHECKING:
-    from autograder.worker.pretend import PretendDevice
+    from autograder.worker.simulated.ledger import Ledger
 
 _Plain = torch.Generator
 _GENERATORS: Any = type(_Plain)  # torch declares none
@@ -39,7 +39,7 @@ class _There(_Plain):
 
 
 @contextmanager
-def other_names(gpu: PretendDevice, notebook: dict[str, Any]) -> Iterator[None]:
+def other_names(gpu: Ledger, notebook: dict[str, Any]) -> Iterator[None]:
     """While this lasts the names mean the other thing, in torch and in the student's notebook."""
     patched: Any = torch
     init, enter = torch.autocast.__init__, torch.autocast.__enter__
@@ -71,13 +71,17 @@ def other_names(gpu: PretendDevice, notebook: dict[str, Any]) -> Iterator[None]:
             del notebook["type"]
 
 
-def refuse_other_generators(gpu: PretendDevice, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
+def refuse_other_generators(gpu: Ledger, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
     """Stop a draw whose generator is of another device than its numbers, as torch does."""
     generator = kwargs.get("generator")
     if generator is None:
         return
     asked = kwargs.get("device")
-    there = any(isinstance(leaf, Pretend) for leaf in tree_leaves(args)) if asked is None else asked == LABEL
+    there = (
+        any(isinstance(leaf, SimulatedTensor) for leaf in tree_leaves(args))
+        if asked is None
+        else asked == LABEL
+    )
     if isinstance(generator, _There) == there:
         return
     gpu.event("generator", getattr(func, "__name__", ""))
@@ -85,7 +89,7 @@ def refuse_other_generators(gpu: PretendDevice, func: Any, args: Any, kwargs: di
     raise MixedDevices(f"Expected a '{wanted}' device type for generator but found '{found}'")
 
 
-def _generator(gpu: PretendDevice) -> type:
+def _generator(gpu: Ledger) -> type:
     """What makes generators of the pretend device, too."""
 
     class Kind(_GENERATORS):
@@ -106,7 +110,7 @@ def _type() -> type:
 
     class Kind(builtins.type):
         def __call__(cls, value: Any, *more: Any, **named: Any) -> Any:
-            if isinstance(value, Pretend):
+            if isinstance(value, SimulatedTensor):
                 return nn.Parameter if isinstance(value, nn.Parameter) else torch.Tensor
             return builtins.type(value, *more, **named)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.worker.forms import Form
-from autograder.worker.pretend import LABEL, Holds, MixedDevices, Pretend, Root
-from autograder.worker.watching import Watching
+from autograder.worker.simulated.tensor import LABEL, Holds, MixedDevices, Root, SimulatedTensor
+from autograder.worker.tracing.modes import Watching
+from autograder.worker.tracing.schema import OpSchema
 
 if TYPE_CHECKING:
-    from autograder.worker.pretend import PretendDevice
+    from autograder.worker.simulated.ledger import Ledger
 
 aten = torch.ops.aten
 # CUDA takes a single number from the CPU in arithmetic, but not in these.
@@ -57,7 +57,7 @@ _BETWEEN = frozenset((aten.copy_.default, aten._to_copy.default, _PACKED_BACK))
 _NO_TENSORS = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.layout))
 
 
-class Kernel(Form):
+class Kernel(OpSchema):
     """All that is asked about a kernel each time it runs, looked up once."""
 
     def __init__(self, func: Any) -> None:
@@ -80,7 +80,7 @@ def _kernel_of(func: Any) -> Kernel:
 
 
 class Kernels(Watching):
-    def __init__(self, gpu: PretendDevice) -> None:
+    def __init__(self, gpu: Ledger) -> None:
         super().__init__()
         self.gpu = weakref.proxy(gpu)
 
@@ -92,11 +92,11 @@ class Kernels(Watching):
         # `types` are those of the arguments that see kernels themselves, as wrappers do: none is here.
         if not types and (asked is None or asked.type != LABEL.type):
             return self._run_here(kernel, args, kwargs or {})
-        ours: list[Pretend] = []
+        ours: list[SimulatedTensor] = []
         plain: list[torch.Tensor] = []
         inner: list[Any] = []
         for arg in args:
-            if type(arg) is Pretend:  # as `_opened` does, without a call for what most arguments are
+            if type(arg) is SimulatedTensor:  # as `_opened` does, without a call for what most arguments are
                 ours.append(arg)
                 inner.append(arg.numbers)
             else:
@@ -130,7 +130,7 @@ class Kernels(Watching):
                 root.holds = Holds.LENGTHS
         for position, name in kernel.written:
             into = args[position] if position < len(args) else kwargs and kwargs.get(name)
-            if isinstance(into, Pretend):
+            if isinstance(into, SimulatedTensor):
                 into.root.holds = max(into.root.holds, root.holds)
                 if kernel.reshaped:
                     _follow(into)
@@ -151,7 +151,7 @@ class Kernels(Watching):
         kernel: Kernel,
         inner: list[Any],
         named: dict[str, Any],
-        ours: list[Pretend],
+        ours: list[SimulatedTensor],
         plain: list[torch.Tensor],
     ) -> torch.Tensor:
         """Take a tensor from one device to the other."""
@@ -166,11 +166,11 @@ class Kernels(Watching):
         self.gpu.event("copied", "to", plain[0])
         # A module on its way is data; what a student moves was made here, perhaps from lengths.
         holds = Holds.NUMBERS if self.gpu.quiet else Holds.LENGTHS
-        return Pretend(kernel.run(*inner, **named), Root(holds))
+        return SimulatedTensor(kernel.run(*inner, **named), Root(holds))
 
     def _wrapped(self, made: Any, root: Root, *, keep_last: bool = False) -> Any:
         if isinstance(made, torch.Tensor):
-            return Pretend(made, root)
+            return SimulatedTensor(made, root)
         if isinstance(made, (list, tuple)):
             wrapped = [self._wrapped(item, root) for item in made]
             if keep_last:  # the sizes of the steps and the lengths of sequences stay on the CPU
@@ -182,35 +182,35 @@ class Kernels(Watching):
         """Stop where CUDA would stop, because tensors lie on several devices."""
         operation = kernel.operation
         if kernel.packing:
-            if isinstance(args[1], Pretend):
+            if isinstance(args[1], SimulatedTensor):
                 self.gpu.event("mixed", operation)
                 raise MixedDevices(
                     "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:7 Long tensor"
                 )
-            if not isinstance(args[0], Pretend):
+            if not isinstance(args[0], SimulatedTensor):
                 raise self.gpu.mixed(operation, args[0])
             return
         if not plain or kernel.between:
             return
         if kernel.indexing:
-            if not isinstance(args[0], Pretend):
+            if not isinstance(args[0], SimulatedTensor):
                 raise self.gpu.mixed(operation, args[0], " (indices should be where the indexed tensor is)")
             strays = [value for value in args[2:3] if any(value is other for other in plain)]
         else:
             strays = plain
         strays = [value for value in strays if value.dim() > 0 or kernel.strict]
         into = args[0] if kernel.written and args else None
-        if isinstance(into, torch.Tensor) and not isinstance(into, Pretend):
+        if isinstance(into, torch.Tensor) and not isinstance(into, SimulatedTensor):
             strays = [into]
         if strays:
             raise self.gpu.mixed(operation, strays[0])
 
 
-def _opened(value: Any, ours: list[Pretend], plain: list[torch.Tensor]) -> Any:
+def _opened(value: Any, ours: list[SimulatedTensor], plain: list[torch.Tensor]) -> Any:
     """The argument as the CPU takes it; its tensors are added to the lists of those there and those here."""
     # No closure: one that calls itself keeps the tensors until Python looks for cycles, and torch then
     # refuses to swap a parameter of which a view is still alive.
-    if isinstance(value, Pretend):
+    if isinstance(value, SimulatedTensor):
         ours.append(value)
         return value.numbers
     if isinstance(value, torch.Tensor):
@@ -225,7 +225,7 @@ def operation_of(func: Any) -> str:
     return str(func._schema.name).removeprefix("aten::")
 
 
-def _most(tensors: list[Pretend]) -> Holds:
+def _most(tensors: list[SimulatedTensor]) -> Holds:
     most = Holds.LENGTHS
     for tensor in tensors:
         holds = tensor.root.holds
@@ -240,7 +240,7 @@ def _counts(made: Any) -> bool:
     return isinstance(made, torch.Tensor) and made.dtype in (torch.int64, torch.int32)
 
 
-def _shaping(func: Any, args: tuple[Any, ...]) -> list[Pretend]:
+def _shaping(func: Any, args: tuple[Any, ...]) -> list[SimulatedTensor]:
     """The arguments whose numbers say how large the result is."""
     if func in _INDEXING:
         if _fills(args):
@@ -248,7 +248,7 @@ def _shaping(func: Any, args: tuple[Any, ...]) -> list[Pretend]:
         asked = [index for index in args[1] if index is not None and index.dtype in (torch.bool, torch.uint8)]
     else:
         asked = [args[position] for position in _SHAPED_BY.get(func, ())]
-    return [value for value in asked if isinstance(value, Pretend)]
+    return [value for value in asked if isinstance(value, SimulatedTensor)]
 
 
 def _fills(args: tuple[Any, ...]) -> bool:
@@ -257,7 +257,7 @@ def _fills(args: tuple[Any, ...]) -> bool:
     number = args[2] if len(args) > 2 else None
     return (
         isinstance(number, torch.Tensor)
-        and not isinstance(number, Pretend)
+        and not isinstance(number, SimulatedTensor)
         and number.numel() == 1
         and len(given) == 1
         and given[0].dtype in (torch.bool, torch.uint8)
@@ -271,54 +271,55 @@ def _exchanged(inner: Any, one: torch.Tensor, other: torch.Tensor) -> Any:
     return other if inner is one else inner
 
 
-def _follow(into: Pretend) -> None:
+def _follow(into: SimulatedTensor) -> None:
     """Give a wrapper the shape that the tensor it carries has got in place."""
     inner = into.numbers
     keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
     aten.as_strided_.default.redispatch(keys, into, inner.size(), inner.stride(), inner.storage_offset())
 
 
-def _copy(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+def _copy(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
     """`copy_` goes across devices without a word: `output[:, t] = h` into a buffer on the CPU."""
     into, source = args[0], args[1]
-    if not isinstance(into, Pretend) and source.root.holds:
+    if not isinstance(into, SimulatedTensor) and source.root.holds:
         inner = [into, gpu.looked(source.numbers, "copy_", "written", into), *inner[2:]]
     aten.copy_.default(*inner, **named)
-    if not isinstance(into, Pretend):
+    if not isinstance(into, SimulatedTensor):
         return into
-    if isinstance(source, Pretend):
+    if isinstance(source, SimulatedTensor):
         into.root.holds = max(into.root.holds, source.root.holds)
     elif source.dim() > 0:
         gpu.event("copied", "copy_", source)
     return into
 
 
-def _number(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+def _number(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
     return gpu.read(args[0], "a Python number").item()
 
 
 def _compared(kernel: Any) -> Any:
     """A kernel that answers with a truth of Python's."""
 
-    def answer(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
-        ours = [value for value in args if isinstance(value, Pretend)]
-        truth = Pretend(torch.tensor(kernel(*inner, **named), device="cpu"), Root(_most(ours)))
+    def answer(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+        ours = [value for value in args if isinstance(value, SimulatedTensor)]
+        truth = SimulatedTensor(torch.tensor(kernel(*inner, **named), device="cpu"), Root(_most(ours)))
         return bool(gpu.read(truth, operation_of(kernel)))
 
     return answer
 
 
-def _dropout(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+def _dropout(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
     """Torch has another kernel for other devices, which draws otherwise: this is the CPU's way."""
     x, p = inner[0], inner[1]
     noise = torch.empty_like(x).bernoulli_(1 - p)
     kept = noise.bool()
-    return Pretend(x * noise.div_(1 - p), Root(args[0].root.holds)), Pretend(kept, Root(Holds.LENGTHS))
+    dropped = SimulatedTensor(x * noise.div_(1 - p), Root(args[0].root.holds))
+    return dropped, SimulatedTensor(kept, Root(Holds.LENGTHS))
 
 
-def _conjugate(gpu: PretendDevice, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+def _conjugate(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
     """Torch only marks a tensor as conjugate; the mark would stay where no kernel looks."""
-    return Pretend(torch.conj_physical(inner[0]), args[0].root)
+    return SimulatedTensor(torch.conj_physical(inner[0]), args[0].root)
 
 
 _SPECIAL: dict[Any, Any] = {

@@ -10,21 +10,21 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from autograder.protocol.values import map_tree
-from autograder.worker.origins import called_by_student
-from autograder.worker.pretend import DEVICE, LABEL, MixedDevices, Pretend
-from autograder.worker.pretend_names import refuse_other_generators
+from autograder.worker.simulated.patches import refuse_other_generators
+from autograder.worker.simulated.tensor import DEVICE, LABEL, MixedDevices, SimulatedTensor
+from autograder.worker.tracing.provenance import called_by_student
 
 if TYPE_CHECKING:
-    from autograder.worker.pretend import PretendDevice
+    from autograder.worker.simulated.ledger import Ledger
 
 _T = torch.Tensor
-_Handler = Callable[["PretendDevice", Any, tuple[Any, ...], dict[str, Any]], Any]
+_Handler = Callable[["Ledger", Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 class Calls(TorchFunctionMode):
     """Translates the device's name, and notes the calls that read numbers or name another device."""
 
-    def __init__(self, gpu: PretendDevice) -> None:
+    def __init__(self, gpu: Ledger) -> None:
         super().__init__()
         self.gpu = weakref.proxy(gpu)
 
@@ -53,10 +53,10 @@ def _plain(value: Any) -> list[torch.Tensor]:
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         return [tensor for item in value for tensor in _plain(item)]
-    return [value] if isinstance(value, _T) and not isinstance(value, Pretend) else []
+    return [value] if isinstance(value, _T) and not isinstance(value, SimulatedTensor) else []
 
 
-def _translated(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _translated(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     if kwargs.get("device") is not None:
         kwargs = {**kwargs, "device": gpu.place_of(kwargs["device"])}
     if any(type(arg) is torch.device for arg in args):
@@ -64,32 +64,34 @@ def _translated(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> tuple[
     return args, kwargs
 
 
-def _to(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _to(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     if len(args) > 1 and isinstance(args[1], (str, int)):
         args = (args[0], gpu.place_of(args[1]), *args[2:])
     args, kwargs = _translated(gpu, func, args, kwargs)
     return func(*args, **kwargs)
 
 
-def _cuda(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _cuda(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     asked = args[1] if len(args) > 1 else kwargs.get("device")
     return args[0].to(gpu.place_of("cuda" if asked is None else asked))
 
 
-def _made_from_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _made_from_data(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     """`torch.tensor` and its like fill CPU memory first; they would look for the device themselves."""
     kwargs = dict(kwargs)
     device = kwargs.pop("device", None)
     place = None if device is None else gpu.place_of(device)
     if args and isinstance(args[0], _T):
         return args[0].detach().clone().to(device=place, dtype=kwargs.get("dtype"))
-    # Tensors among the numbers are read one by one.
-    args = map_tree(args, lambda leaf: gpu.read(leaf, func.__name__) if isinstance(leaf, Pretend) else leaf)
-    made = func(*args, **kwargs)
+
+    def read(leaf: Any) -> Any:
+        return gpu.read(leaf, func.__name__) if isinstance(leaf, SimulatedTensor) else leaf
+
+    made = func(*map_tree(args, read), **kwargs)  # tensors among the numbers are read one by one
     return made if place is None else made.to(place)
 
 
-def _as_tensor(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _as_tensor(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     if args and isinstance(args[0], _T):
         place = kwargs.get("device")
         place = args[0].device if place is None else gpu.place_of(place)
@@ -97,57 +99,57 @@ def _as_tensor(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     return _made_from_data(gpu, func, args, kwargs)
 
 
-def _new_tensor(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
-    if not isinstance(args[0], Pretend):
+def _new_tensor(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(args[0], SimulatedTensor):
         return _made_from_data(gpu, lambda data, **named: func(args[0], data, **named), args[1:], kwargs)
     return _made_from_data(gpu, torch.tensor, args[1:], {"dtype": args[0].dtype, "device": DEVICE, **kwargs})
 
 
-def _new(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _new(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     """`x.new(2, 3)`, as it was written before `new_zeros`."""
-    if not isinstance(args[0], Pretend):
+    if not isinstance(args[0], SimulatedTensor):
         return func(*args, **kwargs)
     if args[1:] and isinstance(args[1], (list, tuple)) and not isinstance(args[1], torch.Size):
         return torch.tensor(args[1], dtype=args[0].dtype).to(LABEL)
     return torch.empty(*args[1:], dtype=args[0].dtype, device=LABEL)
 
 
-def _default_device(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _default_device(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     asked = args[0] if args else kwargs.get("device")
     return func(None if asked is None else gpu.place_of(asked))
 
 
-def _device(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
-    return DEVICE if isinstance(args[0], Pretend) else func(*args, **kwargs)
+def _device(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
+    return DEVICE if isinstance(args[0], SimulatedTensor) else func(*args, **kwargs)
 
 
-def _is_cuda(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _is_cuda(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     """For students it is a GPU; torch's own code would go for kernels that are not there."""
-    if isinstance(args[0], Pretend) and called_by_student():
+    if isinstance(args[0], SimulatedTensor) and called_by_student():
         return True
     return func(*args, **kwargs)
 
 
-def _get_device(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
-    if isinstance(args[0], Pretend) and called_by_student():
+def _get_device(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
+    if isinstance(args[0], SimulatedTensor) and called_by_student():
         return DEVICE.index
     return func(*args, **kwargs)
 
 
-def _listed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
-    if not isinstance(args[0], Pretend):
+def _listed(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(args[0], SimulatedTensor):
         return func(*args, **kwargs)
     return gpu.read(args[0], "tolist").tolist()
 
 
-def _printed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
-    if not isinstance(args[0], Pretend):
+def _printed(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(args[0], SimulatedTensor):
         return func(*args, **kwargs)
     return func(gpu.read(args[0], "print"), *args[1:], **kwargs)
 
 
-def _to_numpy(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
-    if not isinstance(args[0], Pretend):
+def _to_numpy(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(args[0], SimulatedTensor):
         return func(*args, **kwargs)
     if kwargs.get("force"):
         return func(gpu.looked(args[0].numbers, "copy to the CPU", "readback"), **kwargs)
@@ -157,10 +159,10 @@ def _to_numpy(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     return func(gpu.looked(args[0].numbers, "numpy", "readback"), *args[1:], **kwargs)
 
 
-def _type(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _type(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     """`x.type(torch.FloatTensor)` names a device with the dtype."""
     wanted = args[1] if len(args) > 1 else kwargs.get("dtype")
-    if not isinstance(args[0], Pretend):
+    if not isinstance(args[0], SimulatedTensor):
         if isinstance(wanted, type) and wanted.__module__ == "torch.cuda":
             gpu.place_of("cuda")
         if not isinstance(wanted, str) or ".cuda." not in wanted:
@@ -178,16 +180,16 @@ def _type(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
     return gpu.read(args[0], name, "readback").type(name)
 
 
-def _indexed(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _indexed(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     """Torch makes a tensor of a list of indices, on the device, below where Python could see it."""
-    if not isinstance(args[0], Pretend):
+    if not isinstance(args[0], SimulatedTensor):
         return func(*args, **kwargs)
     return func(args[0], _with_tensors(args[1]), *args[2:], **kwargs)
 
 
-def _set_item(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _set_item(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     """For CUDA torch leaves a number on the CPU: to put it where a mask says is to fill, without waiting."""
-    if isinstance(args[0], Pretend) and isinstance(args[2], (bool, int, float, complex)):
+    if isinstance(args[0], SimulatedTensor) and isinstance(args[2], (bool, int, float, complex)):
         args = (*args[:2], torch.tensor(args[2], dtype=args[0].dtype, device="cpu"))
     return _indexed(gpu, func, args, kwargs)
 
@@ -200,27 +202,27 @@ def _with_tensors(index: Any) -> Any:
     return torch.tensor(index) if all(type(part) in (int, bool, list) for part in index) else index
 
 
-def _set_data(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _set_data(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     into, value = args
-    if isinstance(into, Pretend) != isinstance(value, Pretend):
-        gpu.event("mixed", "data", into if isinstance(value, Pretend) else value)
-    if isinstance(into, Pretend) and isinstance(value, Pretend):
+    if isinstance(into, SimulatedTensor) != isinstance(value, SimulatedTensor):
+        gpu.event("mixed", "data", into if isinstance(value, SimulatedTensor) else value)
+    if isinstance(into, SimulatedTensor) and isinstance(value, SimulatedTensor):
         into.numbers, into.root = value.numbers, value.root
     return func(*args, **kwargs)
 
 
-def _pinned(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _pinned(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     """There is no driver that could pin memory; the copy is like any other."""
-    if isinstance(args[0], Pretend):
+    if isinstance(args[0], SimulatedTensor):
         raise RuntimeError(f"cannot pin '{args[0].type()}' only dense CPU tensors can be pinned")
     return args[0].clone()
 
 
-def _one_hot(gpu: PretendDevice, func: Any, args: Any, kwargs: Any) -> Any:
+def _one_hot(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     """Given the number of classes, CUDA reads nothing back; for other devices torch looks at the ids."""
     classes = args[1] if len(args) > 1 else kwargs.get("num_classes", -1)
     ids = args[0] if args else kwargs.get("tensor", kwargs.get("self"))
-    if not isinstance(ids, Pretend) or classes == -1:
+    if not isinstance(ids, SimulatedTensor) or classes == -1:
         return func(*args, **kwargs)
     return gpu.wrap(func(ids.numbers, classes), ids.root)
 

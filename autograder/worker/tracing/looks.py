@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from autograder.worker.origins import is_student_file, line_of, student_frame
-from autograder.worker.watching import Events, unwatched
+from autograder.worker.tracing.modes import Events, unwatched
+from autograder.worker.tracing.provenance import is_student_file, line_of, student_frame
 
 _MOST = 100
 """Answers in one call that are not true. After them a loop that waits for a number ends as it would."""

@@ -1,0 +1,77 @@
+"""Tensors that say they lie on the simulated GPU, and the errors that a GPU would raise."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import torch
+
+DEVICE = torch.device("cuda", 7)
+"""How students see it. A number that nobody has: `cuda` and `cuda:0` are other devices."""
+LABEL = torch.device("lazy", 0)
+"""What torch's C++ code takes it for: a kind without kernels that autograd serves on the calling thread."""
+
+
+class MixedDevices(RuntimeError):
+    """What torch raises as a RuntimeError when a call's tensors lie on several devices."""
+
+
+class HardCoded(RuntimeError):
+    """What torch raises when a device is asked for that the machine does not have."""
+
+
+class Beyond(RuntimeError):
+    """What no GPU would raise: a tensor of this device has come where nothing knows what it is."""
+
+
+class Holds(IntEnum):
+    """What a piece of memory holds, by what it was computed from; the most of it counts."""
+
+    LENGTHS = 0
+    """Shapes, lengths, ids: integers that were given as such, and what only depends on them."""
+    TRUTHS = 1
+    """Masks that were given as such: to read one is to wait, to index with one is how masks are used."""
+    NUMBERS = 2
+
+
+class Root:
+    """What all views of one piece of memory share."""
+
+    __slots__ = ("holds",)
+
+    def __init__(self, holds: Holds) -> None:
+        self.holds = holds
+
+
+class SimulatedTensor(torch.Tensor):
+    """A tensor on the pretend device; `numbers` is the CPU tensor that holds its numbers."""
+
+    numbers: torch.Tensor
+    root: Root
+
+    @staticmethod
+    def __new__(cls, numbers: torch.Tensor, root: Root) -> SimulatedTensor:
+        if torch.is_inference_mode_enabled():
+            # Torch gives a wrapper made in inference mode no version, and then asks for it.
+            with torch.inference_mode(False):
+                return SimulatedTensor(numbers, root)
+        made: SimulatedTensor = torch.Tensor._make_wrapper_subclass(
+            cls,
+            numbers.size(),
+            numbers.stride(),
+            numbers.storage_offset(),
+            dtype=numbers.dtype,
+            layout=numbers.layout,
+            device=LABEL,
+        )
+        made.numbers, made.root = numbers, root
+        return made
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # as torch's own do
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]  # torch declares it as a function, and calls it on the class
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        raise Beyond("a tensor of the pretend device was used after the call, or as one of another class")
