@@ -111,9 +111,9 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.reporting.card import card_brief, card_html, card_text
     from autograder.reporting.progress import progress_line
     from autograder.tasks import hints_of
-    from autograder.worker.calls.limit import Limit
-    from autograder.worker.objects import Objects
-    from autograder.worker.without import lacking
+    from autograder.worker.session.calls.limit import Limit
+    from autograder.worker.session.objects import Objects
+    from autograder.worker.session.taken_away import lacking
 
     source = _source(namespace.get(task))
     objects, without = Objects(namespace, Limit()), checks.without(task)

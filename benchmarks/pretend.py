@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 import torch
 
 from autograder.checking import Submission
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 from tests.devices import Case, failures, inputs_of, namespace_of
 from tests.devices.everything import RIGHT, WRONG
 

@@ -16,8 +16,8 @@ import autograder.exercises
 from autograder.checking.hints import opened
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
-from autograder.worker.objects import Objects
-from autograder.worker.without import lacking
+from autograder.worker.session.objects import Objects
+from autograder.worker.session.taken_away import lacking
 
 
 def observe(checks: Checks, task: str, answers: dict[str, list[str]], hints) -> dict[str, list[object]]:

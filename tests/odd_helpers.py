@@ -16,8 +16,8 @@ from torch import nn
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
 from autograder.protocol.values import map_tree
-from autograder.worker.objects import Objects
-from autograder.worker.without import lacking
+from autograder.worker.session.objects import Objects
+from autograder.worker.session.taken_away import lacking
 
 Pair = namedtuple("Pair", "one other")  # as students write it
 

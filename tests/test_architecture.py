@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import re
 import subprocess
 import sys
@@ -72,6 +74,60 @@ def test_the_worker_carries_no_check_in_its_memory():
     assert result.returncode == 0, result.stderr
     loaded = {name.split(".")[1] for name in result.stdout.split()}
     assert loaded == {"figures", "notebook", "protocol", "worker"}
+
+
+def test_what_attacks_name_of_ours_is_there():
+    """An attack on a function that is gone does nothing, and would go on passing its test."""
+    gone = [
+        f"{path.relative_to(ROOT)}: {missing}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for missing in names_not_there(node.value)
+    ]
+    assert not gone, "\n".join(gone)
+
+
+@pytest.mark.parametrize(
+    ("source", "missing"),
+    [
+        ("from autograder.worker import gone", ["autograder.worker.gone"]),
+        ("from autograder.protocol import frames as f\nf.gone = f.encode_frame = None", ["f.gone"]),
+        ("import autograder.protocol.values as v; v.Gone, v.Ref", ["v.Gone"]),
+        ("from autograder.protocol.values import Opaque, Ref\nRef.__init__", []),
+    ],
+)
+def test_a_name_that_is_gone_is_seen(source, missing):
+    assert names_not_there(source) == missing
+
+
+OURS = re.compile(
+    r"\bfrom (?P<module>autograder\.\w[\w.]*) import (?P<names>\w+(?: as \w+)?(?:, \w+(?: as \w+)?)*)"
+    r"|\bimport (?P<whole>autograder\.\w[\w.]*) as (?P<alias>\w+)"
+)
+
+
+def names_not_there(source: str) -> list[str]:
+    """Return the names of ours that a piece of code imports, or uses of what it imports, and are not there."""
+    found, missing = {}, []
+    for match in OURS.finditer(source):
+        if match["whole"]:
+            found[match["alias"]] = importlib.import_module(match["whole"])
+            continue
+        module = importlib.import_module(match["module"])
+        for each in match["names"].split(", "):
+            name, _, alias = each.partition(" as ")
+            if not hasattr(module, name) and not importlib.util.find_spec(f"{match['module']}.{name}"):
+                missing.append(f"{match['module']}.{name}")
+                continue
+            found[alias or name] = getattr(module, name, None) or importlib.import_module(
+                f"{match['module']}.{name}"
+            )
+    for alias, thing in found.items():
+        for match in re.finditer(rf"(?<![\w.]){alias}\.([A-Za-z_]\w*)", source):
+            if not hasattr(thing, match[1]):
+                missing.append(match[0])
+    return missing
 
 
 def test_only_the_exercises_know_the_topic():

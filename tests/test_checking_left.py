@@ -12,7 +12,7 @@ from autograder.checking import (
     expect_untouched,
 )
 from autograder.checking.errors import NoAnswer
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 
 
 def touched(function):

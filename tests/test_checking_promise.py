@@ -19,7 +19,7 @@ from autograder.checking.errors import NoAnswer, NotDefined, StudentError
 from autograder.protocol.stream import Stream
 from autograder.protocol.tensors import MAX_TENSORS
 from autograder.protocol.values import tensors_in
-from autograder.worker.shell import Shell, serve
+from autograder.worker.session.shell import Shell, serve
 
 SIZES = Sizes(B=5, T=2, D=7, H=11, L=3, V=13)
 

@@ -67,7 +67,7 @@ def workers_left() -> list[str]:
     found = []
     for process in psutil.process_iter(["cmdline"]):
         line = " ".join(process.info["cmdline"] or [])
-        if "autograder.worker.parent" in line and process.status() != psutil.STATUS_ZOMBIE:
+        if "autograder.worker.forkserver" in line and process.status() != psutil.STATUS_ZOMBIE:
             found.append(line)
     return found
 

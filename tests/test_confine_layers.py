@@ -12,20 +12,20 @@ from autograder.worker.sandbox.probe import Layer, Level, best_level, probe
 
 SABOTAGE = {
     "seccomp fails": """
-from autograder.worker import filters
+from autograder.worker.sandbox import seccomp as filters
 def load(**_): raise OSError("no")
 filters.load = load
 """,
-    "seccomp does nothing": "from autograder.worker import filters; filters.load = lambda **_: None",
-    "no pyseccomp": "from autograder.worker import filters; filters.pyseccomp = None",
+    "seccomp does nothing": "from autograder.worker.sandbox import seccomp; seccomp.load = lambda **_: None",
+    "no pyseccomp": "from autograder.worker.sandbox import seccomp; seccomp.pyseccomp = None",
     "no private root, old Landlock": """
-from autograder.worker import enter, root
+from autograder.worker.sandbox import apply as enter; from autograder.worker.sandbox import mounts as root
 root.build = lambda *_, **__: None
 enter.landlock_abi = lambda: 2
 """,
-    "Landlock fails": "from autograder.worker import enter; enter.restrict_files = None",
+    "Landlock fails": "from autograder.worker.sandbox import apply as enter; enter.restrict_files = None",
     "no namespaces, no Landlock": """
-from autograder.worker import enter, kernel
+from autograder.worker.sandbox import apply as enter; from autograder.worker.sandbox import syscalls as kernel
 def unshare(_): raise PermissionError("no")
 kernel.unshare, enter.sandlock = unshare, None
 """,
@@ -34,7 +34,7 @@ import resource
 def setrlimit(*_): raise ValueError("no")
 resource.setrlimit = setrlimit
 """,
-    "the user does not change": "from autograder.worker import enter; enter.become = lambda _: None",
+    "the user does not change": "from autograder.worker.sandbox import apply; apply.become = lambda _: None",
 }
 
 

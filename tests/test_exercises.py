@@ -19,8 +19,8 @@ from autograder.checking.marks import RULES
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
 from autograder.checking.submission import Submission
 from autograder.protocol.without import Without
-from autograder.worker.objects import Objects
-from autograder.worker.without import lacking
+from autograder.worker.session.objects import Objects
+from autograder.worker.session.taken_away import lacking
 from tests.variants import NOTEBOOKS
 
 EXERCISES = Path(__file__).parent.parent / "autograder" / "exercises"

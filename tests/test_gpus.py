@@ -67,7 +67,7 @@ def test_what_cuda_would_miss_is_said(devices, driver):
 
 LOOK = """
 import errno, fcntl, json, os, resource, socket, sys
-from autograder.worker import gpus
+from autograder.worker.sandbox import gpu_nodes as gpus
 from autograder.worker.sandbox.probe import Level, Limits, default_readable
 from autograder.worker.sandbox.supervisor import supervise
 folder, level, gpu_bytes = sys.argv[1], Level(sys.argv[2]), int(sys.argv[3])
@@ -173,7 +173,7 @@ UNTOUCHED = """
 import torch
 from pathlib import Path
 from autograder.grading.doctor import examine
-from autograder.worker import parent
+from autograder.worker import forkserver as parent
 
 def touched(*_, **__):
     raise SystemExit("CUDA was touched")

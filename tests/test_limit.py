@@ -12,8 +12,8 @@ import torch
 from helpers import ASSIGNMENT, ROOT, answer
 from kernel_helpers import kernel
 
-from autograder.worker.calls.limit import CALL_SECONDS, Late, Limit
-from autograder.worker.objects import Objects
+from autograder.worker.session.calls.limit import CALL_SECONDS, Late, Limit
+from autograder.worker.session.objects import Objects
 
 LOOPS = {
     "that does nothing": "while True: pass",
@@ -154,7 +154,8 @@ def session(tmp_path_factory):
         session.run("import torch, math, time, signal\nfrom torch import nn\nfrom autograder import check")
         session.run(answer("lstm_gates") + "\n_gates = lstm_gates\n")
         session.run(
-            "from autograder.worker.calls import limit\nlimit.CALL_SECONDS = limit.LATER_SECONDS = 1.5"
+            "from autograder.worker.session.calls import limit\n"
+            "limit.CALL_SECONDS = limit.LATER_SECONDS = 1.5"
         )
         yield session
 

@@ -20,7 +20,7 @@ from autograder.checking import (
 )
 from autograder.protocol.looks import WAYS
 from autograder.reporting.card import card_html, card_text
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 from autograder.worker.tracing.looks import altered
 from tests.devices import inputs_of, namespace_of
 from tests.devices.everything import RIGHT

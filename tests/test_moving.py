@@ -12,7 +12,7 @@ from torch import nn
 from autograder.checking.submission import Submission
 from autograder.protocol.without import Without
 from autograder.worker.devices.modules import convert, load
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 from autograder.worker.tracing.kernels import KernelLog
 
 

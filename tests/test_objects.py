@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 
 
 def called(function: Callable[..., Any], *args: Any, **request: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import torch
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
 from autograder.grading.warm import clean_environment
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
 from tests.devices.everything import RIGHT, WRONG
 from tests.devices.faults import linear
@@ -292,7 +292,7 @@ def test_a_wait_for_a_shape_that_may_be_read_is_none():
 FRESH = """
 import os, sys, torch
 from torch import nn
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 for device in ("cpu", "pretend"):
     objects = Objects({"layer": nn.LSTM(3, 4, batch_first=True)})
     call = {"op": "place", "name": "layer", "args": [torch.zeros(2, 5, 3)], "device": device}

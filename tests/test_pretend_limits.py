@@ -3,7 +3,7 @@
 import torch
 
 from autograder.checking import Submission
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import failures, inputs_of, namespace_of
 from tests.devices.writing import calls, makes

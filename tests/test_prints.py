@@ -13,7 +13,7 @@ from kernel_helpers import kernel
 from autograder.checking.prints import MAX_LINE, MAX_LINES, Prints, readable
 from autograder.grading.follow_on import merged
 from autograder.reporting.card import as_student_sees, card_brief, card_html, card_text
-from autograder.worker.calls.printed import KEPT_AT_EITHER_END, Printed
+from autograder.worker.session.calls.printed import KEPT_AT_EITHER_END, Printed
 
 PRINTING = """
 import logging, sys, warnings

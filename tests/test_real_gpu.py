@@ -13,9 +13,9 @@ from autograder.checking.errors import StudentError, WorkerLost
 from autograder.grading.errors import UserError
 from autograder.grading.gpu import require_gpu
 from autograder.grading.warm import RunLimits, WarmParent
-from autograder.worker import places
-from autograder.worker.objects import Objects
 from autograder.worker.sandbox import gpu_nodes
+from autograder.worker.session import device_call
+from autograder.worker.session.objects import Objects
 from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import Case, D, H, inputs_of, namespace_of
 from tests.devices.correct import lstm
@@ -54,7 +54,7 @@ def real(monkeypatch):
         def memory(self, call, times):
             return list(told.full[:times])
 
-    monkeypatch.setattr(places, "Cuda", InItsPlace)
+    monkeypatch.setattr(device_call, "Cuda", InItsPlace)
     return told
 
 

@@ -20,8 +20,8 @@ from autograder.checking import CheckFailed, Submission
 from autograder.checking.errors import StudentError
 from autograder.checking.scratch import forbidden_uses
 from autograder.exercises.from_scratch import NAMES, RECURRENT, RECURRENT_MODULES, expect_from_scratch
-from autograder.worker.objects import Objects
-from autograder.worker.without import lacking
+from autograder.worker.session.objects import Objects
+from autograder.worker.session.taken_away import lacking
 
 B, D, H = 2, 3, 4
 HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"

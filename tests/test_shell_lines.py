@@ -63,7 +63,7 @@ def test_leaving_ends_nothing(line: str, workers: WarmParent):
 REFUSED = """
     import ctypes, errno, os, subprocess
     import pyseccomp
-    from autograder.worker.refused import pass_over_refused
+    from autograder.worker.session.refused_programs import pass_over_refused
 
     ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
     denied = pyseccomp.SyscallFilter(pyseccomp.ALLOW)

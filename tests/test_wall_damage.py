@@ -138,7 +138,7 @@ def test_a_hostile_submission_takes_no_longer_than_its_limit(quick_workers: Warm
     """Just within every limit, everywhere: the total is what ends it."""
     limits, quick_workers.limits = quick_workers.limits, RunLimits(1.5, 1.5, 8.0)
     try:
-        slow = "import time, autograder.worker.objects as o\n_real = o.Objects.perform\n"
+        slow = "import time, autograder.worker.session.objects as o\n_real = o.Objects.perform\n"
         slow += "def _slow(self, request):\n    time.sleep(1.2)\n    return _real(self, request)\no.Objects.perform = _slow"
         started = time.monotonic()
         graded = run_judge(submission(before=slow), quick_workers)

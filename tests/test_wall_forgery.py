@@ -58,7 +58,7 @@ def test_a_spy_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def test_requests_hold_no_answer_and_not_the_seed(quick_workers: WarmParent):
     """Every request a worker is sent, printed by the student's own code: inputs only."""
     spy = """
-import autograder.worker.objects as objects
+import autograder.worker.session.objects as objects
 real = objects.Objects.perform
 def perform(self, request):
     log.append({k: v for k, v in request.items() if k not in ("op", "number")})
@@ -135,7 +135,7 @@ def test_whatever_frame_comes_costs_its_own_check(name: str, quick_workers: Warm
 def test_what_is_no_answer_to_several_calls_costs_the_check(told: str, quick_workers: WarmParent):
     """The operation that makes several calls is replaced, for one task."""
     attack = f"""
-import autograder.worker.objects as objects
+import autograder.worker.session.objects as objects
 real = objects._OPERATIONS["each"]
 def each(self, request):
     asked = [each.get("name") for each in request["requests"]]
@@ -156,7 +156,7 @@ objects._OPERATIONS["each"] = each
 def test_several_calls_have_the_time_of_one(quick_workers: WarmParent):
     """What hangs costs no more of the submission's time than it would by itself."""
     slow = """
-import time, autograder.worker.objects as objects
+import time, autograder.worker.session.objects as objects
 real, calls = objects._OPERATIONS["each"], []
 def each(self, request):
     if not calls and len(request["requests"]) > 1:

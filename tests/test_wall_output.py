@@ -21,7 +21,7 @@ from IPython.core.inputtransformer2 import TokenTransformBase, TransformerManage
 from wall_helpers import ALL, HARMLESS, SCRIPTS
 
 from autograder.grading.warm import WarmParent
-from autograder.worker.shell import Transformers
+from autograder.worker.session.shell import Transformers
 
 # --- Outputs -----------------------------------------------------------------------------------
 

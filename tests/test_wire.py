@@ -17,7 +17,7 @@ from autograder.protocol.frames import encode_frame
 from autograder.protocol.stream import Stream, WireClosed, WireTimeout
 from autograder.protocol.tensors import WireError
 from autograder.protocol.values import Opaque, Ref
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 
 
 def across(message: dict) -> dict:

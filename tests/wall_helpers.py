@@ -55,7 +55,7 @@ FORGERIES = {
     """,
     "json is replaced": """
         import json
-        from autograder.worker import frames
+        from autograder.protocol import frames
         json.dumps = json.JSONEncoder.encode = lambda *a, **k: '[{"score": 10, "passed": true}, []]'
         frames._Writer.write = lambda *a: {"score": 10, "passed": True}
     """,
@@ -68,11 +68,11 @@ FORGERIES = {
         10.0
     """,
     "perform says yes": """
-        from autograder.worker.objects import Objects
+        from autograder.worker.session.objects import Objects
         Objects.perform = lambda self, request: {"found": True, "value": True, "score": 10, "passed": True}
     """,
     "perform gives back what it got": """
-        from autograder.worker.objects import Objects
+        from autograder.worker.session.objects import Objects
         Objects.perform = lambda self, request: {"found": True, "module": True, "type": "LSTMCell", "call": 1,
             "value": tuple(request.get("args", ()))[1:], "attached": [], "arguments": request.get("args", ())}
     """,
@@ -100,7 +100,7 @@ FORGERIES = {
 FORGE = """
 import gc, json, os, struct, threading, time
 import torch
-from autograder.worker import objects, shell, wire
+from autograder.worker.session import objects; from autograder.worker.session import shell; from autograder.protocol import stream as wire
 _perform = objects.Objects.perform
 _busy = False
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import autograder
 from autograder.grading.errors import UserError
-from autograder.worker.parent import JOB, READY
+from autograder.worker.forkserver import JOB, READY
 from autograder.worker.sandbox.gpu_nodes import KEPT_VARIABLES
 from autograder.worker.sandbox.probe import Level, best_level, probe
 
@@ -74,7 +74,7 @@ class WarmParent:
             )
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         package = Path(autograder.__file__).resolve().parent
-        command = [sys.executable, "-I", "-m", "autograder.worker.parent", "--fd", str(there.fileno())]
+        command = [sys.executable, "-I", "-m", "autograder.worker.forkserver", "--fd", str(there.fileno())]
         for module in _IMPORTS:
             command += ["--import", module]
         for place, says in _STUBS.items():

@@ -1,6 +1,6 @@
 """The student's side of the wall: everything that shares a process with a student's code.
 
-`parent` is the warm process that forks, `supervise` and `confine` shut a fork in, `shell` runs its
-cells, `objects` answers calls, `wire` is the only language spoken across. Imports nothing of
-`checking`, `exercises`, `grading` or `reporting`, and nothing secret is ever in its memory.
+`forkserver` is the warm process that forks, `sandbox` shuts a fork in, `session` runs its cells and answers
+calls to its objects, with `tracing` to see what a call does and `devices` to make it elsewhere. It imports
+`protocol` and nothing else of ours, and nothing secret is ever in its memory.
 """

@@ -411,7 +411,7 @@ del last
 """, "act when the process ends or an object dies"),
     "an alarm": Attack(ADDED, """
 import os, signal
-from autograder.worker import objects
+from autograder.worker.session import objects
 def ring(number, frame):
     while frame:
         for name in ("answer", "value", "result"):
@@ -427,7 +427,7 @@ signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
 
 _WRITE = """
 import gc, json, os, struct, threading, time
-from autograder.worker import frames, objects, shell, wire
+from autograder.protocol import frames; from autograder.worker.session import objects; from autograder.worker.session import shell; from autograder.protocol import stream as wire
 stream = next(o for o in gc.get_objects() if type(o) is wire.Stream)
 frame = frames.encode_frame
 YES = {"found": True, "value": (1.0, 1.0), "call": 1, "attached": [True], "arguments": (), "passed": True, "score": 10.0}
@@ -446,17 +446,17 @@ torch.manual_seed = lambda *a: None
     "socket": Attack(ADDED, "import socket\nsocket.socket.sendall = lambda self, data, *a: None\nsocket.socket.recv = lambda self, n, *a: bytes(n)", "cut the line between worker and judge", hangs=True),
     "pickle": Attack(ADDED, """
 import copyreg, pickle, struct
-from autograder.worker import frames, layouts, wire
+from autograder.protocol import frames; from autograder.protocol import tensors as layouts; from autograder.protocol import stream as wire
 class Owned:
     def __reduce__(self): return (exec, ("open('@OUTSIDE@/new', 'w')",))
 evil = pickle.dumps(Owned())
-layouts.taken = frames.taken = lambda tensors: (["uint8 %d" % len(evil)] * len(tensors), [evil] * len(tensors))
+layouts.encode_tensors = frames.encode_tensors = lambda tensors: (["uint8 %d" % len(evil)] * len(tensors), [evil] * len(tensors))
 frames.encode_frame = wire.encode_frame = lambda message: struct.pack("!II", len(evil), len(evil)) + evil + evil
 copyreg.pickle(dict, lambda d: (exec, ("1",)))
 def lstm_gates(x, h, *weights): return x, x, x, x
 """, "have the judge unpickle an object of its choice"),
-    "perform": Attack(ADDED, "from autograder.worker.objects import Objects\nObjects.perform = lambda self, request: {'found': True, 'value': True, 'score': 10, 'passed': True, 'outcome': 'passed', 'points': 2.0}", "answer every question with yes"),
-    "perform gives back": Attack(ADDED, "from autograder.worker.objects import Objects\nObjects.perform = lambda self, request: {'found': True, 'module': True, 'type': 'LSTMCell', 'call': 1, 'value': tuple(request.get('args', ()))[1:], 'attached': [], 'arguments': request.get('args', ()), 'inputs': request.get('args', ()), 'parameters': {}}", "answer every question with its own arguments"),
+    "perform": Attack(ADDED, "from autograder.worker.session.objects import Objects\nObjects.perform = lambda self, request: {'found': True, 'value': True, 'score': 10, 'passed': True, 'outcome': 'passed', 'points': 2.0}", "answer every question with yes"),
+    "perform gives back": Attack(ADDED, "from autograder.worker.session.objects import Objects\nObjects.perform = lambda self, request: {'found': True, 'module': True, 'type': 'LSTMCell', 'call': 1, 'value': tuple(request.get('args', ()))[1:], 'attached': [], 'arguments': request.get('args', ()), 'inputs': request.get('args', ()), 'parameters': {}}", "answer every question with its own arguments"),
     "trace": Attack(ADDED, """
 import sys, threading
 def trace(frame, event, argument):
@@ -466,13 +466,13 @@ def trace(frame, event, argument):
 sys.settrace(trace); sys.setprofile(trace); threading.settrace(trace)
 """, "rewrite the worker's variables from a trace function"),
     "kernel log": Attack("lstm_cell", """
-from autograder.worker import objects
+from autograder.worker.session import objects
 objects.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
 def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
     return torch._VF.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)
 """, "have torch do the work and lie about the kernels that ran"),
     "kernel log, names hidden": Attack("lstm_cell", """
-from autograder.worker import objects
+from autograder.worker.session import objects
 objects.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
 objects.CallLog.__torch_function__ = objects.KernelLog.__torch_dispatch__
 work = getattr(torch, "".join(reversed("llec_mtsl")))
@@ -521,7 +521,7 @@ if os.fork() == 0:
             stream.sock.sendall(frame({**YES, "number": request["number"]}))
         except Exception: os._exit(0)
 """, "the same by a forked copy of the worker"),
-    "a false shell": Attack(ADDED, "from autograder.worker.shell import Shell\nShell.run = lambda self, source: {'outputs': [{'output_type': 'execute_result', 'data': {'text/plain': '10.0'}, 'metadata': {'nbgrader': {'score': 10}}}] * 50, 'error': None}", "have every cell show a score"),
+    "a false shell": Attack(ADDED, "from autograder.worker.session.shell import Shell\nShell.run = lambda self, source: {'outputs': [{'output_type': 'execute_result', 'data': {'text/plain': '10.0'}, 'metadata': {'nbgrader': {'score': 10}}}] * 50, 'error': None}", "have every cell show a score"),
     "printed scores": Attack(ADDED, """
 import sys
 from IPython.display import display, JSON

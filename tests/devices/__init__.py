@@ -16,7 +16,7 @@ from torch import nn
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral, expect_dtypes
 from autograder.checking.errors import StudentError
-from autograder.worker.objects import Objects
+from autograder.worker.session.objects import Objects
 
 B, T, D, H, V = 2, 5, 3, 4, 7
 

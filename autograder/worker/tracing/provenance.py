@@ -38,7 +38,7 @@ _OURS = ("/autograder/worker/simulated/", "/autograder/worker/tracing/")
 """The rooms of what looks on: between a student's line and a tensor they are nobody."""
 _LONGEST = 200
 _SCRIPTED = re.compile(r"^RuntimeError: (Unavailable): (.*)$", re.MULTILINE)
-"""What TorchScript makes of the exception `Unavailable` (autograder/worker/without.py)."""
+"""What TorchScript makes of the exception `Unavailable` (autograder/worker/session/taken_away.py)."""
 
 
 @cache  # asked of every frame of every operation that is watched

@@ -22,12 +22,12 @@ from autograder.protocol.frames import MAX_NESTING
 from autograder.protocol.looks import NOT_A_NUMBER
 from autograder.protocol.tensors import DTYPES, MAX_BODY
 from autograder.protocol.values import Opaque, Ref, map_tree, tensors_in, tree_leaves
-from autograder.worker.calls.left import Left, Marks
-from autograder.worker.calls.limit import Late, Limit
-from autograder.worker.calls.printed import Printed
 from autograder.worker.devices.modules import assembled, convert, load
-from autograder.worker.eager import as_plain_python
-from autograder.worker.places import place
+from autograder.worker.session.calls.left import Left, Marks
+from autograder.worker.session.calls.limit import Late, Limit
+from autograder.worker.session.calls.printed import Printed
+from autograder.worker.session.device_call import place
+from autograder.worker.session.eager import as_plain_python
 from autograder.worker.tracing.gradients import gradients_of
 from autograder.worker.tracing.kernels import CallLog, KernelLog
 from autograder.worker.tracing.looks import ForNumpy, Otherwise

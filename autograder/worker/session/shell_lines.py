@@ -16,7 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magics.script import ScriptMagics
 from IPython.utils.text import SList
 
-from autograder.worker.refused import FAILED
+from autograder.worker.session.refused_programs import FAILED
 
 _SHOWN = 200
 _NOT_RUN = "Shell lines are not run when grading"

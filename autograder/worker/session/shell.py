@@ -22,11 +22,11 @@ from traitlets import Instance, Type
 
 from autograder.protocol.stream import Stream, WireClosed
 from autograder.protocol.tensors import WireError
-from autograder.worker.likeness import look_like_a_kernel, see_new_modules
-from autograder.worker.objects import Objects
-from autograder.worker.programs import WithoutPrograms
+from autograder.worker.session.likeness import look_like_a_kernel, see_new_modules
+from autograder.worker.session.objects import Objects
+from autograder.worker.session.shell_lines import WithoutPrograms
+from autograder.worker.session.taken_away import met
 from autograder.worker.tracing.provenance import describe_exception
-from autograder.worker.without import met
 
 MAX_TEXT = 100_000
 """Characters of printed text kept from one cell."""

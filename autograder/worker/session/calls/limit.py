@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 
 import torch
 
+import autograder.protocol
+import autograder.worker
 from autograder.worker.tracing.provenance import is_student_file, line_of
 
 CALL_SECONDS = 20.0
@@ -32,7 +34,7 @@ _TICK = 0.1
 """After that, seconds between two attempts to stop it."""
 _OURS = tuple(
     os.path.join(os.path.dirname(os.path.abspath(file)), "")
-    for file in (os.path.dirname(__file__), torch.__file__, os.__file__)
+    for file in (autograder.protocol.__file__, autograder.worker.__file__, torch.__file__, os.__file__)
 )
 _INSTALLED = ("site-packages", "dist-packages")
 _WAITING = frozenset({"bdb", "debugpy", "ipykernel", "pdb", "pydevd", "_pydevd_bundle"})

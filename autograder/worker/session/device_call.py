@@ -43,7 +43,7 @@ from autograder.worker.tracing.module_contents import asks_for_gradients, parame
 from autograder.worker.tracing.provenance import Origins, describe_exception
 
 if TYPE_CHECKING:
-    from autograder.worker.objects import Objects
+    from autograder.worker.session.objects import Objects
 
 
 def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:

@@ -67,9 +67,9 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
 
     import autograder
     from autograder.protocol import stream
-    from autograder.worker import shell
-    from autograder.worker.eager import compile_nothing
-    from autograder.worker.objects import Objects
+    from autograder.worker.session import shell
+    from autograder.worker.session.eager import compile_nothing
+    from autograder.worker.session.objects import Objects
     from autograder.worker.tracing.kernels import KernelLog
 
     torch.set_num_threads(1)
@@ -184,7 +184,7 @@ def _copy_without(
     """Fork a parent from which something is taken away, and return the socket that it takes jobs from."""
     from autograder.protocol.without import Without
     from autograder.worker.sandbox import syscalls
-    from autograder.worker.without import take_away, unreadable
+    from autograder.worker.session.taken_away import take_away, unreadable
 
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
@@ -209,7 +209,7 @@ def _work(data_fd: int) -> None:
     import torch
 
     from autograder.protocol.stream import Stream
-    from autograder.worker.shell import Shell, serve
+    from autograder.worker.session.shell import Shell, serve
 
     seed = int.from_bytes(os.urandom(4), "big")  # siblings would draw the same numbers otherwise
     torch.default_generator.manual_seed(seed)  # torch.manual_seed reads a traceback for each kind of device

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.worker.calls.printed import Printed
+from autograder.worker.session.calls.printed import Printed
 from autograder.worker.tracing.modes import unwatched
 from autograder.worker.tracing.module_contents import asks_for_gradients, equal, modules_of, parameters_of
 

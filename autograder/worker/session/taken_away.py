@@ -172,7 +172,7 @@ def _empty(function: FunctionType, say: str) -> CodeType:
     lines += [f"    {name} = None" for name in free]
     lines += ["    def refuse(*args, **kwargs):"]
     lines += [f"        {name}" for name in free]
-    lines += ["        from autograder.worker.without import unavailable, name_of"]
+    lines += ["        from autograder.worker.session.taken_away import unavailable, name_of"]
     lines += [f"        unavailable(name_of({function.__qualname__!r}, args), {say!r})", "    return refuse"]
     made: dict[str, Any] = {}
     exec("\n".join(lines), made)

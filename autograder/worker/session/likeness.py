@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from autograder.worker.refused import pass_over_refused
+from autograder.worker.session.refused_programs import pass_over_refused
 
 _ARGUMENTS = ["ipykernel_launcher.py", "-f", "kernel.json"]
 _SHOWN = 100
