@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
+    from autograder.cards.progress import TaskSoFar
     from autograder.checking.session import Checks
-    from autograder.reporting.progress import TaskSoFar
 
 _MEMORY = "_autograder_checked"
 """Under which name a notebook's namespace holds what was checked."""
@@ -102,15 +102,15 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
 
     `also` is said below the card.
     """
+    from autograder.cards.card import card_brief, card_html, card_text
+    from autograder.cards.progress import progress_line
     from autograder.checking.hints import opened
     from autograder.checking.session import PUBLIC_SEED
     from autograder.checking.submission import Submission
-    from autograder.grading.verdict import CheckVerdict, TaskVerdict
     from autograder.jupyter.elsewhere import remarks
     from autograder.jupyter.score import Score
-    from autograder.reporting.card import card_brief, card_html, card_text
-    from autograder.reporting.progress import progress_line
     from autograder.tasks import hints_of
+    from autograder.verdict import CheckVerdict, TaskVerdict
     from autograder.worker.session.calls.limit import Limit
     from autograder.worker.session.objects import Objects
     from autograder.worker.session.taken_away import lacking
@@ -142,7 +142,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
 
 def _list(folder: Path, checks: Checks, namespace: dict[str, Any]) -> None:
     """Show all tasks of a notebook."""
-    from autograder.reporting.progress import progress_html, progress_text
+    from autograder.cards.progress import progress_html, progress_text
     from autograder.tasks import name_of
 
     tasks = _so_far(folder, checks, namespace)
@@ -151,7 +151,7 @@ def _list(folder: Path, checks: Checks, namespace: dict[str, Any]) -> None:
 
 def _so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> list[TaskSoFar]:
     """What this session knows of each task of a notebook."""
-    from autograder.reporting.progress import TaskSoFar
+    from autograder.cards.progress import TaskSoFar
     from autograder.tasks import about, in_order
 
     found = []

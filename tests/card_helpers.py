@@ -9,7 +9,7 @@ import torch
 
 from autograder.checking import Sizes, expect
 from autograder.checking.expect import CheckFailed
-from autograder.grading.verdict import CheckVerdict, TaskVerdict
+from autograder.verdict import CheckVerdict, TaskVerdict
 
 SIZES = Sizes(B=5, T=7, D=2, H=11, L=3, V=13)
 

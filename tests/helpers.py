@@ -26,8 +26,8 @@ from autograder.checking.session import with_checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.judge import Graded, judge
-from autograder.grading.verdict import OUTCOMES, STATUSES
 from autograder.grading.warm import RunLimits, WarmParent
+from autograder.verdict import OUTCOMES, STATUSES
 
 # nbgrader starts a process, two seconds long, for every new gradebook, to be told the same each time.
 api.get_alembic_version = functools.cache(api.get_alembic_version)

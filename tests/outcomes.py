@@ -43,9 +43,9 @@ from autograder.grading.intake.folder import HandedIn, read_folder  # noqa: E402
 from autograder.grading.judge import Graded, judge_answers  # noqa: E402
 from autograder.grading.known import KnownMistakes, mistaken, try_mistakes  # noqa: E402
 from autograder.grading.pool import Failure, Setting, cores, work_off  # noqa: E402
-from autograder.grading.verdict import TaskVerdict  # noqa: E402
 from autograder.grading.warm import WarmParent  # noqa: E402
 from autograder.grading.workers import Worker  # noqa: E402
+from autograder.verdict import TaskVerdict  # noqa: E402
 from tests.variants import NOTEBOOKS  # noqa: E402
 
 SEED = 20_261_123

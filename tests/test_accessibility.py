@@ -13,11 +13,11 @@ from card_helpers import card, verdict, wrong_from_step, wrong_shape
 from helpers import ASSIGNMENT, code_cell, released
 from playwright.sync_api import Page, expect
 
+from autograder.cards.card import card_html
+from autograder.cards.progress import TaskSoFar, progress_html
 from autograder.grading.course import Course
-from autograder.reporting.card import card_html
 from autograder.reporting.overview.class_report import gather_course
 from autograder.reporting.overview.page import write_course_page
-from autograder.reporting.progress import TaskSoFar, progress_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sweep]
 

@@ -23,9 +23,9 @@ from nbgrader_helpers import (
     source,
 )
 
+from autograder.errors import UserError
 from autograder.grading.build import build
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 
 DEMONSTRATION = nbformat.v4.new_code_cell("print(1)\nprint(2)", metadata={"tags": ["demonstration"]})
 

@@ -12,15 +12,15 @@ import torch
 from card_helpers import SIZES, Page, card, failure, from_failure, verdict, wrong_from_step, wrong_shape
 from contrast_helpers import contrast
 
+from autograder.cards import colours
+from autograder.cards.card import as_student_sees, card_brief, card_html, card_text, task_outputs
+from autograder.cards.picture import picture_text
+from autograder.cards.progress import TaskSoFar, progress_html, progress_line, progress_text
 from autograder.checking import case, expect
 from autograder.checking.draw import NAMES
 from autograder.checking.evidence import Axis, Difference, Dimension, Evidence, Shape
 from autograder.checking.expect import CheckFailed
 from autograder.grading.follow_on import merged
-from autograder.reporting import colours
-from autograder.reporting.card import as_student_sees, card_brief, card_html, card_text, task_outputs
-from autograder.reporting.picture import picture_text
-from autograder.reporting.progress import TaskSoFar, progress_html, progress_line, progress_text
 
 PAGES = {"light": "#ffffff", "dark": "#111111", "VS Code dark": "#1e1e1e"}
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from card_helpers import Page, card, failure, from_failure, wrong_from_step
 
+from autograder.cards.card import card_html, card_text
+from autograder.cards.picture import picture_html, picture_text, picture_words
 from autograder.checking.difference import COLUMNS, ROWS, difference
-from autograder.reporting.card import card_html, card_text
-from autograder.reporting.picture import picture_html, picture_text, picture_words
 
 
 def levels(wrong, dims, shape=(5, 7, 11)):

@@ -11,7 +11,7 @@ from autograder.checking import CheckFailed, case, expect, fail, points, rule
 from autograder.checking.check import ChecksBroken
 from autograder.checking.errors import StudentError
 from autograder.checking.session import with_checks
-from autograder.grading.verdict import CheckVerdict
+from autograder.verdict import CheckVerdict
 
 CHECKS = '''
 from autograder.checking import hidden, needs, points, rule, fail

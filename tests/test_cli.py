@@ -16,7 +16,7 @@ from helpers import ASSIGNMENT, ROOT, autograder, autograder_here, make_known
 
 from autograder.checking.marks import RULES
 from autograder.grading.course import Course
-from autograder.grading.verdict import OUTCOMES, STATUSES
+from autograder.verdict import OUTCOMES, STATUSES
 
 EXPECTED = {
     "ada": ("graded", 10),

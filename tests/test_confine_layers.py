@@ -92,8 +92,8 @@ def test_the_best_level_is_what_the_layers_allow():
 
 @pytest.mark.parametrize("missing", [("pid-namespace", "landlock"), ("seccomp",), ("rlimits",)])
 def test_with_no_acceptable_level_nothing_is_started(missing, monkeypatch):
+    from autograder.errors import UserError
     from autograder.grading import warm
-    from autograder.grading.errors import UserError
 
     monkeypatch.setattr(warm, "probe", lambda: held(*missing))
     monkeypatch.setattr(warm.subprocess, "Popen", None)

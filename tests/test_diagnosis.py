@@ -15,7 +15,7 @@ from helpers import ROOT, answer, cell_named, make_bundle, outcomes, run_judge, 
 from autograder.checking.answers import RAISED, fingerprint
 from autograder.checking.diagnosis import Answered, Known, explain
 from autograder.checking.hints import opened, sealed
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 from autograder.grading.mistakes import read_catalogue
 
 SOLUTION = {"add": "def add(a, b):\n    return a + b\n"}

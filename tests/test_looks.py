@@ -11,6 +11,7 @@ from helpers import answer, cell_named, run_judge, submission
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+from autograder.cards.card import card_html, card_text
 from autograder.checking import (
     Submission,
     expect_device_neutral,
@@ -19,7 +20,6 @@ from autograder.checking import (
     expect_without_numpy,
 )
 from autograder.protocol.looks import WAYS
-from autograder.reporting.card import card_html, card_text
 from autograder.worker.session.objects import Objects
 from autograder.worker.tracing.looks import altered
 from tests.devices import inputs_of, namespace_of

@@ -10,9 +10,9 @@ from card_helpers import Page, card, verdict
 from helpers import ASSIGNMENT, ROOT, answer, cell_named, run_judge, submission
 from kernel_helpers import kernel
 
+from autograder.cards.card import as_student_sees, card_brief, card_html, card_text
 from autograder.checking.prints import MAX_LINE, MAX_LINES, Prints, readable
 from autograder.grading.follow_on import merged
-from autograder.reporting.card import as_student_sees, card_brief, card_html, card_text
 from autograder.worker.session.calls.printed import KEPT_AT_EITHER_END, Printed
 
 PRINTING = """

@@ -10,7 +10,7 @@ from helpers import ASSIGNMENT, autograder_here, make_course, solved, submit
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
 from autograder.checking.errors import StudentError, WorkerLost
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 from autograder.grading.gpu import require_gpu
 from autograder.grading.warm import RunLimits, WarmParent
 from autograder.worker.sandbox import gpu_nodes

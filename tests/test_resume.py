@@ -24,7 +24,7 @@ from autograder.grading.course import Course
 from autograder.grading.judge import Graded
 from autograder.grading.record import on_record, record
 from autograder.grading.store import Key, load_verdict
-from autograder.grading.verdict import Verdict
+from autograder.verdict import Verdict
 from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, autograder_here, submission
 from tests.resume_helpers import (
     CORRUPT,

@@ -18,8 +18,8 @@ from nbgrader_helpers import (
     set_db_url,
 )
 
+from autograder.errors import UserError
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 
 
 def lock(course: Path) -> sqlite3.Connection:
@@ -82,7 +82,7 @@ def test_a_gradebook_that_is_locked_on_the_way_keeps_what_was_there(course, monk
     from autograder.grading import record as module
     from autograder.grading.judge import Graded
     from autograder.grading.store import Key
-    from autograder.grading.verdict import Verdict
+    from autograder.verdict import Verdict
 
     before = everything(course)
     held = lock(course)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from autograder.checking.parse import parse_cell
+from autograder.cell_source import parse_cell
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TORCH_ROOTS = {"torch", "nn", "F"}

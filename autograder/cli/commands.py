@@ -82,8 +82,8 @@ def check(
         # First of all: it imports torch while we do.
         with WarmParent(level=Level.NONE if unsafe else None, preload=None) as workers:
             with importing():
+                from autograder.errors import UserError
                 from autograder.grading.course import Course
-                from autograder.grading.errors import UserError
                 from autograder.grading.single import check_notebook
                 from autograder.reporting.tables import print_verdict
 

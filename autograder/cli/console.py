@@ -161,7 +161,7 @@ def _tell_stopped(sentence: str, stopping: Stopping) -> NoReturn:
 
 def _tell_error(error: Exception) -> NoReturn:
     """Print the sentence for an error that can be foreseen, and end with status 1; raise any other."""
-    from autograder.grading.errors import UserError
+    from autograder.errors import UserError
 
     match error:
         case UserError():

@@ -9,9 +9,9 @@ from typing import Any
 
 from autograder.checking.diagnosis import Answered, explain
 from autograder.checking.session import Checks
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.files.beside import is_beside
 from autograder.grading.files.ready import make_graded_folder, make_ready
 from autograder.grading.gpu import require_gpu
@@ -35,8 +35,8 @@ from autograder.grading.store import (
     clear_leftovers,
     load_verdict,
 )
-from autograder.grading.verdict import UNREAD, Finding, Verdict
 from autograder.grading.warm import WarmParent
+from autograder.verdict import UNREAD, Finding, Verdict
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.grading.bundle import Bundle
-from autograder.grading.verdict import ByHand, TaskVerdict, Verdict
+from autograder.verdict import ByHand, TaskVerdict, Verdict
 
 
 def blank_verdict(student: str, bundle: Bundle, seed: int) -> Verdict:

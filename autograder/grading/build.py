@@ -24,6 +24,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import text
 
 from autograder.checking.session import Checks
+from autograder.errors import UserError
 from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.changes import built_before, keep_built, source_digest
 from autograder.grading.building.examine import chosen_assignments, examine
@@ -33,7 +34,6 @@ from autograder.grading.building.stopped import stops_unsolved
 from autograder.grading.bundle import DEMONSTRATION, OPTIMIZERS, Bundle, is_grade, is_solution, tags
 from autograder.grading.course import Course
 from autograder.grading.course_files import checkout
-from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.faults.met import met_faults, refuse_faults
 from autograder.grading.files.uninterrupted import uninterrupted
@@ -43,8 +43,8 @@ from autograder.grading.pool import cores
 from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
 from autograder.grading.releasing.page import write_page
 from autograder.grading.store import assignment_seed, write_whole
-from autograder.grading.verdict import Verdict
 from autograder.grading.warm import RunLimits, WarmParent
+from autograder.verdict import Verdict
 
 STEPS = 5
 """The number of steps that the building of an assignment reports."""

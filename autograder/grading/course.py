@@ -26,8 +26,8 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
-from autograder.grading.errors import UserError
 from autograder.grading.files.access import Access
 from autograder.grading.gradebook import Opener, patient_url
 from autograder.grading.intake.folder import HandedIn, read_folder

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import autograder
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 from autograder.grading.fresh.course_id import course_id_of, legal_course_id, with_course_id
 from autograder.grading.fresh.texts import texts
 

@@ -14,11 +14,11 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.errors import UserError
 from autograder.grading.build import build
 from autograder.grading.bundle import grade_id
 from autograder.grading.course import Course
 from autograder.grading.course_files import course_files, new_course
-from autograder.grading.errors import UserError
 
 CLASS_FILE = Path("solutions") / "demo_class.toml"
 

@@ -14,9 +14,9 @@ from nbgrader.api import Grade, Gradebook
 from nbgrader.preprocessors import ClearHiddenTests, NbGraderPreprocessor
 from traitlets import List
 
+from autograder.cards.card import framed, points
+from autograder.cards.colours import WAITING
 from autograder.grading.bundle import grade_id, is_grade, is_solution, is_task
-from autograder.reporting.card import framed, points
-from autograder.reporting.colours import WAITING
 
 
 class WithoutHiddenTests(ClearHiddenTests):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autograder.grading.faults.met import faulty
-from autograder.grading.verdict import CheckVerdict, TaskVerdict
+from autograder.verdict import CheckVerdict, TaskVerdict
 
 
 def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> TaskVerdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.checking.errors import WorkerLost
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 from autograder.grading.warm import WarmParent
 from autograder.worker.sandbox import gpu_nodes
 

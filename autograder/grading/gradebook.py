@@ -18,7 +18,7 @@ from nbgrader.api import Course as CourseRow
 from nbgrader.api import Gradebook, InvalidEntry
 from sqlalchemy.engine import URL, make_url
 
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 from autograder.grading.files.access import UMASK, Access
 
 LOCK_SECONDS = 60

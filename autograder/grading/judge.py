@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.cards.card import unjudged_outputs
 from autograder.checking.diagnosis import Known
 from autograder.checking.session import Checks
 from autograder.grading.blank import blank_verdict
@@ -26,9 +27,8 @@ from autograder.grading.intake.technical import technical_losses
 from autograder.grading.rebuild import CorruptNotebook, rebuild
 from autograder.grading.run import Run, all_passed, surroundings
 from autograder.grading.unusual import unusual_code
-from autograder.grading.verdict import Finding, TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
-from autograder.reporting.card import unjudged_outputs
+from autograder.verdict import Finding, TaskVerdict, Verdict
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ from pathlib import Path
 from autograder import __version__
 from autograder.checking.diagnosis import Known
 from autograder.checking.session import Checks
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.faults.met import MetFault, met_faults
 from autograder.grading.judge import MistakesOf, judge_answers
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
 from autograder.grading.store import one_writer, write_whole
-from autograder.grading.verdict import TaskVerdict
 from autograder.grading.warm import WarmParent
+from autograder.verdict import TaskVerdict
 
 KnownMistakes = Mapping[str, Sequence[Known]]
 """By task, what the known mistakes of an assignment answer."""

@@ -23,9 +23,9 @@ from nbgrader.api import (
 )
 from sqlalchemy import Row, Select, select
 
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.store import load_verdict
 
 UNGRADABLE = ("missing", "corrupt", "infra_error")

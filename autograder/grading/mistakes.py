@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.marks import RULES
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 
 FIELDS = ("task", "find", "replace", "hint", "caught_by")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nbformat import NotebookNode
 
-from autograder.grading.verdict import CheckVerdict, TaskVerdict
+from autograder.verdict import CheckVerdict, TaskVerdict
 
 
 def own_test(name: str, cell: NotebookNode) -> TaskVerdict:

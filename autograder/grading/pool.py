@@ -20,8 +20,8 @@ import torch
 from autograder.checking.diagnosis import Known
 from autograder.checking.errors import WorkerLost
 from autograder.checking.session import Checks
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
-from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.warm import WarmParent
 from autograder.worker.sandbox import syscalls

@@ -23,9 +23,9 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.checking.errors import WorkerLost
+from autograder.errors import UserError
 from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.files.ready import make_graded_folder, make_ready
 from autograder.grading.gradebook import patient_url

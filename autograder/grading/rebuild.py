@@ -18,10 +18,10 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.checking.parse import parse_cell
+from autograder.cell_source import parse_cell
 from autograder.grading.bundle import DEMONSTRATION, Bundle, check_task, grade_id, is_grade, is_solution, tags
-from autograder.grading.verdict import Finding
 from autograder.jupyter.inside import is_holding
+from autograder.verdict import Finding
 
 MAX_BYTES = 64 << 20
 MAX_CELLS = 2000

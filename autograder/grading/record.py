@@ -30,9 +30,9 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, determine_grade, is_task
 from sqlalchemy import and_, case, func, select
 
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle, grade_id, is_grade
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.files.beside import (
     staged_beside,
     withdraw_feedback,
@@ -41,7 +41,7 @@ from autograder.grading.files.beside import (
 from autograder.grading.gradebook import Conflict, take_lock
 from autograder.grading.judge import Graded
 from autograder.grading.store import Kept, Key, one_writer, staged, staged_verdict, withdraw_verdict
-from autograder.grading.verdict import UNREAD, Verdict
+from autograder.verdict import UNREAD, Verdict
 
 
 def check_gradebook(course: Course, bundle: Bundle) -> None:

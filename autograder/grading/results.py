@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from autograder.errors import UserError
 from autograder.grading.blank import blank_verdict
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.files.ready import require_readable
 from autograder.grading.marks import NobodyGraded, read_marks
 from autograder.grading.store import load_verdict
-from autograder.grading.verdict import Finding
+from autograder.verdict import Finding
 
 
 def results(course: Course, assignment: str) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
+from autograder.cards.card import task_outputs
 from autograder.checking.check import CheckResult
 from autograder.checking.errors import StudentError, WorkerLost
 from autograder.checking.session import Checks
@@ -21,11 +22,10 @@ from autograder.grading.follow_on import merged
 from autograder.grading.outputs import MAX_OUTPUT, clean_outputs, length
 from autograder.grading.own_tests import own_test
 from autograder.grading.rebuild import Rebuilt, Step
-from autograder.grading.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
 from autograder.grading.workers import Worker, plain_text
 from autograder.protocol.without import Without
-from autograder.reporting.card import task_outputs
+from autograder.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 
 MAX_LOST_IN_CELLS = 4
 """How many cells may take the worker with them before the student's own additions are not run any more."""

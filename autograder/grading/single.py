@@ -8,18 +8,18 @@ from pathlib import Path
 
 from autograder.checking.errors import WorkerLost
 from autograder.checking.session import Checks
+from autograder.errors import UserError
 from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.examine import examine, notebook_of
 from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.judge import judge
 from autograder.grading.known import tried_when_needed
 from autograder.grading.rebuild import MAX_BYTES
-from autograder.grading.verdict import Verdict
 from autograder.grading.warm import WarmParent
+from autograder.verdict import Verdict
 
 
 def check_notebook(course: Course, notebook: Path, assignment: str | None, workers: WarmParent) -> Verdict:

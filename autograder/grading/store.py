@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder import __version__
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.files.access import UMASK, Access
 from autograder.grading.gradebook import LOCK_SECONDS
 from autograder.grading.intake.folder import HandedIn
-from autograder.grading.verdict import Verdict
+from autograder.verdict import Verdict
 
 TIMESTAMP = "timestamp.txt"
 """The file with the time of handing in that nbgrader writes beside a notebook."""

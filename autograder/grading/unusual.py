@@ -11,8 +11,8 @@ import ast
 import builtins
 from collections.abc import Mapping
 
-from autograder.checking.parse import parse_cell
-from autograder.grading.verdict import Finding
+from autograder.cell_source import parse_cell
+from autograder.verdict import Finding
 
 _MODULES = {"ctypes", "_thread", "autograder.protocol", "autograder.worker", "torch._C"}
 """Modules that reach into the process, however they are used."""

@@ -14,13 +14,13 @@ from typing import Any
 from autograder.checking.check import Check
 from autograder.checking.hints import FILE, opened
 from autograder.checking.session import PUBLIC_SEED, Checks
+from autograder.errors import UserError
 from autograder.grading.batch import Submitted
 from autograder.grading.building.changes import examined_digest, keep_validated, validated_before
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import OPTIMIZERS
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.faults.collected import with_checks_of
 from autograder.grading.faults.met import MetFault, faulty, met_faults
 from autograder.grading.judge import Graded, unfit_checks
@@ -28,8 +28,8 @@ from autograder.grading.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.mistakes import Mistake
 from autograder.grading.pool import Failure, Setting, work_off
 from autograder.grading.validating.right import Variants, kept_in, mixed, mixtures_of, right_answers
-from autograder.grading.verdict import TaskVerdict, Verdict
 from autograder.grading.warm import WarmParent
+from autograder.verdict import TaskVerdict, Verdict
 
 SEED = 20_260_102
 """Any seed will do; a fixed one makes a finding repeatable."""

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 import autograder
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 from autograder.worker.forkserver import JOB, READY
 from autograder.worker.sandbox.gpu_nodes import KEPT_VARIABLES
 from autograder.worker.sandbox.probe import Level, best_level, probe

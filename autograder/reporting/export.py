@@ -14,8 +14,8 @@ from nbgrader.api import Assignment as AssignmentRow
 from nbgrader.api import Grade, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import select
 
+from autograder.errors import UserError
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.marks import STATES, Enrolled, Marks, read_marks
 from autograder.reporting.spreadsheet import MARK, csv_text
 

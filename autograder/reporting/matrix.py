@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.reporting.card import points
+from autograder.cards.card import points
 
 _SIGNS = {
     "passed": Text("·", style="dim"),

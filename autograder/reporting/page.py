@@ -14,11 +14,11 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from autograder.cards.colours import marked
 from autograder.grading.files.access import UMASK, Access
 from autograder.grading.marks import STATES
 from autograder.grading.store import write_whole
 from autograder.reporting.attention import REASONS
-from autograder.reporting.colours import marked
 from autograder.reporting.report import Report, Submission
 from autograder.reporting.statistics import FEW, FEWEST
 

@@ -11,7 +11,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from autograder.reporting.card import points
+from autograder.cards.card import points
 from autograder.reporting.mistakes import first_failure
 
 _SIGNS = {"passed": "✓", "skipped": "–", "fault": "!"}

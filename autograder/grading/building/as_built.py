@@ -11,9 +11,9 @@ from dataclasses import replace
 import nbformat
 
 from autograder.checking.session import Checks
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle, grade_id, is_solution
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.judge import MistakesOf
 from autograder.grading.known import tried_when_needed
 from autograder.grading.warm import WarmParent

@@ -14,9 +14,9 @@ from typing import Any
 import nbformat
 
 import autograder
+from autograder.errors import UserError
 from autograder.grading.bundle import grade_id, is_grade
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.releasing.handout import RECORDED
 from autograder.grading.releasing.page import PAGE
 from autograder.grading.store import assignment_seed, one_writer, write_whole

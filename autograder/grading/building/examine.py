@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.errors import UserError
 from autograder.grading.building.cells import (
     look_at_demonstrations,
     look_at_ids,
@@ -19,7 +20,6 @@ from autograder.grading.building.problem import Problem
 from autograder.grading.building.source import SourceCell, read_source
 from autograder.grading.bundle import Bundle, packaged_checks
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.mistakes import catalogue_faults
 
 if TYPE_CHECKING:

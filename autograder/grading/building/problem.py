@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 
 
 @dataclass(frozen=True)

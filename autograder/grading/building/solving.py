@@ -14,11 +14,11 @@ from nbgrader.converters import GenerateSolution
 from nbgrader.preprocessors import Execute
 from nbgrader.utils import determine_grade
 
+from autograder.errors import UserError
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 from autograder.grading.building.stopped import shown_by, stopped_at
 from autograder.grading.bundle import is_grade, is_solution
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 
 
 def generate_solution(course: Course, assignment: str) -> bytes:

@@ -21,11 +21,11 @@ import watchfiles
 
 # What the forks need, imported once for all of them.
 import autograder.grading.build
+from autograder.errors import UserError
 from autograder.grading.building.examine import examine, notebook_of
 from autograder.grading.building.problem import Unfit
 from autograder.grading.bundle import packaged_checks
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 
 _WAIT_MILLISECONDS = 200
 """The time between two looks at whether a build has ended; a saved file is noticed at once."""

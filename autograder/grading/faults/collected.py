@@ -8,8 +8,8 @@ from typing import TypeVar
 from autograder.checking.check import ChecksBroken
 from autograder.checking.fault import fault_of
 from autograder.checking.session import Checks, with_checks
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
-from autograder.grading.errors import UserError
 
 Result = TypeVar("Result")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.fault import Fault
-from autograder.grading.errors import UserError
-from autograder.grading.verdict import CheckVerdict, TaskVerdict
+from autograder.errors import UserError
+from autograder.verdict import CheckVerdict, TaskVerdict
 
 _NAMED = 3
 

@@ -13,8 +13,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.errors import UserError
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.files.access import below
 from autograder.grading.gradebook import patient_url, sqlite_file
 

@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 
 LONGEST = 128
 """The length of nbgrader's column for it."""

@@ -7,9 +7,9 @@ import re
 import shutil
 from pathlib import Path
 
+from autograder.errors import UserError
 from autograder.grading.course import Course
 from autograder.grading.course_files import SKELETON, course_files
-from autograder.grading.errors import UserError
 
 _LEGAL = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]*")
 _NUMBER = re.compile(r"^[0-9]+[_.-]+(?=.)")

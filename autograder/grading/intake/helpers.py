@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.grading.intake.folder import File, read_folder
 from autograder.grading.intake.names import listed, shown
-from autograder.grading.verdict import Finding
+from autograder.verdict import Finding
 
 MAX_BYTES = 32 << 20
 """The largest size of all files together: half of the worker's scratch folder."""

@@ -17,7 +17,7 @@ from autograder.grading.intake.folder import HandedIn
 from autograder.grading.intake.helpers import students_files
 from autograder.grading.intake.names import listed, shown
 from autograder.grading.rebuild import Rebuilt
-from autograder.grading.verdict import Finding
+from autograder.verdict import Finding
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograder.errors import UserError
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.intake.layouts import Sender
 from autograder.grading.intake.names import shown
 from autograder.grading.marks import Enrolled

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 
+from autograder.cell_source import parse_cell
 from autograder.checking.errors import StudentError
-from autograder.checking.parse import parse_cell
 from autograder.grading.bundle import Bundle
 from autograder.grading.intake.names import listed, shown
 from autograder.grading.rebuild import Rebuilt
-from autograder.grading.verdict import Finding, TaskVerdict
+from autograder.verdict import Finding, TaskVerdict
 
 _INDENTATION = ("IndentationError", "TabError")
 

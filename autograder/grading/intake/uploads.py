@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.grading.errors import UserError
+from autograder.errors import UserError
 from autograder.grading.intake.archive import Archive, BadArchive, Entry
 
 MAX_UPLOADS = 100_000

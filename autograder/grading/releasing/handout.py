@@ -24,9 +24,9 @@ from autograder.checking.hints import FILE as HINTS
 from autograder.checking.hints import sealed
 from autograder.checking.references import Recorder
 from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle, forget_modules
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.faults.met import MetFault, refuse_faults
 from autograder.grading.judge import judge_answers, unfit_checks
 from autograder.grading.known import Trial

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from autograder.errors import UserError
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.marks import Marks, read_marks
 from autograder.grading.results import results
 from autograder.reporting.attention import REASONS, Attention, attention

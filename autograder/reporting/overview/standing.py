@@ -10,9 +10,9 @@ from typing import Any
 from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import Row, case, func, select
 
+from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
-from autograder.grading.errors import UserError
 from autograder.grading.intake.folder import HandedIn
 from autograder.grading.marks import UNGRADABLE
 from autograder.grading.store import Kept, Key, assignment_seed, has_seed, load_verdict

@@ -6,8 +6,8 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.reporting.card import framed, only_at_grading, points
-from autograder.reporting.colours import PASSED, TO_DO, WAITING, chip, marked
+from autograder.cards.card import framed, only_at_grading, points
+from autograder.cards.colours import PASSED, TO_DO, WAITING, chip, marked
 
 
 @dataclass(frozen=True)

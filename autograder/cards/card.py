@@ -13,10 +13,10 @@ from dataclasses import replace
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
+from autograder.cards.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
+from autograder.cards.picture import picture_html, picture_text, picture_words
 from autograder.checking.evidence import Shape, shapes_told
-from autograder.grading.verdict import CheckVerdict, TaskVerdict
-from autograder.reporting.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
-from autograder.reporting.picture import picture_html, picture_text, picture_words
+from autograder.verdict import CheckVerdict, TaskVerdict
 
 if TYPE_CHECKING:  # it imports torch
     from autograder.checking.prints import Prints
