@@ -120,9 +120,9 @@ def _build_watched(course: Course, assignments: list[str], one_file: bool) -> No
 
 def _build(course: Course, assignments: list[str], force: bool = False, one_file: bool = False) -> None:
     """Build, and tell what came of it: of a solution that loses points, all that was found out about it."""
+    from autograder.cli.tables import print_verdict
     from autograder.grading.build import SolutionFails
     from autograder.grading.build import build as build_course
-    from autograder.reporting.tables import print_verdict
 
     built: list[Built] = []
     try:
@@ -162,10 +162,10 @@ def validate(
     course: CourseOption = Path("."),
 ) -> None:
     """Grade the checks themselves with known mistakes and right answers. Exit status 1 if they fail."""
+    from autograder.cli.matrix import print_validation
     from autograder.grading.course import Course
     from autograder.grading.pool import cores
     from autograder.grading.validate import validate as validate_course
-    from autograder.reporting.matrix import print_validation
 
     with told():
         with steps(lambda line: err.print(line, markup=False)) as way:

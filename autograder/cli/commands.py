@@ -39,11 +39,11 @@ def demo(
     course: OriginOption = None,
 ) -> None:
     """Make a course with an invented class of twelve, grade it, and show what was found."""
+    from autograder.cli.tables import results_table
     from autograder.grading.course import Course
     from autograder.grading.demo import demo_assignment, make_demo
     from autograder.reporting.page import write_page
     from autograder.reporting.report import gather
-    from autograder.reporting.tables import results_table
 
     with told():
         for line in make_demo(directory, course):
@@ -82,10 +82,10 @@ def check(
         # First of all: it imports torch while we do.
         with WarmParent(level=Level.NONE if unsafe else None, preload=None) as workers:
             with importing():
+                from autograder.cli.tables import print_verdict
                 from autograder.errors import UserError
                 from autograder.grading.course import Course
                 from autograder.grading.single import check_notebook
-                from autograder.reporting.tables import print_verdict
 
             verdict = check_notebook(Course.at(course), notebook, assignment, workers)
         if as_json:
@@ -122,7 +122,7 @@ def grade(
     """Grade all submissions of an assignment. Exit status 3 if some could not be graded by our fault."""
     with told(STOPPED_FORCED if force else STOPPED):
         verdicts = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory)
-        from autograder.reporting.tables import legend, results_table, summary  # it imports torch, too
+        from autograder.cli.tables import legend, results_table, summary  # it imports torch, too
 
         out.print(results_table(verdicts))
         if signs := legend(verdicts):
@@ -135,8 +135,8 @@ def grade(
 @app.command()
 def doctor(as_json: JsonOption = False, course: CourseOption = Path(".")) -> None:
     """Say what this machine has and lacks. Exit status 1 if it cannot grade."""
+    from autograder.cli.tables import print_examination
     from autograder.grading.doctor import examine
-    from autograder.reporting.tables import print_examination
 
     with told():
         found = examine(course)

@@ -39,9 +39,9 @@ def collect(
     course: CourseOption = Path("."),
 ) -> None:
     """Bring uploads into submitted/. Exit status 3 if some could not be matched or read."""
+    from autograder.cli.collected import as_data, collected_table, summary
     from autograder.grading.course import Course
     from autograder.grading.intake.collect import collect as bring_in
-    from autograder.reporting.collected import as_data, collected_table, summary
 
     with told():
         found = bring_in(

@@ -12,9 +12,9 @@ def status(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
     """Say of each assignment what is built, released, handed in and graded, and what to do next."""
     with told():
         with importing():
+            from autograder.cli.standing_table import standing_table, summary
             from autograder.grading.course import Course
             from autograder.reporting.overview.standing import standings
-            from autograder.reporting.overview.standing_table import standing_table, summary
 
         at = Course.at(course)
         found = standings(at)

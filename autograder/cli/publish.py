@@ -52,10 +52,10 @@ def results(
     """Show what was found in a graded assignment."""
     with told():
         with importing():
+            from autograder.cli.tables import legend, print_clusters, results_table, summary
             from autograder.grading.clusters import clusters as find_clusters
             from autograder.grading.course import Course
             from autograder.grading.results import results as read_results
-            from autograder.reporting.tables import legend, print_clusters, results_table, summary
 
         if clusters:
             found = find_clusters(Course.at(course), assignment)

@@ -20,7 +20,7 @@ from autograder.grading.course import Course
 from autograder.grading.marks import STATES, Mark, Marks, read_marks
 from autograder.grading.results import results
 from autograder.reporting.attention import Attention, attention
-from autograder.reporting.mistakes import (
+from autograder.reporting.common_mistakes import (
     Answers,
     CommonMistake,
     Example,

@@ -16,8 +16,8 @@ from autograder.grading.course import Course
 from autograder.grading.marks import Marks, read_marks
 from autograder.grading.results import results
 from autograder.reporting.attention import REASONS, Attention, attention
+from autograder.reporting.common_mistakes import CommonMistake, common_mistakes
 from autograder.reporting.export import graded_assignments
-from autograder.reporting.mistakes import CommonMistake, common_mistakes
 from autograder.reporting.overview.behind import Behind, falling_behind
 from autograder.reporting.report import aside
 from autograder.reporting.statistics import (

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.cards.card import points
-from autograder.reporting.mistakes import first_failure
+from autograder.reporting.common_mistakes import first_failure
 
 _SIGNS = {"passed": "✓", "skipped": "–", "fault": "!"}
 _GIVEN, _WAITING = "*", "?"
