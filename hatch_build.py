@@ -44,7 +44,7 @@ def hand_out(root: Path, target: Path) -> None:
     """Write all exercises of the repository as students get them."""
     sys.path.insert(0, str(root))
     try:
-        from autograder.checking.handed_out_file import FILE, text_of
+        from autograder.checking.runner.handed_out_file import FILE, text_of
         from autograder.grading.releasing.strip import strip
     finally:
         sys.path.remove(str(root))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from autograder.cards.progress import TaskSoFar
-    from autograder.checking.session import Checks
+    from autograder.checking.runner.session import Checks
 
 _MEMORY = "_autograder_checked"
 """Under which name a notebook's namespace holds what was checked."""
@@ -70,7 +70,7 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
     task of this name. Below the card the value is not displayed, where a person runs the cell.
     Raises `ValueError` for a task that no notebook has; a notebook shows only its message.
     """
-    from autograder.checking.session import with_checks
+    from autograder.checking.runner.session import with_checks
     from autograder.tasks import home_here, home_of, second_task
 
     namespace = _namespace()
@@ -104,9 +104,9 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     """
     from autograder.cards.card import card_brief, card_html, card_text
     from autograder.cards.progress import progress_line
-    from autograder.checking.hints import opened
-    from autograder.checking.session import PUBLIC_SEED
-    from autograder.checking.submission import Submission
+    from autograder.checking.diagnosis.sealed_hints import opened
+    from autograder.checking.remote.submission import Submission
+    from autograder.checking.runner.session import PUBLIC_SEED
     from autograder.jupyter.elsewhere import remarks
     from autograder.jupyter.score import Score
     from autograder.tasks import hints_of

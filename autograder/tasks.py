@@ -132,7 +132,7 @@ def _hinted(folder: Path, namespace: MutableMapping[str, Any] | None) -> list[st
 
 def hints_of(folder: Path, namespace: MutableMapping[str, Any] | None = None) -> Path:
     """The file of hints for an exercise: beside the notebook, as released, else with the checks."""
-    from autograder.checking.hints import FILE
+    from autograder.checking.diagnosis.sealed_hints import FILE
 
     beside = [place / FILE for place in _places(folder, namespace)]
     return next((file for file in beside if file.is_file()), folder / FILE)

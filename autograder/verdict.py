@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from autograder.checking.check import CheckResult
-from autograder.checking.diagnosis import Answered, Known, explain
-from autograder.checking.evidence import Evidence
-from autograder.checking.fault import Fault
+from autograder.checking.diagnosis.match import Answered, Known, explain
+from autograder.checking.explain.evidence import Evidence
+from autograder.checking.runner.check import CheckResult
+from autograder.checking.runner.fault import Fault
 
 if TYPE_CHECKING:  # it imports torch
-    from autograder.checking.prints import Prints
+    from autograder.checking.remote.prints import Prints
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
 UNREAD = ("missing", "corrupt")

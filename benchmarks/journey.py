@@ -25,7 +25,7 @@ from _shared import CpuMeter, make_course
 from rich.console import Console
 from rich.table import Table
 
-from autograder.checking.session import Checks, with_checks
+from autograder.checking.runner.session import Checks, with_checks
 from autograder.grading import judge as judging
 from autograder.grading.course import Course
 from autograder.grading.record import record

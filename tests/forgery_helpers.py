@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from attacks.forgery import Forgery
 from helpers import SEED, make_bundle
 
-from autograder.checking.check import CheckResult
-from autograder.checking.errors import StudentError, WorkerLost
-from autograder.checking.session import Checks
-from autograder.checking.submission import Submission
+from autograder.checking.remote.errors import StudentError, WorkerLost
+from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.check import CheckResult
+from autograder.checking.runner.session import Checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.rebuild import rebuild
 from autograder.grading.run import Run, _task

@@ -22,7 +22,7 @@ import psutil
 from nbgrader import api
 
 from autograder import cli
-from autograder.checking.session import with_checks
+from autograder.checking.runner.session import with_checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course
 from autograder.grading.judge import Graded, judge

@@ -13,9 +13,9 @@ from pathlib import Path
 import torch
 
 import autograder.exercises
-from autograder.checking.hints import opened
-from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
-from autograder.checking.submission import Submission
+from autograder.checking.diagnosis.sealed_hints import opened
+from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.taken_away import lacking
 

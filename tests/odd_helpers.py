@@ -13,8 +13,8 @@ import torch
 from test_exercises import EXERCISES, NOTEBOOKS, notebook_of
 from torch import nn
 
-from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
-from autograder.checking.submission import Submission
+from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
 from autograder.protocol.values import map_tree
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.taken_away import lacking

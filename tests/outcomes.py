@@ -34,7 +34,7 @@ from attacks import borrowing, driving, handed, oddities, recognising, rewriting
 from attacks.cells import ADDED, CELLS  # noqa: E402
 from helpers import ASSIGNMENT, ROOT, make_course, released, submission  # noqa: E402
 
-from autograder.checking.session import Checks  # noqa: E402
+from autograder.checking.runner.session import Checks  # noqa: E402
 from autograder.grading.batch import Submitted  # noqa: E402
 from autograder.grading.bundle import OPTIMIZERS, Bundle  # noqa: E402
 from autograder.grading.course import Course  # noqa: E402

@@ -17,9 +17,9 @@ from autograder.cards.card import as_student_sees, card_brief, card_html, card_t
 from autograder.cards.picture import picture_text
 from autograder.cards.progress import TaskSoFar, progress_html, progress_line, progress_text
 from autograder.checking import case, expect
-from autograder.checking.draw import NAMES
-from autograder.checking.evidence import Axis, Difference, Dimension, Evidence, Shape
-from autograder.checking.expect import CheckFailed
+from autograder.checking.expectations.values import CheckFailed
+from autograder.checking.explain.evidence import Axis, Difference, Dimension, Evidence, Shape
+from autograder.checking.inputs.draw import NAMES
 from autograder.grading.follow_on import merged
 
 PAGES = {"light": "#ffffff", "dark": "#111111", "VS Code dark": "#1e1e1e"}

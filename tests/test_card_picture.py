@@ -10,7 +10,7 @@ from card_helpers import Page, card, failure, from_failure, wrong_from_step
 
 from autograder.cards.card import card_html, card_text
 from autograder.cards.picture import picture_html, picture_text, picture_words
-from autograder.checking.difference import COLUMNS, ROWS, difference
+from autograder.checking.explain.heatmap import COLUMNS, ROWS, difference
 
 
 def levels(wrong, dims, shape=(5, 7, 11)):

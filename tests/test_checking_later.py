@@ -6,8 +6,8 @@ from checking_helpers import message, submission
 from torch import nn
 
 from autograder.checking import CheckFailed, Submission, expect_module, make_module
-from autograder.checking.errors import NoAnswer, StudentError
-from autograder.checking.session import with_checks
+from autograder.checking.remote.errors import NoAnswer, StudentError
+from autograder.checking.runner.session import with_checks
 from autograder.worker.session.objects import Objects
 
 ONES = torch.ones(1, 2, dtype=torch.float64)

@@ -11,7 +11,7 @@ from autograder.checking import (
     expect_settings_untouched,
     expect_untouched,
 )
-from autograder.checking.errors import NoAnswer
+from autograder.checking.remote.errors import NoAnswer
 from autograder.worker.session.objects import Objects
 
 

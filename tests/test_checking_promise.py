@@ -14,8 +14,8 @@ from test_checking_later import ONES, counted
 from torch import nn
 
 from autograder.checking import CheckFailed, Submission, case, expect_dtypes, expect_gradients, make_module
-from autograder.checking.draw import Draw, Sizes
-from autograder.checking.errors import NoAnswer, NotDefined, StudentError
+from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
 from autograder.protocol.stream import Stream
 from autograder.protocol.tensors import MAX_TENSORS
 from autograder.protocol.values import tensors_in

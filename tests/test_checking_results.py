@@ -9,10 +9,10 @@ from checking_helpers import PAIR, SIZES, draw, message, submission
 from torch import nn
 
 from autograder.checking import Draw, Sizes, expect, expect_dtype
-from autograder.checking.expect import agree, compare
-from autograder.checking.located import located
-from autograder.checking.shapes import explain_shape
-from autograder.checking.smallest import smallest
+from autograder.checking.expectations.values import agree, compare
+from autograder.checking.explain.location import located
+from autograder.checking.explain.shapes import explain_shape
+from autograder.checking.runner.shrink import smallest
 
 # Sizes and shapes
 

@@ -8,9 +8,9 @@ from checking_helpers import SIZES, message, submission
 from torch import nn
 
 from autograder.checking import CheckFailed, case, expect, fail, points, rule
-from autograder.checking.check import ChecksBroken
-from autograder.checking.errors import StudentError
-from autograder.checking.session import with_checks
+from autograder.checking.remote.errors import StudentError
+from autograder.checking.runner.check import ChecksBroken
+from autograder.checking.runner.session import with_checks
 from autograder.verdict import CheckVerdict
 
 CHECKS = '''

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from helpers import ASSIGNMENT, ROOT, autograder, autograder_here, make_known
 
-from autograder.checking.marks import RULES
+from autograder.checking.runner.marks import RULES
 from autograder.grading.course import Course
 from autograder.verdict import OUTCOMES, STATUSES
 

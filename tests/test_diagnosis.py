@@ -12,9 +12,9 @@ import pytest
 import torch
 from helpers import ROOT, answer, cell_named, make_bundle, outcomes, run_judge, scores, solved, submission
 
-from autograder.checking.answers import RAISED, fingerprint
-from autograder.checking.diagnosis import Answered, Known, explain
-from autograder.checking.hints import opened, sealed
+from autograder.checking.diagnosis.fingerprint import RAISED, fingerprint
+from autograder.checking.diagnosis.match import Answered, Known, explain
+from autograder.checking.diagnosis.sealed_hints import opened, sealed
 from autograder.errors import UserError
 from autograder.grading.mistakes import read_catalogue
 

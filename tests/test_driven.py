@@ -12,8 +12,8 @@ import pytest
 from attacks.driving import DRIVEN, FORGED
 from test_exercises import EXERCISES, notebook_of
 
-from autograder.checking.check import CheckResult
-from autograder.checking.session import Checks, with_checks
+from autograder.checking.runner.check import CheckResult
+from autograder.checking.runner.session import Checks, with_checks
 
 SEEDS = (2013, 7)
 

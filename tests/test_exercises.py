@@ -13,11 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checking.check import CheckResult
-from autograder.checking.expect import ROUNDED
-from autograder.checking.marks import RULES
-from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
-from autograder.checking.submission import Submission
+from autograder.checking.expectations.values import ROUNDED
+from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.check import CheckResult
+from autograder.checking.runner.marks import RULES
+from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
 from autograder.protocol.without import Without
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.taken_away import lacking

@@ -15,7 +15,7 @@ from fault_helpers import CHECKS, SLIP, hand_in, make_own_course
 from helpers import autograder_here
 from nbgrader.api import Gradebook
 
-from autograder.checking.session import with_checks
+from autograder.checking.runner.session import with_checks
 
 WHERE = "source/01_double/checks/test_double.py, line 22"
 RAISED = f"NameError: name 'sen' is not defined ({WHERE})"

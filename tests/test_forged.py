@@ -12,7 +12,7 @@ from attacks.forgery import Forgery
 from forgery_helpers import Bench, Judged
 from helpers import ROOT, SEED, make_bundle
 
-from autograder.checking.session import Checks, with_checks
+from autograder.checking.runner.session import Checks, with_checks
 from autograder.grading.warm import WarmParent
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from textwrap import dedent
 import pytest
 from helpers import ROOT
 
-from autograder.checking.session import with_checks
+from autograder.checking.runner.session import with_checks
 from autograder.grading.bundle import Bundle, is_grade, is_solution, tags
 from autograder.grading.course import Course
 
@@ -133,7 +133,7 @@ def test_the_answer_key_is_not_there(packages):
         import torch
         import autograder.exercises as home
         from autograder.checking import Draw, Sizes
-        from autograder.checking.references import NotRecorded
+        from autograder.checking.inputs.references import NotRecorded
         sizes = Sizes(B=5, T=7, D=2, H=11, L=3, V=13)
         found = []
         for module in pkgutil.walk_packages(home.__path__, "autograder.exercises."):

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.checking.submission import Submission
+from autograder.checking.remote.submission import Submission
 from autograder.protocol.without import Without
 from autograder.worker.devices.modules import convert, load
 from autograder.worker.session.objects import Objects

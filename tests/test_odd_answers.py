@@ -14,7 +14,7 @@ from odd_helpers import ODD, WHEN, faults
 from test_exercises import NOTEBOOKS
 
 from autograder.checking import expect_shapes, parts_of
-from autograder.checking.failed import CheckFailed
+from autograder.checking.explain.failure import CheckFailed
 
 EVERY = os.environ.get("ODD_ANSWERS") == "all"
 SOME = (

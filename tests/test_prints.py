@@ -11,7 +11,7 @@ from helpers import ASSIGNMENT, ROOT, answer, cell_named, run_judge, submission
 from kernel_helpers import kernel
 
 from autograder.cards.card import as_student_sees, card_brief, card_html, card_text
-from autograder.checking.prints import MAX_LINE, MAX_LINES, Prints, readable
+from autograder.checking.remote.prints import MAX_LINE, MAX_LINES, Prints, readable
 from autograder.grading.follow_on import merged
 from autograder.worker.session.calls.printed import KEPT_AT_EITHER_END, Printed
 

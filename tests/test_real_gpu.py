@@ -9,7 +9,7 @@ import torch
 from helpers import ASSIGNMENT, autograder_here, make_course, solved, submit
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
-from autograder.checking.errors import StudentError, WorkerLost
+from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.errors import UserError
 from autograder.grading.gpu import require_gpu
 from autograder.grading.warm import RunLimits, WarmParent

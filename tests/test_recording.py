@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.checking.session import with_checks
+from autograder.checking.runner.session import with_checks
 from autograder.grading import record as record_module
 from autograder.grading import store as store_module
 from autograder.grading.course import Course

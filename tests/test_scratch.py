@@ -17,8 +17,8 @@ import torch
 from torch import nn
 
 from autograder.checking import CheckFailed, Submission
-from autograder.checking.errors import StudentError
-from autograder.checking.scratch import forbidden_uses
+from autograder.checking.expectations.source import forbidden_uses
+from autograder.checking.remote.errors import StudentError
 from autograder.exercises.from_scratch import NAMES, RECURRENT, RECURRENT_MODULES, expect_from_scratch
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.taken_away import lacking

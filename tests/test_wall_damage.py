@@ -25,7 +25,7 @@ from helpers import (
 )
 from wall_helpers import ALL, DEATHS, LOST, indented
 
-from autograder.checking.session import Checks
+from autograder.checking.runner.session import Checks
 from autograder.grading.pool import Setting, work_off
 from autograder.grading.warm import RunLimits, WarmParent
 from autograder.grading.workers import Worker
@@ -152,7 +152,7 @@ def test_a_death_is_never_blamed_on_the_machine(quick_workers: WarmParent):
     """The supervisor's last word and the judge's order to kill cross each other; neither may be lost."""
     for _ in range(25):
         worker = quick_workers.spawn()
-        from autograder.checking.errors import WorkerLost
+        from autograder.checking.remote.errors import WorkerLost
 
         with pytest.raises(WorkerLost) as lost:
             worker.ask({"op": "run", "source": "import os; os._exit(0)"}, 5)

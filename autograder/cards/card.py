@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.cards.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
 from autograder.cards.picture import picture_html, picture_text, picture_words
-from autograder.checking.evidence import Shape, shapes_told
+from autograder.checking.explain.evidence import Shape, shapes_told
 from autograder.verdict import CheckVerdict, TaskVerdict
 
 if TYPE_CHECKING:  # it imports torch
-    from autograder.checking.prints import Prints
+    from autograder.checking.remote.prints import Prints
 
 _SIGNS = {
     "passed": "✓",

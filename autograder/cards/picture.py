@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograder.cards.colours import INK, LEVELS, dimension, marked
-from autograder.checking.evidence import Axis, Difference
+from autograder.checking.explain.evidence import Axis, Difference
 
 SIGNS = "·░▒█"
 """By level: right, and off by a little, more, most; on a page, whose grounds are coloured, other ones."""

@@ -1,9 +1,16 @@
 """The names that a check may use; `autograder.checking` hands them on."""
 
-from autograder.checking.devices import expect_device_neutral
-from autograder.checking.draw import Draw, Sizes
-from autograder.checking.dtypes import DTYPES, EXTREMES, expect_dtypes, expect_without_numpy
-from autograder.checking.expect import (
+from autograder.checking.expectations.devices import expect_device_neutral
+from autograder.checking.expectations.dtypes import DTYPES, EXTREMES, expect_dtypes, expect_without_numpy
+from autograder.checking.expectations.gradients import as_leaves, expect_gradients
+from autograder.checking.expectations.in_use import expect_follows
+from autograder.checking.expectations.modules import expect_module, expect_registered, make_module
+from autograder.checking.expectations.untouched import (
+    expect_module_untouched,
+    expect_settings_untouched,
+    expect_untouched,
+)
+from autograder.checking.expectations.values import (
     CheckFailed,
     agree,
     carried,
@@ -20,31 +27,31 @@ from autograder.checking.expect import (
     parts_of,
     tree_leaves,
 )
-from autograder.checking.failed import NotWritten
-from autograder.checking.follows import expect_follows
-from autograder.checking.gradients import as_leaves, expect_gradients
-from autograder.checking.marks import anywhere, hidden, needs, points, rule, teaching_only, without
-from autograder.checking.once import computed_once
-from autograder.checking.references import recorded
-from autograder.checking.registered import expect_module, expect_registered, make_module
-from autograder.checking.submission import Submission
-from autograder.checking.target import Target
-from autograder.checking.untouched import (
-    expect_module_untouched,
-    expect_settings_untouched,
-    expect_untouched,
-)
+from autograder.checking.explain.failure import NotWritten
+from autograder.checking.inputs.cache import computed_once
+from autograder.checking.inputs.draw import Draw, Sizes, spell
+from autograder.checking.inputs.references import recorded
+from autograder.checking.remote.errors import StudentError
+from autograder.checking.remote.handle import Call, Handle
+from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.marks import anywhere, hidden, needs, points, rule, teaching_only, without
 from autograder.protocol.values import Opaque
 from autograder.protocol.without import Without
+
+Target = Handle
+"""The name that a `Handle` had, in check files written earlier."""
 
 __all__ = [
     "DTYPES",
     "EXTREMES",
+    "Call",
     "CheckFailed",
     "Draw",
+    "Handle",
     "NotWritten",
     "Opaque",
     "Sizes",
+    "StudentError",
     "Submission",
     "Target",
     "Without",
@@ -80,6 +87,7 @@ __all__ = [
     "points",
     "recorded",
     "rule",
+    "spell",
     "teaching_only",
     "tree_leaves",
     "without",

@@ -10,13 +10,13 @@ from typing import Any
 
 from autograder.checking import (
     CheckFailed,
+    Handle,
+    StudentError,
     Submission,
-    Target,
     Without,
     expect_no_kernel,
     expect_no_mention,
 )
-from autograder.checking.errors import StudentError
 
 KERNELS = r"(^|::|_)(lstm|gru|rnn)(_|$)"
 """Torch's recurrent kernels by name: aten::lstm, aten::rnn_tanh_cell, aten::_thnn_fused_lstm_cell, …"""
@@ -56,7 +56,7 @@ RECURRENT_MODULES = Without(
 
 
 def expect_from_scratch(
-    submission: Submission, task: str, target: Target, arguments: tuple[Any, ...]
+    submission: Submission, task: str, target: Handle, arguments: tuple[Any, ...]
 ) -> None:
     """The call does not come to torch's recurrent modules or kernels.
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, Draw, Submission, Target, expect, fail
+from autograder.checking import CheckFailed, Draw, Handle, Submission, expect, fail
 
 DRIVEN = """
 from types import MethodType
@@ -47,7 +47,7 @@ student's code can write there what it likes.
 """
 
 
-def hand_over(submission: Submission, module: nn.RNNBase | nn.LSTMCell) -> Target:
+def hand_over(submission: Submission, module: nn.RNNBase | nn.LSTMCell) -> Handle:
     """The same module on the student's side."""
     kind, size, layers = _made_with(module)
     return submission.given(
@@ -55,7 +55,7 @@ def hand_over(submission: Submission, module: nn.RNNBase | nn.LSTMCell) -> Targe
     )
 
 
-def hand_over_driven(submission: Submission, module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor) -> Target:
+def hand_over_driven(submission: Submission, module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor) -> Handle:
     """The module on the student's side as one whose answers tell how it was driven, by `marks` (H)."""
     kind, size, layers = _made_with(module)
     dtype = next(module.parameters()).dtype
@@ -86,7 +86,7 @@ def marks(draw: Draw) -> torch.Tensor:
 
 
 def each_driven(
-    task: Target, given: Target, module: nn.Module, rounds: Iterable[tuple[Any, ...]]
+    task: Handle, given: Handle, module: nn.Module, rounds: Iterable[tuple[Any, ...]]
 ) -> Iterator[Any]:
     """What a task makes of each of these arguments, one after another, with the same driven module."""
     for arguments in rounds:
@@ -97,7 +97,7 @@ def each_driven(
 def expect_driven(
     answers: Iterable[Any],
     wanted: Iterable[Sequence[Any]],
-    given: Target,
+    given: Handle,
     explain: Callable[[list[tuple[int, ...]]], str],
     **form: Any,
 ) -> None:
@@ -130,7 +130,7 @@ def each_place_of_lengths(position: int) -> Iterator[tuple[tuple[int, ...], str]
     yield (), "with the lengths on the GPU, too"
 
 
-def expect_weights_untouched(given: Target, module: nn.Module, name: str) -> None:
+def expect_weights_untouched(given: Handle, module: nn.Module, name: str) -> None:
     """What was handed over as `name` still has its weights."""
     after = given.state_dict()
     for parameter, value in module.state_dict().items():

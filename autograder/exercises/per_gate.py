@@ -10,9 +10,10 @@ import torch
 from autograder.checking import (
     CheckFailed,
     Draw,
+    Handle,
     Sizes,
+    StudentError,
     Submission,
-    Target,
     agree,
     compare,
     computed_once,
@@ -20,7 +21,6 @@ from autograder.checking import (
     make_module,
     recorded,
 )
-from autograder.checking.errors import StudentError
 
 GATES = "ifgo"
 NAMES = [f"W_x{gate}" for gate in GATES] + [f"W_h{gate}" for gate in GATES] + [f"b_{gate}" for gate in GATES]
@@ -89,7 +89,7 @@ def starting_sizes(draw: Draw, sizes: tuple[int, int]) -> tuple[int, int]:
     return draw.size(*sizes), draw.size(*sizes)
 
 
-def expect_starting_weights(kind: Target, draw: Draw, told: str) -> None:
+def expect_starting_weights(kind: Handle, draw: Draw, told: str) -> None:
     """Each gate's matrices are Xavier-uniform by themselves, no two alike, and the biases are zero."""
     start = make_module(kind, *starting_sizes(draw, LARGE), told=told).parameters()
     for name, value in start.items():
@@ -145,7 +145,7 @@ def own_or_bare(
     shapes: Mapping[str, tuple[str, tuple[int, ...]]],
     bare: str,
     source: str = HOLDER,
-) -> Target:
+) -> Handle:
     """The student's own module, or `bare` from the source where theirs does not have the parameters yet."""
     try:
         own = make_module(getattr(submission, kind), *sizes, told=f"`{kind}`")
@@ -185,7 +185,7 @@ class Replaced:
 
 
 def expect_copied_in_place(
-    submission: Submission, module: Target, source: Target, names: Iterable[str]
+    submission: Submission, module: Handle, source: Handle, names: Iterable[str]
 ) -> None:
     """After `copy_from_torch` these are the parameters they were: registered, trainable, part of no graph."""
     replaced = submission.given("Replaced", module, source=REPLACED, dtype=None)

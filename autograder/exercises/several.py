@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, Sizes, Target, case, expect, expect_untouched
-from autograder.checking.errors import StudentError
+from autograder.checking import CheckFailed, Handle, Sizes, StudentError, case, expect, expect_untouched
 
 Recurrent = TypeVar("Recurrent", bound=nn.RNNBase)
 
 
 def expect_each(
-    task: Target,
+    task: Handle,
     reference: Callable[..., Any],
     calls: Iterable[tuple[str, Sizes, tuple[Any, ...]]],
     **form: Any,
@@ -32,7 +31,7 @@ def expect_each(
 
 
 def expect_each_untouched(
-    task: Target, calls: Iterable[tuple[str, tuple[Any, ...]]], names: tuple[str, ...], **unjudged: Any
+    task: Handle, calls: Iterable[tuple[str, tuple[Any, ...]]], names: tuple[str, ...], **unjudged: Any
 ) -> None:
     """Each call leaves its arguments and torch's settings as they were. They are asked together, too.
 
@@ -46,7 +45,7 @@ def expect_each_untouched(
 
 @contextmanager
 def if_right(
-    task: Target, arguments: tuple[Any, ...], right: Any, *, always: bool = False, **form: Any
+    task: Handle, arguments: tuple[Any, ...], right: Any, *, always: bool = False, **form: Any
 ) -> Iterator[None]:
     """Let what fails in the block fail only where the task gives what is right for these arguments.
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.checking.diagnosis import Answered, explain
-from autograder.checking.session import Checks
+from autograder.checking.diagnosis.match import Answered, explain
+from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course

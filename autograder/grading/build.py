@@ -23,7 +23,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import text
 
-from autograder.checking.session import Checks
+from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
 from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.changes import built_before, keep_built, source_digest

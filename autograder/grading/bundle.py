@@ -19,7 +19,7 @@ import autograder.checking
 import autograder.exercises
 import autograder.protocol
 import autograder.worker
-from autograder.checking.handed_out_file import FILE as HANDED_OUT
+from autograder.checking.runner.handed_out_file import FILE as HANDED_OUT
 from autograder.grading.mistakes import Mistake
 
 DEMONSTRATION = "demonstration"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.checking.errors import WorkerLost
+from autograder.checking.remote.errors import WorkerLost
 from autograder.errors import UserError
 from autograder.grading.warm import WarmParent
 from autograder.worker.sandbox import gpu_nodes

@@ -14,8 +14,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.cards.card import unjudged_outputs
-from autograder.checking.diagnosis import Known
-from autograder.checking.session import Checks
+from autograder.checking.diagnosis.match import Known
+from autograder.checking.runner.session import Checks
 from autograder.grading.blank import blank_verdict
 from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
 from autograder.grading.faults.met import faulty

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder import __version__
-from autograder.checking.diagnosis import Known
-from autograder.checking.session import Checks
+from autograder.checking.diagnosis.match import Known
+from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
 from autograder.grading.course import Course

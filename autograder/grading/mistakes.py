@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.checking.marks import RULES
+from autograder.checking.runner.marks import RULES
 from autograder.errors import UserError
 
 FIELDS = ("task", "find", "replace", "hint", "caught_by")

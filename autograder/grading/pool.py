@@ -17,9 +17,9 @@ from typing import Generic, Protocol, TypeVar
 
 import torch
 
-from autograder.checking.diagnosis import Known
-from autograder.checking.errors import WorkerLost
-from autograder.checking.session import Checks
+from autograder.checking.diagnosis.match import Known
+from autograder.checking.remote.errors import WorkerLost
+from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
 from autograder.grading.faults.collected import with_checks_of

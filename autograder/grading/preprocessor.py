@@ -22,7 +22,7 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.checking.errors import WorkerLost
+from autograder.checking.remote.errors import WorkerLost
 from autograder.errors import UserError
 from autograder.grading.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course import Course

@@ -13,10 +13,10 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.cards.card import task_outputs
-from autograder.checking.check import CheckResult
-from autograder.checking.errors import StudentError, WorkerLost
-from autograder.checking.session import Checks
-from autograder.checking.submission import Submission
+from autograder.checking.remote.errors import StudentError, WorkerLost
+from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.check import CheckResult
+from autograder.checking.runner.session import Checks
 from autograder.grading.bundle import Bundle
 from autograder.grading.follow_on import merged
 from autograder.grading.outputs import MAX_OUTPUT, clean_outputs, length

@@ -6,8 +6,8 @@ import secrets
 from functools import partial
 from pathlib import Path
 
-from autograder.checking.errors import WorkerLost
-from autograder.checking.session import Checks
+from autograder.checking.remote.errors import WorkerLost
+from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
 from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.examine import examine, notebook_of

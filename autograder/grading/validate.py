@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.checking.check import Check
-from autograder.checking.hints import FILE, opened
-from autograder.checking.session import PUBLIC_SEED, Checks
+from autograder.checking.diagnosis.sealed_hints import FILE, opened
+from autograder.checking.runner.check import Check
+from autograder.checking.runner.session import PUBLIC_SEED, Checks
 from autograder.errors import UserError
 from autograder.grading.batch import Submitted
 from autograder.grading.building.changes import examined_digest, keep_validated, validated_before

@@ -149,7 +149,7 @@ class WarmParent:
 
     def _fork(self, without: Without | None) -> Worker:
         """Return a worker, confined and ready in milliseconds; what it is asked waits until then."""
-        from autograder.checking.errors import WorkerLost
+        from autograder.checking.remote.errors import WorkerLost
         from autograder.grading.workers import Worker
 
         job = JOB if without is None else JOB + b" " + without.as_json().encode()

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from autograder.checking.errors import WorkerLost
+from autograder.checking.remote.errors import WorkerLost
 from autograder.protocol.stream import Stream, WireClosed, WireTimeout
 from autograder.protocol.tensors import WireError
 

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral, expect_dtypes
-from autograder.checking.errors import StudentError
+from autograder.checking.remote.errors import StudentError
 from autograder.worker.session.objects import Objects
 
 B, T, D, H, V = 2, 5, 3, 4, 7

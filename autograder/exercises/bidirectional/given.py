@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, fail, recorded
+from autograder.checking import Draw, Handle, Sizes, Submission, fail, recorded
 
 STAND_IN = """
 class StandIn:
@@ -122,8 +122,8 @@ def bilstm_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
 
 
 def stand_in(
-    submission: Submission, made: Target, state: Mapping[str, torch.Tensor], marks: torch.Tensor
-) -> Target:
+    submission: Submission, made: Handle, state: Mapping[str, torch.Tensor], marks: torch.Tensor
+) -> Handle:
     """From now on the two networks of a `BiLSTM` answer with these weights, by marks (2, H); theirs stay."""
     return submission.given("StandIn", made, dict(state), marks, source=STAND_IN, dtype=None)
 

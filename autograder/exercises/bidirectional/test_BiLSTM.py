@@ -3,6 +3,8 @@
 import torch
 
 from autograder.checking import (
+    CheckFailed,
+    StudentError,
     case,
     expect,
     expect_device_neutral,
@@ -21,8 +23,6 @@ from autograder.checking import (
     rule,
     teaching_only,
 )
-from autograder.checking.errors import StudentError
-from autograder.checking.failed import CheckFailed
 from autograder.exercises.bidirectional.given import (
     apart,
     bilstm_shapes,

@@ -10,9 +10,9 @@ from torch import nn
 
 from autograder.checking import (
     Draw,
+    Handle,
     Sizes,
     Submission,
-    Target,
     case,
     compare,
     expect,
@@ -64,9 +64,9 @@ class Network:
         self._build = lambda: submission.given(
             "Network", sizes.D, sizes.H, outputs, source=NETWORK, state=self.parameters(), dtype=dtype
         )
-        self.given: Target = self.afresh()
+        self.given: Handle = self.afresh()
 
-    def afresh(self) -> Target:
+    def afresh(self) -> Handle:
         """Another such network on the student's side."""
         return self._build()
 
@@ -180,7 +180,7 @@ def shapes_of(words: Mapping[str, int], **modules: nn.Module) -> dict[str, tuple
 
 
 def expect_parts(
-    model: Target, kind: str, expected: Mapping[str, tuple[str, tuple[int, ...]]], **modules: nn.Module
+    model: Handle, kind: str, expected: Mapping[str, tuple[str, tuple[int, ...]]], **modules: nn.Module
 ) -> None:
     """The model has these layers under these names, as deep as the given ones, with these parameters."""
     seen = model.describe()
@@ -227,7 +227,7 @@ def expect_answer(
 
 def expect_current(
     submission: Submission,
-    filled: Callable[[Any], Target],
+    filled: Callable[[Any], Handle],
     references: Sequence[Any],
     batch: torch.Tensor,
     **form: Any,
@@ -241,7 +241,7 @@ def expect_current(
 
 
 def expect_fresh_start(
-    model: Target,
+    model: Handle,
     reference: Callable[[torch.Tensor], torch.Tensor],
     fresh: Callable[[], torch.Tensor],
     **form: Any,
@@ -264,7 +264,7 @@ def losses_in(answer: Any, steps: int) -> list[float]:
         fail("Expected the list of losses; you returned nothing (`None`). Is a `return` missing?")
     if not isinstance(answer, (list, tuple)):
         kind = "a tensor" if isinstance(answer, torch.Tensor) else f"a {type(answer).__name__}"
-        if isinstance(answer, Target):
+        if isinstance(answer, Handle):
             kind = f"an object of type {answer.type}"
         fail(f"Expected a list with the loss of every step; you returned {kind}.")
     values = [
@@ -273,7 +273,7 @@ def losses_in(answer: Any, steps: int) -> list[float]:
     for value in values:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             kind = getattr(value, "what", f"a {type(value).__name__}")
-            if isinstance(value, Target):
+            if isinstance(value, Handle):
                 kind = f"an object of type {value.type}"
             fail(f"Expected a list of numbers, the losses; it holds {kind}.")
     if len(values) != steps:

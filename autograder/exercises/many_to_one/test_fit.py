@@ -5,6 +5,7 @@ from contextlib import suppress
 import torch
 
 from autograder.checking import (
+    StudentError,
     case,
     expect_device_neutral,
     expect_untouched,
@@ -17,7 +18,6 @@ from autograder.checking import (
     recorded,
     rule,
 )
-from autograder.checking.errors import StudentError
 from autograder.exercises.many_to_one.given import (
     OUTPUTS,
     Network,

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checking import Draw, Sizes, Submission, Target, computed_once, fail, recorded
+from autograder.checking import Draw, Handle, Sizes, Submission, computed_once, fail, recorded
 from autograder.exercises.handed import made_here as made_here
 
 LABELLED = """
@@ -82,7 +82,7 @@ def history(
     dtype: torch.dtype = torch.float64,
     *,
     marks: tuple[int, ...] = (0, 0, 0, 0, 0, 0),
-) -> Target:
+) -> Handle:
     """A `History` on the student's side."""
     return submission.given("History", vocab_size, marks, source=HISTORY, dtype=dtype)
 

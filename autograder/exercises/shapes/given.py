@@ -4,8 +4,7 @@ from typing import Any
 
 import torch
 
-from autograder.checking import Opaque, Sizes, Target, fail
-from autograder.checking.draw import spell
+from autograder.checking import Handle, Opaque, Sizes, fail, spell
 
 
 def spoken(answer: Any) -> str:
@@ -14,7 +13,7 @@ def spoken(answer: Any) -> str:
         return "nothing (`None`)"
     if isinstance(answer, Opaque):
         return answer.what
-    if isinstance(answer, Target):
+    if isinstance(answer, Handle):
         return f"an object of type {answer.type}"
     name = type(answer).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -10,9 +10,9 @@ from torch import nn
 
 from autograder.checking import (
     Draw,
+    Handle,
     Sizes,
     Submission,
-    Target,
     computed_once,
     expect_registered,
     expect_shapes,
@@ -105,7 +105,7 @@ def run_headed(parameters: Mapping[str, torch.Tensor], x, state):
 
 def new_stack(
     submission: Submission, kind: str, sizes: Sizes, *, dropout: float | None = None, dtype=torch.float64
-) -> Target:
+) -> Handle:
     """The student's module as a user would make it for that dtype."""
     options = {} if dropout is None else {"dropout": dropout}
     told = f"`{kind}(input_size, hidden_size, num_layers)`"
@@ -121,14 +121,14 @@ def filled_stack(
     parameters: Mapping[str, torch.Tensor],
     *,
     dropout: float | None = None,
-) -> Target:
+) -> Handle:
     """The student's module holding the given parameters."""
     module = new_stack(submission, kind, sizes, dropout=dropout)
     module.load_state_dict(parameters)
     return module
 
 
-def expect_parameters(module: Target, kind: str, sizes: Sizes, *, proj: bool = False) -> None:
+def expect_parameters(module: Handle, kind: str, sizes: Sizes, *, proj: bool = False) -> None:
     """The module registers the parameters of its layers (and of `proj`) by their names, and no others."""
     seen = module.describe()
     layers = [any(n.startswith(f"layers.{layer}.") for n in seen.shapes) for layer in range(sizes.L + 1)]

@@ -9,9 +9,9 @@ from autograder.checking import (
     DTYPES,
     EXTREMES,
     Draw,
+    Handle,
     Sizes,
     Submission,
-    Target,
     case,
     expect,
     expect_device_neutral,
@@ -68,7 +68,7 @@ def expect_any_size(
     *,
     proj: bool = False,
     **form: Any,
-) -> tuple[Target, dict[str, torch.Tensor]]:
+) -> tuple[Handle, dict[str, torch.Tensor]]:
     """Values are right for other depths and sizes, and where the inputs are not contiguous.
 
     `reference(parameters, x, state)` computes them. Returns a stack of the draw's own sizes and its

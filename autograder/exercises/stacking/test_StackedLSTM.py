@@ -7,6 +7,7 @@ import torch
 
 from autograder.checking import (
     CheckFailed,
+    StudentError,
     as_leaves,
     carried,
     case,
@@ -19,7 +20,6 @@ from autograder.checking import (
     rule,
     without,
 )
-from autograder.checking.errors import StudentError
 from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 from autograder.exercises.longer import short_and_long
 from autograder.exercises.stacking.given import (

@@ -7,9 +7,17 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Submission, compare, expect, fail, in_words, recorded
-from autograder.checking.errors import StudentError
-from autograder.checking.target import Call
+from autograder.checking import (
+    Call,
+    Draw,
+    StudentError,
+    Submission,
+    compare,
+    expect,
+    fail,
+    in_words,
+    recorded,
+)
 from autograder.exercises.handed import hand_over as hand_over
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}

@@ -5,6 +5,7 @@ from contextlib import suppress
 import torch
 
 from autograder.checking import (
+    StudentError,
     case,
     expect_device_neutral,
     expect_dtype,
@@ -16,7 +17,6 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.checking.errors import StudentError
 from autograder.exercises.state.given import (
     STATE,
     Bench,

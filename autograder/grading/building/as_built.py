@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import nbformat
 
-from autograder.checking.session import Checks
+from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
 from autograder.grading.bundle import Bundle, grade_id, is_solution
 from autograder.grading.course import Course

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.checking.marks import RULES
+from autograder.checking.runner.marks import RULES
 from autograder.grading.building.problem import Problem
 
 FIXTURES = ("submission", "sizes", "draw")

@@ -23,7 +23,7 @@ from autograder.grading.course import Course
 from autograder.grading.mistakes import catalogue_faults
 
 if TYPE_CHECKING:
-    from autograder.checking.session import Checks
+    from autograder.checking.runner.session import Checks
 
 
 def examine(course: Course, assignments: Sequence[str], *, catalogue: bool = True) -> list[Problem]:
@@ -135,8 +135,8 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
 
 def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list[Problem]:
     """Return the problems that only show when the check files are imported, and torch with them."""
-    from autograder.checking.check import ChecksBroken
-    from autograder.checking.session import with_checks
+    from autograder.checking.runner.check import ChecksBroken
+    from autograder.checking.runner.session import with_checks
 
     path = notebook_of(course, assignment)
     assert path is not None  # or its texts had a problem

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from autograder.checking.check import ChecksBroken
-from autograder.checking.fault import fault_of
-from autograder.checking.session import Checks, with_checks
+from autograder.checking.runner.check import ChecksBroken
+from autograder.checking.runner.fault import fault_of
+from autograder.checking.runner.session import Checks, with_checks
 from autograder.errors import UserError
 from autograder.grading.bundle import Bundle
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.checking.fault import Fault
+from autograder.checking.runner.fault import Fault
 from autograder.errors import UserError
 from autograder.verdict import CheckVerdict, TaskVerdict
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 
 from autograder.cell_source import parse_cell
-from autograder.checking.errors import StudentError
+from autograder.checking.remote.errors import StudentError
 from autograder.grading.bundle import Bundle
 from autograder.grading.intake.names import listed, shown
 from autograder.grading.rebuild import Rebuilt

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder import __version__
-from autograder.checking.check import Check, ChecksBroken
-from autograder.checking.diagnosis import Known
-from autograder.checking.handed_out_file import FILE as HANDED_OUT
-from autograder.checking.handed_out_file import text_of
-from autograder.checking.hints import FILE as HINTS
-from autograder.checking.hints import sealed
-from autograder.checking.references import Recorder
-from autograder.checking.session import PUBLIC_SEED, Checks, with_checks
+from autograder.checking.diagnosis.match import Known
+from autograder.checking.diagnosis.sealed_hints import FILE as HINTS
+from autograder.checking.diagnosis.sealed_hints import sealed
+from autograder.checking.inputs.references import Recorder
+from autograder.checking.runner.check import Check, ChecksBroken
+from autograder.checking.runner.handed_out_file import FILE as HANDED_OUT
+from autograder.checking.runner.handed_out_file import text_of
+from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
 from autograder.errors import UserError
 from autograder.grading.bundle import Bundle, forget_modules
 from autograder.grading.course import Course

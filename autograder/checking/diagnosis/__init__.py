@@ -1,0 +1,1 @@
+"""Known mistakes told by their answers: fingerprints, the match, and hints that only a match opens."""

@@ -1,0 +1,340 @@
+"""What a check may expect of a call on another device, and the words when it is not so.
+
+On machines without a GPU the worker simulates one (worker/simulated/device.py). Values, shapes and dtypes
+are judged here; where things ended up and what was seen on the way is the student's process's word.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from autograder.checking.expectations.looks import Again, Event, counting
+from autograder.checking.expectations.values import TOLERANCE, agree, case, fail
+from autograder.checking.remote.errors import WorkerLost
+from autograder.checking.remote.handle import Handle
+from autograder.checking.remote.observations import Placed
+from autograder.protocol.looks import AS_IT_IS
+from autograder.protocol.values import map_tree, tensors_in
+
+Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
+"""A call's arguments, or what makes them anew for each call where a call uses them up."""
+
+_CALLS = 4
+"""Calls on a real GPU after the first, over which its memory is watched."""
+_NOT_THE_STUDENTS = ("OutOfMemoryError", "AcceleratorError")
+"""What torch raises when a GPU is full or has failed; the checks' tensors are small."""
+_WHERE = (
+    "Make new tensors where the input is: torch's functions that make tensors take a `device`, and a "
+    "tensor's own `new_…` methods and the `…_like` functions follow it."
+)
+_TORCHS_OWN = re.compile(
+    r"Internal error|INTERNAL ASSERT FAILED|[Pp]lease (file an issue|report a bug to PyTorch)"
+)
+REGISTER = (
+    "A module's `.to()` takes along what it has registered: parameters, buffers and submodules. What lies in "
+    "a list, in a dict or, as a plain tensor, in an attribute is none of them."
+)
+
+
+def expect_device_neutral(
+    target: Handle,
+    arguments: Arguments,
+    *,
+    names: str | Sequence[str],
+    made_with: tuple[Any, ...] | None = None,
+    state: Mapping[str, torch.Tensor] | None = None,
+    method: str | None = None,
+    device: str = "pretend",
+    reads: bool = False,
+    on_cpu: Sequence[int] = (),
+    stays: Sequence[str] = (),
+    gradients: bool = True,
+) -> None:
+    """A call on another device answers as on the CPU, there, and takes no way through the CPU.
+
+    `names` are the results' names in order, nested ones flattened. `made_with` are the arguments that make
+    the module to be called. `reads` allows numbers to be read from tensors (a loss as a float); lengths may
+    always be. `on_cpu` are the positions of arguments that stay on the CPU, `stays` the results that may.
+
+    Where the student's process has a real GPU, the call is made there as well, with cuDNN and without.
+    """
+    names = (names,) if isinstance(names, str) else tuple(names)
+
+    def calls(*ways: tuple[str, torch.dtype, bool], **more: Any) -> list[Placed]:
+        made = [
+            {
+                "device": where,
+                "dtype": dtype,
+                "default_dtype": dtype,
+                "made_with": made_with,
+                "state": cast(dict(state), dtype) if state else None,
+                "method": method,
+                "on_cpu": tuple(on_cpu),
+                "gradients": backward,
+                **more,
+            }
+            for where, dtype, backward in ways
+        ]
+        return list(placed_in_turn(target, arguments, made))
+
+    # A fault of another rule is not told again here: code may know one dtype only, or no gradients.
+    ways = itertools.product((torch.float32, torch.float64), (True, False) if gradients else (False,))
+    for way in ways:
+        here, there = calls(("cpu", *way), (device, *way))
+        if here.error is None:
+            break
+    if here.error is not None:
+        raise here.error
+    if there.error is not None and way[1] and all(event["kind"] == "guard" for event in there.events):
+        # Of overwritten numbers, gradients complain on some devices only: that is another rule's.
+        way = (way[0], False)
+        here, there = calls(("cpu", *way), (device, *way))
+    # Torch gives up inside itself over some tensors that only pretend: nothing is known of a GPU then.
+    looks: list[Event] = []
+    if device != "pretend" or not _given_up(there):
+
+        def again(way_to_answer: int, lines: Sequence[str] | None) -> Placed:
+            (seen,) = calls((device, *way), looks=(way_to_answer, lines))
+            return seen
+
+        looks = _judge_events(there, reads, again)
+        if not is_beyond(there):  # a GPU would not have stopped there
+            _expect_there(here, there, names, stays)
+        _remark_on(target, looks)
+    if device != "pretend" or not target.on_gpu:
+        return
+    # A GPU draws other random numbers than the CPU: what depends on them cannot be compared.
+    (other,) = calls(("cpu", *way), call_seed=1)
+    drawn = any(map(_differ, tensors_in(here.value), tensors_in(other.value)))
+    # A look by numpy that is known to be one stops the call here no more than there.
+    bare = {"looks": (AS_IT_IS, None)} if any(event["operation"] == "numpy" for event in looks) else {}
+    for cudnn in (True, False):
+        (there,) = calls(("cuda", *way), cudnn=cudnn, repeat=_CALLS, **bare)
+        if bare and there.error is None:
+            there = replace(there, value=there.value[0])
+        if there.error is not None and there.error.type in _NOT_THE_STUDENTS:
+            raise WorkerLost("infra_error", f"the GPU failed: {there.error.message}")
+        with case("on a real GPU" if cudnn else "on a real GPU, without cuDNN"):
+            _expect_there(here, there, names, stays, values=not drawn)
+            _expect_flat(there.memory)
+
+
+def placed_in_turn(
+    target: Handle, arguments: Arguments, ways: Sequence[Mapping[str, Any]]
+) -> Iterator[Placed]:
+    """One call for each of the ways, which are options of `placed`; floating arguments get their dtype."""
+    promised = [
+        target.placed_promise(cast(arguments() if callable(arguments) else arguments, way["dtype"]), **way)
+        for way in ways
+    ]
+    yield from (seen() for seen in promised)
+
+
+def _expect_there(
+    here: Placed, there: Placed, names: Sequence[str], stays: Sequence[str], *, values: bool = True
+) -> None:
+    """A call on a device ended, moved all that moves, and answered there what it answers on the CPU."""
+    if there.error is not None:
+        with case("on another device (a GPU)"):
+            raise there.error
+    if there.stayed:
+        fail(
+            f"`{there.stayed[0]}` stays on the CPU when the module is moved with `.to(device)`. {REGISTER} "
+            "If you wrote a `to` or `_apply` of your own, it must move everything."
+        )
+    for name, where in zip(names, there.places, strict=False):
+        if where != there.device and name not in stays:
+            fail(
+                f"With the input on a GPU, `{name}` comes back on the {where.upper()}: a result belongs "
+                f"where the input is. Follow `{name}` back to the tensor that it was made in. {_WHERE}"
+            )
+    if values:
+        _expect_same_values(here, there, names)
+    if any(where != there.device for where in there.gradient_places):
+        fail("With the input on a GPU, a gradient comes back on the CPU. Is a step of the graph taken there?")
+
+
+def _expect_flat(memory: Sequence[int]) -> None:
+    """Calls after the first, which makes the libraries' workspaces, leave the GPU's memory as it was."""
+    later = memory[1:]
+    if len(later) > 1 and all(one < next_ for one, next_ in itertools.pairwise(later)):
+        fail(
+            f"Every call leaves {later[-1] - later[-2]} bytes more of the GPU's memory in use. What is kept "
+            "from call to call, in a list, a dict or an attribute?"
+        )
+
+
+def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
+    """Fail for the first fault that was seen, those that stop a call before those that only cost time.
+
+    Returns the looks at numbers that are none, because nothing that is returned depends on them.
+    """
+    order = ("hard-coded", "generator", "mixed")
+    faults = [event for kind in order for event in there.events if event["kind"] == kind]
+    looking = ("written", "readback") if reads else ("written", "readback", "sync", "shape")
+    looks = [event for kind in looking for event in there.events if event["kind"] == kind]
+    if not faults and not is_beyond(there):
+        # Of a call that does not end nothing is known but that it looked.
+        found = looks[:1] if there.error is not None else [counting(looks, again)]
+        faults = [event for event in found if event is not None]
+    for event in faults:
+        kind, line = event["kind"], quoted(event["line"])
+        made = quoted(event["made"]) if event["made"] else ""
+        name = f"`{event['name']}`" if event["name"] else "a tensor"
+        if kind == "hard-coded":
+            fail(
+                f"{line} names a device of its own, `{event['operation']}`; the input may be on any other. "
+                "Ask the input (`x.device`) in place of naming one."
+            )
+        if kind == "generator":
+            fail(
+                f"With the input on a GPU the call stops: {line} draws with a generator of another device. A "
+                "`torch.Generator` takes a `device`; or draw where the generator is and move what is drawn."
+            )
+        if kind == "mixed" and is_held(event):
+            origin = f" It was made by {made}." if made else ""
+            fail(
+                f"{name} stays on the CPU when the module is moved with `.to(device)`, and {line} needs it "
+                f"on the GPU.{origin} {REGISTER}"
+            )
+        if kind == "mixed" and event["operation"] in ("_pack_padded_sequence", "_pad_packed_sequence"):
+            fail(
+                f"{line} gets the lengths on the GPU. Packing needs them on the CPU; lengths, unlike data, "
+                "may always be moved there."
+            )
+        if kind == "mixed":
+            origin = f"{made} makes {name} on the CPU" if made else f"{name} is on the CPU"
+            needs = "and needs it" if made == line else f"and {line} needs it"
+            comma = "" if made == line else ","
+            fail(f"With the input on a GPU the call stops: {origin}{comma} {needs} on the GPU. {_WHERE}")
+        if kind == "written":
+            origin = f", made by {made}," if made else ""
+            fail(
+                f"{line} writes results of the GPU into {name}{origin} on the CPU: nothing complains, every "
+                f"such write waits for the GPU, and the numbers are then in the wrong place. {_WHERE}"
+            )
+        if kind == "readback":
+            fail(
+                f"{line} takes data from the GPU to the CPU, and what you return depends on it. The work "
+                "belongs where the input is: what is there to be done on the CPU that a tensor operation "
+                "cannot do there?"
+            )
+        if kind == "sync":
+            fail(
+                f"{line} makes Python wait for the GPU, because it reads a number out of a tensor (`if`, "
+                "`float()`, `.item()`, `.cpu()`), and what you return depends on it. Keep it a tensor: "
+                "`torch.where`, masks and indexing decide without asking."
+            )
+        if kind == "shape":
+            fail(
+                f"{line} makes Python wait for the GPU: how large the result of `{event['operation']}` is "
+                "depends on numbers that only the GPU knows, and what you return depends on it. "
+                "`torch.where`, products with a mask and `masked_fill` keep the shape that is known."
+            )
+    return looks
+
+
+def _remark_on(target: Handle, looks: Sequence[Event]) -> None:
+    """Say of looks that cost nothing what they would do on a GPU."""
+    if not looks:
+        return
+    bare = next((event for event in looks if event["operation"] == "numpy"), None)
+    if bare is not None:
+        target.remark(
+            f"{capital(quoted(bare['line']))} would stop on a GPU: numpy takes numbers from the CPU alone. "
+            "Write `.cpu()` before it. What you return does not depend on it, so it costs nothing."
+        )
+        return
+    target.remark(
+        f"{capital(quoted(looks[0]['line']))} looks at numbers, and for that Python waits for the GPU. What "
+        "you return does not depend on it, so it costs nothing. Take it out once you trust the code."
+    )
+
+
+def _given_up(there: Placed) -> bool:
+    """Return whether torch has stopped inside itself; code that raises its words has not met its limits."""
+    guarded = any(event["kind"] == "guard" for event in there.events)
+    return not guarded and there.error is not None and bool(_TORCHS_OWN.search(there.error.message))
+
+
+def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> None:
+    if any(event["kind"] == "autocast" for event in there.events):
+        return  # the pretend device has no autocast: these are right, and not comparable
+    if _all_alike(here, there):
+        return
+    values = list(zip(names, tensors_in(here.value), tensors_in(there.value), strict=False))
+    for name, one, other in values:
+        if _differ(other, one):
+            fail(
+                f"With the input on a GPU, `{name}` has other values than on the CPU. Does the code look at "
+                "the device, or use memory that it never filled (`torch.empty`)?"
+            )
+    pairs = list(zip(here.inputs, there.inputs, strict=False))
+    pairs += [(slope, there.parameters.get(name)) for name, slope in here.parameters.items()]
+    for slope, moved in pairs:
+        if slope is None and moved is None:
+            continue
+        if not isinstance(slope, torch.Tensor) or not isinstance(moved, torch.Tensor):
+            fail("With the input on a GPU, the gradients are not those of the CPU: the graph is cut there.")
+        if _differ(moved, slope):
+            fail("With the input on a GPU, the gradients are not those of the CPU: the graph is cut there.")
+
+
+def _all_alike(here: Placed, there: Placed) -> bool:
+    """Whether all results and gradients are there in both and the same, as far as one comparison tells."""
+    every = [
+        [*tensors_in(seen.value), *seen.inputs, *(seen.parameters.get(name) for name in here.parameters)]
+        for seen in (there, here)
+    ]
+    pairs = list(itertools.zip_longest(*every))
+    if not pairs or any(
+        not isinstance(one, torch.Tensor)
+        or not isinstance(other, torch.Tensor)
+        or one.shape != other.shape
+        or one.dtype is not other.dtype
+        for one, other in pairs
+    ):
+        return False
+    return agree(*zip(*pairs, strict=True), equal_nan=True)
+
+
+def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two results are not the same; what is infinite, nan or complex in both is for other checks."""
+    if one.shape != other.shape or one.dtype is not other.dtype:
+        return True
+    rtol, atol = TOLERANCE.get(other.dtype, (1e-4, 1e-5))
+    return not torch.allclose(one, other, rtol, atol, equal_nan=True)
+
+
+def is_beyond(there: Placed) -> bool:
+    """Whether the call has come to the limits of what is pretended."""
+    return any(event["kind"] == "beyond" for event in there.events)
+
+
+def is_held(event: Mapping[str, str]) -> bool:
+    """Whether the module has held the stray tensor since before the call."""
+    return event["name"].startswith("self.") and bool(event["held"])
+
+
+def quoted(line: str) -> str:
+    """`line 7: x = 1` as it stands in a sentence."""
+    number, _, text = line.partition(": ")
+    return f"{number} (`{text}`)" if text else "a line"
+
+
+def capital(sentence: str) -> str:
+    """The sentence with a capital letter at its beginning."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def cast(value: Any, dtype: torch.dtype) -> Any:
+    return map_tree(
+        value,
+        lambda leaf: leaf.to(dtype) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf,
+    )

@@ -1,0 +1,268 @@
+"""What a check may expect of a call in another dtype, and the words when it is not so.
+
+Dtypes of results are judged here; which line brought another one in is the student's process's word.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import torch
+
+from autograder.checking.expectations.devices import (
+    REGISTER,
+    Arguments,
+    capital,
+    cast,
+    is_held,
+    placed_in_turn,
+    quoted,
+)
+from autograder.checking.expectations.looks import counting
+from autograder.checking.expectations.values import case, fail
+from autograder.checking.remote.handle import Handle
+from autograder.checking.remote.observations import Placed
+from autograder.protocol.looks import AS_IT_IS
+from autograder.protocol.values import tensors_in, tree_leaves
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16)
+"""What the course means by any floating dtype."""
+EXTREMES = (torch.float64, torch.bfloat16)
+"""Two of them for a further way to call the same code, such as without a state: no fixed dtype fits both."""
+_FAR = 0.05
+"""The largest distance between results of float32 and of float64, as a part of their size."""
+_DEFAULT = ". Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
+
+
+def expect_dtypes(
+    target: Handle,
+    arguments: Arguments,
+    *,
+    names: str | Sequence[str],
+    made_with: tuple[Any, ...] | None = None,
+    state: Mapping[str, torch.Tensor] | None = None,
+    method: str | None = None,
+    dtypes: Sequence[torch.dtype] = DTYPES,
+    autocast: bool = True,
+    alike: bool = True,
+) -> None:
+    """A call in each dtype answers in that dtype, without rounding on the way, and survives autocast.
+
+    In float32 it answers what it answers in float64, whatever torch's default is, but for rounding;
+    `alike=False` is for what draws its results from a seed of its own.
+
+    Floating arguments are given in each dtype, and modules are moved to it. Under autocast (float32 outside,
+    bfloat16 inside) the call must only end: rounding grows from step to step of a right recurrence, so its
+    values there say nothing.
+    """
+    names = (names,) if isinstance(names, str) else tuple(names)
+
+    def calls(*ways: tuple[torch.dtype, dict[str, Any]]) -> Iterator[Placed]:
+        made = []
+        for dtype, more in ways:
+            as_made = made_with is not None and dtype is torch.float32
+            made.append(
+                {
+                    "device": "cpu",
+                    "dtype": dtype,
+                    "made_with": made_with,
+                    "state": cast(dict(state), dtype) if state else None,
+                    # Torch's default must be right without being asked for: numpy's numbers are float64. The
+                    # notebook may have chosen another default.
+                    "default_dtype": torch.float32 if as_made else None,
+                    "method": method,
+                    "as_made": as_made,
+                    **more,
+                }
+            )
+        return placed_in_turn(target, arguments, made)
+
+    def traced(dtype: torch.dtype, **more: Any) -> Placed:
+        return next(calls((dtype, {"trace": "all", **more})))
+
+    # A function of lengths alone cannot know what dtype the rest of a program has.
+    first = arguments() if callable(arguments) else arguments
+    follows = made_with is not None or not all(_is_whole(leaf) for leaf in tree_leaves(first))
+    # Rounding shows in no answer by itself. What else may go wrong does, and is then looked at again.
+    each = [(dtype, {"trace": "coarser" if dtype is torch.float64 else ""}) for dtype in dtypes]
+    # The CPU's autocast stops at some mixtures that a GPU's widens: what passes with either is right.
+    # A module is made with other numbers where torch's default is another.
+    once_more = (
+        [(torch.float64, {"default_dtype": torch.float64})] if alike and made_with is None and follows else []
+    )
+    every = calls(*each, *once_more, *([(torch.float32, {"autocast": "cpu"})] if autocast else []))
+    exact: Placed | None = None
+    for dtype in dtypes:
+        seen = next(every)
+        if seen.error is not None:
+            seen = _without_numpy(target, seen, lambda *looks, dtype=dtype: calls((dtype, {"looks": looks})))
+        strays = [
+            (name, result)
+            for name, result in zip(names, tensors_in(seen.value), strict=False)
+            if follows and result.is_floating_point() and result.dtype is not dtype
+        ]
+        if seen.error is not None or strays:
+            _fail_in_dtype(seen, traced(dtype), dtype, strays)
+        if seen.events:
+            seen = traced(dtype)
+        rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
+        if rounded is not None:
+            fail(
+                f"With inputs of float64, {quoted(rounded['line'])} rounds numbers to a coarser dtype, and "
+                "they stay rounded. Compute in the dtype of the input."
+            )
+        if dtype is torch.float64:
+            exact = seen
+        elif dtype is torch.float32 and alike and exact is not None and not _near(seen, exact):
+            _expect_alike(calls, *_OF_DTYPES)
+    for seen in itertools.islice(every, len(once_more)):
+        if seen.error is None and exact is not None and not _near(seen, exact):
+            _expect_alike(calls, *_OF_DEFAULTS)
+    if not autocast or (seen := next(every)).error is None:
+        return
+    (widened,) = calls((torch.float32, {"autocast": "cuda"}))
+    if widened.error is not None:
+        more = {"autocast": "cuda"}
+        widened = _without_numpy(
+            target, widened, lambda *looks: calls((torch.float32, {"looks": looks, **more}))
+        )
+    if widened.error is not None:
+        with case("under `torch.autocast` in bfloat16"):
+            _fail_in_dtype(seen, traced(torch.float32, autocast="cpu"), torch.float32)
+
+
+def expect_without_numpy(value: Any) -> None:
+    """What a call returned that was made with `numpy` has no number in it that went through numpy."""
+    for leaf in tree_leaves(value):
+        if isinstance(leaf, float):
+            leaf = torch.tensor(leaf)
+        if isinstance(leaf, torch.Tensor) and leaf.isnan().any():
+            fail(
+                "The call stops there: numpy does not have bfloat16, and a number that you return goes "
+                "through numpy. A tensor of one element gives its number by `.item()`, in any dtype."
+            )
+
+
+_ONE_DEFAULT = {"default_dtype": torch.float32, "as_made": False}
+"""For modules that are made with the same numbers, whatever dtype the notebook has as torch's default."""
+_OF_DTYPES = (
+    (torch.float32, _ONE_DEFAULT),
+    (torch.float64, _ONE_DEFAULT),
+    "With inputs of float32 it gives other numbers than with the same inputs of float64, and not by "
+    "rounding. Does the code look at the dtype?",
+)
+_OF_DEFAULTS = (
+    (torch.float64, {"default_dtype": torch.float64}),
+    (torch.float64, {"default_dtype": torch.float32}),
+    "With the same inputs of float64 it gives other numbers where torch's default dtype is another. What is "
+    "computed from tensors depends on these alone: does the code ask for `torch.get_default_dtype()`?",
+)
+
+
+def _expect_alike(
+    calls: Callable[..., Iterator[Placed]],
+    one: tuple[torch.dtype, dict[str, Any]],
+    other: tuple[torch.dtype, dict[str, Any]],
+    told: str,
+) -> None:
+    """Two ways to call it give the same but for rounding, unless the results are drawn."""
+    seen, exact, drawn = calls(one, other, (other[0], {**other[1], "call_seed": 1}))
+    ended = all(each.error is None for each in (seen, exact, drawn))
+    if ended and _near(drawn, exact) and not _near(seen, exact):
+        fail(told)
+
+
+def _near(one: Placed, other: Placed) -> bool:
+    """Return whether two calls gave the same numbers, as far as float32 can tell after many steps."""
+    for seen, right in zip(tensors_in(one.value), tensors_in(other.value), strict=False):
+        if seen.shape != right.shape or not (seen.is_floating_point() and right.is_floating_point()):
+            continue
+        if not torch.isfinite(right).all():
+            continue
+        apart, size = (seen.double() - right.double()).norm(), right.double().norm()
+        if not apart <= _FAR * (size + 0.01 * math.sqrt(right.numel())):
+            return False
+    return True
+
+
+def _without_numpy(target: Handle, stopped: Placed, calls: Callable[..., Iterator[Placed]]) -> Placed:
+    """The call as it goes on where only a look by numpy has stopped it, else the one that has stopped.
+
+    Numpy has no bfloat16, so a `print(h.numpy())` ends every call in that dtype. It is a look like any other.
+    """
+
+    def again(way: int, lines: Sequence[str] | None) -> Placed:
+        return next(calls(way, lines))
+
+    true = again(AS_IT_IS, None)
+    looks = [event for event in true.events if event["kind"] == "numpy"]
+    if not looks:
+        return stopped
+    line = capital(quoted(looks[0]["line"]))
+    if true.error is not None or counting(looks, again) is not None:
+        fail(
+            f"In bfloat16 the call stops, because numpy does not have that dtype. {line} hands it numbers "
+            "that what you return depends on. Torch can do what numpy does there, in any dtype."
+        )
+    target.remark(
+        f"{line} stops a call in bfloat16, a dtype that numpy does not have: write `.float()` before "
+        "`.numpy()`. What you return does not depend on it, so it costs nothing."
+    )
+    return replace(true, value=true.value[0], events=())
+
+
+def _fail_in_dtype(
+    first: Placed, seen: Placed, dtype: torch.dtype, strays: Sequence[tuple[str, torch.Tensor]] = ()
+) -> NoReturn:
+    """Fail with the line that brought another dtype in, as far as the trace tells it.
+
+    `seen` is the `first` call made once more, under the eyes of the trace; it may have gone otherwise.
+    """
+    word = _word(dtype)
+    origin = _stray_dtype(seen, word)
+    error = first.error or seen.error
+    if error is None:
+        name, result = strays[0]
+        fail(f"With inputs of {word}, `{name}` comes out as {_word(result.dtype)}{origin or _DEFAULT}")
+    if origin:
+        fail(f"In {word} the call stops{origin} (torch says: {error.message})")
+    error.case = f"In {word}"
+    raise error
+
+
+def _stray_dtype(seen: Placed, word: str) -> str:
+    """Which line made the tensor that brought another dtype in, in words."""
+    event = next((e for e in seen.events if e["kind"] == "dtype" and e["dtype"] != word), None)
+    if event is None:
+        event = next((e for e in seen.events if e["kind"] == "cast" and e["dtype"] != word), None)
+        if event is None:
+            return ""
+        return f": {quoted(event['line'])} takes numbers to {event['dtype']}. Compute in the input's dtype."
+    if is_held(event):
+        made = f" It was made by {quoted(event['made'])}." if event["made"] else ""
+        return (
+            f": `{event['name']}` is of {event['dtype']}, and {quoted(event['line'])} mixes it with the "
+            f"rest.{made} {REGISTER}"
+        )
+    name = f"`{event['name']}`" if event["name"] else "a tensor"
+    origin = f"{quoted(event['made'])} makes {name}" if event["made"] else f"{name} is"
+    mixes = " and" if event["made"] == event["line"] else f", and {quoted(event['line'])}"
+    return (
+        f": {origin} of {event['dtype']}{mixes} mixes it with the rest. New tensors take "
+        "the input's dtype if they are told to: `dtype=`, or the `new_…` methods and `…_like` functions."
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether it is no tensor of a floating dtype and holds none."""
+    if isinstance(value, torch.Tensor):
+        return not value.is_floating_point()
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _word(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

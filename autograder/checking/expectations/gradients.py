@@ -1,0 +1,217 @@
+"""What a check may expect of gradients, and the words a student reads when they do not flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from autograder.checking.expectations.values import (
+    ROUNDED,
+    agree,
+    are_rounded,
+    case,
+    compare,
+    fail,
+    in_words,
+    same_numbers,
+)
+from autograder.checking.inputs.cache import computed_once, computed_once_of_leaves
+from autograder.checking.inputs.draw import Draw
+from autograder.checking.inputs.references import recorded
+from autograder.checking.remote.errors import StudentError
+from autograder.checking.remote.handle import Call, Handle
+from autograder.checking.remote.observations import Gradients
+from autograder.protocol.values import map_tree, tree_leaves
+
+_ORDINALS = ("first", "second", "third", "fourth")
+
+
+def expect_gradients(
+    target: Handle,
+    reference: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    *,
+    names: Sequence[str],
+    draw: Draw,
+    parameters: Mapping[str, torch.Tensor] | None = None,
+    tell: str = "",
+    in_eval: bool = False,
+) -> None:
+    """Gradients reach every floating argument, and every parameter, with the reference's values.
+
+    `reference(*arguments)` computes the same from copies of the arguments. It is called once for a class
+    that gets the same tensors, so it depends on nothing but these and what it encloses. `parameters` are
+    the leaves it uses, under the names that the module registers (`as_leaves` makes them of drawn ones).
+    `names` are the floating arguments'. A missing gradient passes for a zero one. With `in_eval` the target
+    is a module whose modes do not differ, and the same is expected of it once more after `eval()`.
+    """
+    sources = dict(parameters or {})
+    shapes, attached = _outline(reference, arguments)
+    weights = [draw.like(shape) for shape in shapes]
+    right = _right(reference, arguments, sources, weights)
+    as_it_is = target.run_and_backward_promise(arguments, weights)
+    if not in_eval:
+        _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell)
+        return
+    target.eval()
+    evaluating = target.run_and_backward_promise(arguments, weights)
+    _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell)
+    with case("in eval()"):
+        _expect(evaluating, right, arguments, names, sources, shapes, attached, tell)
+
+
+def _expect(
+    promised: Callable[[], tuple[Call, Callable[[], Gradients]]],
+    right: tuple[list[torch.Tensor], dict[str, torch.Tensor]],
+    arguments: tuple[Any, ...],
+    names: Sequence[str],
+    sources: Mapping[str, torch.Tensor],
+    shapes: Sequence[torch.Size],
+    attached: Sequence[bool],
+    tell: str,
+) -> None:
+    """The gradients of one call are the right ones: those of the inputs, and those of the sources by name."""
+    call, backward = promised()
+    of_inputs, of_sources = right
+    seen = [
+        part
+        for part in tree_leaves(call.value)
+        if isinstance(part, torch.Tensor) and part.is_floating_point()
+    ]
+    if [part.shape for part in seen] != list(shapes):
+        fail("Gradients cannot be compared until the results have the right shapes.")
+    try:
+        gradients = backward()
+    except StudentError as error:
+        _explain_in_place(error, call, arguments, names)
+        raise
+    if not gradients.attached:
+        fail(
+            "The results are cut off from the graph: no gradient reaches any input. Look for `detach()`, "
+            "`.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
+        )
+    pairs = list(zip(names, gradients.inputs, of_inputs, strict=False))
+    pairs += [(name, gradients.parameters.get(name), of_sources[name]) for name in sources]
+    for name, got, _ in pairs:
+        if got is not None and not isinstance(got, torch.Tensor):
+            fail(f"The gradient of `{name}` is {in_words(got)}; expected a dense tensor.")
+    dtypes = [part.dtype for part in seen]
+    arrived = [(got, want) for _, got, want in pairs if got is not None and got.shape == want.shape]
+    if arrived and len(arrived) == len(pairs) and agree(*zip(*arrived, strict=True), dtypes=dtypes):
+        return
+    for name, got, want in pairs:
+        if got is None and want.any():
+            fail(
+                f"No gradient reaches `{name}`. Somewhere between `{name}` and the result the graph is "
+                "cut: look for `detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with "
+                "`torch.tensor(...)`."
+            )
+        got = torch.zeros_like(want) if got is None else got
+        if got.shape != want.shape or compare(got, want, dtypes=dtypes):
+            told = _cut_off(call, attached) or tell
+            told = told or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
+            if got.shape == want.shape and are_rounded(got, want):
+                told = ROUNDED
+            fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")
+
+
+@computed_once
+def as_leaves(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The same numbers, in tensors that ask for gradients; take them by `torch.autograd.grad`.
+
+    They are the same for every submission, so what `backward` put into their `grad` would stay there.
+    """
+    return {name: value.detach().requires_grad_() for name, value in parameters.items()}
+
+
+@recorded
+@computed_once_of_leaves
+def _outline(
+    reference: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[list[torch.Size], list[bool]]:
+    """Of the right results, their shapes and which of them have a graph."""
+    results, _ = _computed(reference, arguments)
+    return [part.shape for part in results], [part.requires_grad for part in results]
+
+
+@recorded
+@computed_once_of_leaves
+def _right(
+    reference: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    sources: Mapping[str, torch.Tensor],
+    weights: Sequence[torch.Tensor],
+) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+    """The gradients for the floating arguments, and for the sources by name."""
+    results, leaves = _computed(reference, arguments)
+    total = torch.stack([(part * weight).sum() for part, weight in zip(results, weights, strict=True)]).sum()
+    wanted = [*leaves, *sources.values()]
+    found = torch.autograd.grad(total, wanted, allow_unused=True)
+    right = [
+        torch.zeros_like(leaf) if grad is None else grad for leaf, grad in zip(wanted, found, strict=True)
+    ]
+    return right[: len(leaves)], dict(zip(sources, right[len(leaves) :], strict=True))
+
+
+def _computed(
+    reference: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """What the reference makes of copies of the arguments, and the floating ones among these."""
+    leaves: list[torch.Tensor] = []
+    results = tree_leaves(reference(*_with_grad(arguments, leaves)))
+    return [part for part in results if isinstance(part, torch.Tensor)], leaves
+
+
+def _cut_off(call: Call, wanted: Sequence[bool]) -> str:
+    """Which of several results has no graph although the right computation's has, in words."""
+    tensors = [part for part in tree_leaves(call.value) if isinstance(part, torch.Tensor)]
+    attached = [flag for part, flag in zip(tensors, call.attached, strict=False) if part.is_floating_point()]
+    cut = [
+        _ORDINALS[place]
+        for place, (flag, right) in enumerate(zip(attached, wanted, strict=False))
+        if right and not flag and place < len(_ORDINALS)
+    ]
+    if not cut:
+        return ""
+    which = f"{' and the '.join(cut)} {'is' if len(cut) == 1 else 'are'}"
+    return (
+        f"Of what you return, counted from the front, the {which} cut off from the graph: was it detached, "
+        "or copied, before it was returned or put aside?"
+    )
+
+
+def _explain_in_place(
+    error: StudentError, call: Call, arguments: Sequence[Any], names: Sequence[str]
+) -> None:
+    """Where the backward pass stopped because numbers it needs were overwritten, say so."""
+    if "inplace" not in error.message:
+        return
+    before, after = tree_leaves(arguments), tree_leaves(call.arguments)
+    floating = [
+        (old, new)
+        for old, new in zip(before, after, strict=False)
+        if isinstance(old, torch.Tensor) and old.is_floating_point()
+    ]
+    changed = [name for name, (old, new) in zip(names, floating, strict=False) if not same_numbers(old, new)]
+    what = (
+        f"the call wrote into its argument `{changed[0]}`"
+        if changed
+        else "a tensor was written into after its first use"
+    )
+    fail(
+        f"The backward pass stopped: {what}, and the gradient needs the numbers it held before. "
+        "Operations that end in `_`, `+=` and assignments such as `h[...] = ` write into a tensor: make a "
+        "new one instead."
+    )
+
+
+def _with_grad(value: Any, leaves: list[torch.Tensor]) -> Any:
+    def leaf(item: Any) -> Any:
+        if isinstance(item, torch.Tensor) and item.is_floating_point():
+            item = item.detach().clone().requires_grad_()
+            leaves.append(item)
+        return item
+
+    return map_tree(value, leaf)

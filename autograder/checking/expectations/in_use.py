@@ -1,0 +1,85 @@
+"""What may be expected of a module in use: it computes with the parameters of now, in either mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from autograder.checking.expectations.values import case, compare, expect, fail
+from autograder.checking.inputs.draw import Sizes
+from autograder.checking.remote.handle import Handle
+from autograder.checking.remote.submission import Submission
+from autograder.protocol.values import tree_leaves
+
+STEPPING = """
+class Stepping:
+    def __init__(self, module):
+        self.named = dict(module.named_parameters())
+
+    @torch.no_grad()
+    def __call__(self, state):
+        for name, parameter in self.named.items():
+            parameter.sub_(parameter - state[name].to(parameter.dtype))
+"""
+"""What an optimizer does to the parameters that were there when it was made: a step in place, to a state.
+
+One of torch's own would import torch's compiler first, two seconds of work."""
+
+Held = Mapping[str, torch.Tensor]
+"""A module's parameters by name."""
+
+
+def stepping(submission: Submission, module: Handle) -> Handle:
+    """An optimizer over the module's parameters of now: called with a state, it takes one step to it."""
+    return submission.given("Stepping", module, source=STEPPING, dtype=None)
+
+
+def expect_follows(
+    submission: Submission,
+    module: Handle,
+    answer: Callable[[], Callable[[], Any]],
+    reference: Callable[[Held], Any],
+    states: Sequence[Held],
+    *,
+    names: str | Sequence[str],
+    dims: str | Sequence[str],
+    sizes: Sizes,
+) -> None:
+    """Each answer is that of the parameters of its time: after an optimizer's step, and after a load.
+
+    `answer()` promises one, of the module itself or of a function that is given it, always with the same
+    arguments; `reference(state)` is the right one. The module is filled with the first of three `states` and
+    in training mode; the second one comes by a step while it trains, the third is loaded in `eval()`.
+    """
+    first, second, third = states
+    step = stepping(submission, module)
+    promised = [(answer(), first, "at the first call")]
+    step.later(second)
+    promised.append((answer(), second, "after a step of an optimizer"))
+    module.eval()
+    promised.append((answer(), second, "in eval()"))
+    module.load_state_dict(third)
+    promised.append((answer(), third, "in eval(), after load_state_dict()"))
+    old: Held | None = None
+    for taken, held, context in promised:
+        seen, right = taken(), reference(held)
+        with case(context):
+            if old is not None and not _alike(seen, right) and _alike(seen, reference(old)):
+                fail(
+                    "The results are those of the parameters from before: the new ones make no difference. "
+                    "What is made of parameters (joined, copied, converted) is out of date with the next "
+                    "step of training, so it is made anew in every call."
+                )
+            expect(seen, right, names=names, dims=dims, sizes=sizes)
+        old = held
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two answers hold the same numbers, to tolerance."""
+    pairs = list(zip(tree_leaves(one), tree_leaves(other), strict=False))
+    return all(
+        isinstance(each, torch.Tensor) and each.shape == two.shape and not compare(each, two)
+        for each, two in pairs
+    )

@@ -1,0 +1,77 @@
+"""What a check may expect of what a module registers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.checking.expectations.values import fail, in_words, listed
+from autograder.checking.remote.handle import Handle
+from autograder.checking.remote.observations import Module
+from autograder.protocol.values import Opaque
+
+
+def expect_module(made: Any, kind: str) -> Handle:
+    """What a class made is an `nn.Module`; returned so that it can be called."""
+    if not isinstance(made, Handle):
+        own = isinstance(made, Opaque) and made.own
+        base = " Is `nn.Module` its base class?" if own else ""
+        fail(f"{kind} must make an `nn.Module`; calling it gave {in_words(made)}.{base}")
+    if not made.is_module:
+        fail(f"{kind} must make an `nn.Module`; it makes {made.type} objects. Is `nn.Module` its base class?")
+    return made
+
+
+def make_module(kind: Handle, *args: Any, told: str, **kwargs: Any) -> Handle:
+    """What `expect_module(kind(*args, **kwargs), told)` gives, made together with the next request.
+
+    So a check's first call brings all that it needs: a request takes longer than most of what students do.
+    """
+    return kind.made(args, kwargs, lambda made: expect_module(made, told))
+
+
+def expect_registered(
+    target: Handle | Module, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str
+) -> None:
+    """The module, or what is known of it, has exactly these trainable parameters: name → (words, shape)."""
+    seen = target.describe() if isinstance(target, Handle) else target
+    missing = [name for name in expected if name not in seen.shapes]
+    if missing and all("." in name for name in missing):
+        fail(
+            f"{kind} registers no parameter named {_few(missing)}, so `state_dict()`, `.to()` and "
+            "optimizers do not see it. The module that should hold it is made with other settings (without "
+            "biases, or with fewer layers), is of another kind, stands in a plain Python list or hangs under "
+            "another name, or is a second name for one that is there."
+        )
+    if missing:
+        fail(
+            f"{kind} registers no parameter named {_few(missing)}, so `state_dict()`, `.to()` and "
+            "optimizers do not see it. Assign an `nn.Parameter` of its own to `self` under each name; a "
+            "plain tensor, a buffer, a Python list or a second name for the same parameter does not count."
+        )
+    saved = [name for name in seen.saved if name not in seen.shapes]
+    extra = [name for name in (*seen.shapes, *saved) if name not in expected]
+    if extra:
+        fail(
+            f"{kind} registers {_few(extra)} besides the parameters asked for, so weights saved by another "
+            "one of its kind do not load into it."
+        )
+    for name, (words, shape) in expected.items():
+        if seen.shapes[name] != shape:
+            fail(f"`{name}` has shape {seen.shapes[name]}; expected {words} = {shape}.")
+        if name not in seen.trainable:
+            fail(f"`{name}` does not ask for gradients, so an optimizer would never change it.")
+    for names in seen.shared:
+        fail(
+            f"{_few(names)} lie in the same memory: what is written into one, by training or by "
+            "`load_state_dict`, stands in the other. Make a tensor of its own for each."
+        )
+
+
+def _few(names: Sequence[str], most: int = 12) -> str:
+    """The names, or the first of them and how many more there are."""
+    return (
+        listed(names)
+        if len(names) <= most
+        else f"{', '.join(listed([n]) for n in names[:6])} and {len(names) - 6} more"
+    )

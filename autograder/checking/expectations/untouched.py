@@ -1,0 +1,80 @@
+"""What a call must leave as it was: its arguments, the modules among them, and torch's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import torch
+
+from autograder.checking.expectations.values import fail, same_numbers
+from autograder.checking.remote.handle import Call
+from autograder.protocol.values import tree_leaves
+
+_SETTINGS = {
+    "gradients": (
+        "Your code switches gradients off and leaves them so: whatever is trained afterwards, anywhere in "
+        "this notebook, learns nothing. `with torch.no_grad():` switches them on again at its end, "
+        "`torch.set_grad_enabled(False)` by itself does not."
+    ),
+    "dtype": (
+        "Your code changes torch's default dtype and leaves it so: every tensor made afterwards, anywhere in "
+        "this notebook, is of another type. Give the dtype to the tensors that you make, from one you have."
+    ),
+    "device": (
+        "Your code changes torch's default device and leaves it so: every tensor made afterwards, anywhere "
+        "in this notebook, lies elsewhere. Make new tensors from one that you have, or give them its device."
+    ),
+}
+"""What is said of torch's settings, by their names."""
+
+_MODULES = {
+    "mode": (
+        "The call leaves `{name}` in another mode than it found it in. Whether it is in training or in "
+        "evaluation is for the caller to say, with `train()` and `eval()`."
+    ),
+    "trainable": (
+        "After the call not the same parameters of `{name}` ask for gradients as before: an optimizer would "
+        "train others than the caller meant. Leave `requires_grad` alone."
+    ),
+    "gradients": (
+        "The call changes the gradients that the parameters of `{name}` hold in `.grad`. They are the "
+        "caller's, who may be adding them up over several batches."
+    ),
+}
+"""What is said of what a module carries besides its numbers."""
+
+
+def expect_untouched(
+    call: Call, arguments: Sequence[Any], names: Sequence[str], *, unjudged: Collection[str] = ()
+) -> None:
+    """The call left its arguments as they were, modules among them, and torch's settings.
+
+    `unjudged` are kinds of things that a module may be left with: `"mode"`, `"trainable"`, `"gradients"`. Its
+    numbers are not looked at.
+    """
+    for name, before, after in zip(names, arguments, call.arguments, strict=True):
+        for old, new in zip(tree_leaves(before), tree_leaves(after), strict=False):
+            if isinstance(old, torch.Tensor) and not same_numbers(old, new):
+                fail(
+                    f"The call changed its argument `{name}`, which belongs to the caller. Operations that "
+                    "end in `_`, `+=` and assignments such as `x[...] = ` write into the tensor they are "
+                    "given: make a new tensor instead."
+                )
+    for place, name in enumerate(names):
+        expect_module_untouched(call, place, name, unjudged=unjudged)
+    expect_settings_untouched(call)
+
+
+def expect_module_untouched(call: Call, place: int, name: str, *, unjudged: Collection[str] = ()) -> None:
+    """The module at this place among the call's arguments is as it was, but for its numbers."""
+    for kind, said in _MODULES.items():
+        if kind not in unjudged and (place, kind) in call.left:
+            fail(said.format(name=name))
+
+
+def expect_settings_untouched(call: Call) -> None:
+    """The check's calls so far left torch's settings as they were: gradients on, default dtype and device."""
+    for setting, said in _SETTINGS.items():
+        if setting in call.left:
+            fail(said)

@@ -1,0 +1,62 @@
+"""Says where two tensors differ: from which step on, in which layer, direction, sequence or gate."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.checking.inputs.draw import NAMES
+
+_ONE = {"T": "time step", "B": "sequence", "L": "layer"}
+
+
+def located(apart: torch.Tensor, dims: str) -> str:
+    """Where a mask is true, in words, along the dimensions that it does not fill; `""` if it fills them all.
+
+    `dims` names its dimensions, as `"B T 2H"`; a dimension with a factor is looked at block by block.
+    """
+    letters = dims.split()
+    if len(letters) != apart.dim() or not apart.numel():
+        return ""
+    places = [_along(apart, position, letter) for position, letter in enumerate(letters)]
+    told = "; ".join(place for place in places if place)
+    return f" ({told}; counting starts at 0)" if told else ""
+
+
+def _along(apart: torch.Tensor, position: int, letter: str) -> str:
+    if letter[-1] not in NAMES:
+        return ""
+    others = [dim for dim in range(apart.dim()) if dim != position]
+    wrong = (apart.any(dim=others) if others else apart).tolist()
+    if all(wrong):
+        return ""
+    blocks = int(letter[:-1] or 1)
+    if blocks > 1:
+        return _blocks(wrong, blocks, letter[-1])
+    where = [index for index, bad in enumerate(wrong) if bad]
+    name = _ONE.get(letter, f"{NAMES[letter]} index")
+    if letter in "TL" and len(where) > 1 and where == list(range(where[0], len(wrong))):
+        return f"from {name} {where[0]} on"
+    if letter in "TL" and len(where) > 1 and where == list(range(where[-1] + 1)):
+        return f"only until {name} {where[-1]}"
+    right = [index for index, bad in enumerate(wrong) if not bad]
+    if len(where) > len(right):
+        return f"in every {name} but {', '.join(map(str, right))}" if len(right) <= 2 else ""
+    listed = f"{', '.join(map(str, where[:4]))}{' …' if len(where) > 4 else ''}"
+    plural = "s" if len(where) > 1 and letter in _ONE else ""
+    return f"only in {name}{plural} {listed}"
+
+
+def _blocks(wrong: list[bool], blocks: int, letter: str) -> str:
+    """Which blocks are wrong: of `2H` the two directions, of `4H` the gates, of `2L` those of a layer."""
+    size = len(wrong) // blocks
+    if letter == "L":
+        where = [index for index, bad in enumerate(wrong) if bad]
+        rows = ", ".join(f"{index} (layer {index // blocks}, part {index % blocks})" for index in where[:4])
+        return f"only in row{'s' if len(where) > 1 else ''} {rows}{' …' if len(where) > 4 else ''}"
+    bad = [block for block in range(blocks) if any(wrong[block * size : (block + 1) * size])]
+    if len(bad) == blocks:
+        return ""
+    if blocks == 2:
+        half, direction = ("first", "forward") if bad == [0] else ("second", "backward")
+        return f"only in the {half} half of {NAMES[letter]}: of two directions, the {direction} one"
+    return f"only in block{'s' if len(bad) > 1 else ''} {', '.join(map(str, bad))} of {blocks}"

@@ -1,0 +1,215 @@
+"""Reads wrong shapes by name, and says which operation would explain them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from autograder.checking.explain.evidence import Dimension, Shape, shapes_told
+from autograder.checking.inputs.draw import Sizes, spell
+
+
+def explain_shape(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
+    """Say what shape was seen and expected, in names where sizes tell, with the likely slip."""
+    said = shapes_told(*read_shapes(name, seen, dims, sizes))
+    slip = _slip(seen, dims, sizes)
+    return f"{said} {slip}" if slip else said
+
+
+def read_shapes(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> tuple[Shape, Shape]:
+    """The shape seen and the one expected, each dimension with its name where the size tells it."""
+    return (
+        Shape(name, _dimensions(_read(seen, dims, sizes), seen)),
+        Shape(name, _dimensions(dims.split(), sizes.shape(dims))),
+    )
+
+
+def _dimensions(dims: Sequence[str], shape: tuple[int, ...]) -> tuple[Dimension, ...]:
+    return tuple(
+        Dimension(spell(dim) if dim and not dim.isdigit() else "", size)
+        for dim, size in zip(dims, shape, strict=True)
+    )
+
+
+def _read(shape: tuple[int, ...], dims: str, sizes: Sizes) -> list[str]:
+    """Return the shape's dimensions, `""` for those that a size has by chance: 4 steps are no `2·features`.
+
+    Only hidden units and layers come in multiples; a size that is half, or one off, is the expected one,
+    miscounted.
+    """
+    if not shape:
+        return []
+    wanted = sizes.shape(dims)
+    apart = [p for p in range(len(wanted)) if len(shape) == len(wanted) and shape[p] != wanted[p]]
+    off = {p for p in apart if len(apart) == 1 and shape[p] in (wanted[p] - 1, wanted[p] + 1, wanted[p] // 2)}
+    read = sizes.dims(shape, dims)
+    for position, dim in enumerate(read):
+        if len(shape) == len(wanted) and position not in apart:
+            read[position] = dims.split()[position]
+        elif position in off or (len(dim) > 1 and dim[-1] not in "HL"):
+            read[position] = ""
+    return read
+
+
+def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
+    """The operation that would explain the shape, and what to look for; `""` if none is known."""
+    wanted, names = sizes.shape(dims), [_called(dim) for dim in dims.split()]
+    if not wanted:
+        return "One number is asked for: is there a sum or a mean still to be taken?"
+    if not seen:
+        if set(wanted) == {1}:
+            return "Its only number has no dimension left: a `squeeze()`, or an index, took too many away."
+        return "You returned a single number: look for a sum, a mean or an index too many."
+    difference = len(seen) - len(wanted)
+    if difference == 0:
+        return (
+            _reordered(seen, wanted, names)
+            or _counted_along(seen, wanted, names, sizes)
+            or _longer(seen, wanted, names)
+        )
+    if difference == -1:
+        return (
+            _lost(seen, wanted, names) or _lost_and_moved(seen, wanted, names) or _merged(seen, wanted, names)
+        )
+    if difference == 1:
+        return _gained(seen, wanted, dims, sizes) or _split(seen, wanted)
+    if difference < 0 and seen == tuple(size for size in wanted if size != 1):
+        return (
+            "Every dimension of size 1 is gone: `squeeze()` without a dimension takes them all, whatever "
+            "they mean. Name the one that is to go."
+        )
+    return ""
+
+
+def _called(dim: str) -> str:
+    return f"size-{dim}" if dim.isdigit() else spell(dim)
+
+
+def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
+    if seen == wanted or sorted(seen) != sorted(wanted):
+        return ""
+    apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
+    if len(apart) == 2:
+        said = f"The {names[apart[0]]} and {names[apart[1]]} dimensions have changed places"
+    else:
+        said = "The dimensions are all there, in another order"
+    return (
+        f"{said}: `transpose` or `permute` puts them right (a `reshape` would give the shape and mix "
+        "the numbers)."
+    )
+
+
+def _counted_along(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], sizes: Sizes) -> str:
+    """Something else is counted where sequences should be."""
+    apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
+    if len(apart) != 1 or names[apart[0]] != "batch" or seen[apart[0]] == 1:
+        return ""
+    if seen[apart[0]] == sizes.T:
+        counted = "time steps"
+    elif seen[apart[0]] in (sizes.L, 2 * sizes.L):
+        counted = "the layers of a state"
+    else:
+        return ""
+    return f"It counts {counted} where it should count sequences: was one dimension taken for another?"
+
+
+def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
+    """One dimension has another size, or two share a product."""
+    apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
+    if len(apart) == 1:
+        position = apart[0]
+        got, right, name = seen[position], wanted[position], names[position]
+        if right > 1 and got == right - 1:
+            return (
+                f"One is missing along {name}: does a loop or a slice end, or begin, one too early or late?"
+            )
+        if got == right + 1:
+            return f"There is one too many along {name}: was the start, or the end, put in as well?"
+        if right > 1 and got and got % right == 0:
+            return (
+                f"Along {name} there are {got // right} times as many as there should be: parts were joined "
+                "there with `cat`, or never taken apart."
+            )
+        if got > 1 and right % got == 0:
+            return f"Along {name} there is one part of {right // got}: is the rest still to be joined to it?"
+        if got == 1:
+            return f"Along {name} there is only one: was one taken, or a mean, where all are asked for?"
+        if 1 < got < right:
+            return (
+                f"Along {name} there are {got} where there should be {right}: which are left out, and where?"
+            )
+    if len(apart) == 2:
+        for cut, whole in (apart, apart[::-1]):
+            parts, rest = divmod(seen[whole], wanted[whole])
+            if parts > 1 and not rest and wanted[cut] % parts and seen[cut] == -(-wanted[cut] // parts):
+                return (
+                    f"Along {names[cut]} it has been cut into {parts} parts, along {names[whole]} it is "
+                    "whole: functions that cut or join take the number of the dimension."
+                )
+    if apart and math.prod(seen) == math.prod(wanted):
+        return (
+            "As many numbers as expected, but arranged otherwise: along which dimension are the parts "
+            "joined, or taken apart?"
+        )
+    return ""
+
+
+def _lost(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
+    gone = [p for p in range(len(wanted)) if wanted[:p] + wanted[p + 1 :] == seen]
+    if not gone:
+        return ""
+    if len(gone) == 1 and names[gone[0]] == "size-1":
+        return "The size-1 dimension is missing: `unsqueeze` makes one, an index or `squeeze()` removes one."
+    if len(gone) > 1 or wanted[gone[0]] == 1:
+        return (
+            f"The {names[gone[0]]} dimension is missing, which has size {wanted[gone[0]]} here: `squeeze()` "
+            "takes away dimensions of size 1, and so does an index."
+        )
+    return f"The {names[gone[0]]} dimension is missing: was it squeezed, summed, or indexed away?"
+
+
+def _lost_and_moved(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
+    for position, size in enumerate(wanted):
+        if size == 1 and sorted(seen) == sorted(wanted[:position] + wanted[position + 1 :]):
+            return (
+                f"The {names[position]} dimension is missing, which has size 1 here: `squeeze()` takes away "
+                "dimensions of size 1, and those after it then have other numbers."
+            )
+    return ""
+
+
+def _merged(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
+    for position in range(len(wanted) - 1):
+        merged = wanted[position] * wanted[position + 1]
+        if (*wanted[:position], merged, *wanted[position + 2 :]) == seen:
+            return (
+                f"{names[position].capitalize()} and {names[position + 1]} have run together into one "
+                "dimension: `stack` makes a new dimension, `cat` lengthens one that is there."
+            )
+    return ""
+
+
+def _split(seen: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    for position in range(len(seen) - 1):
+        joined = (*seen[:position], seen[position] * seen[position + 1], *seen[position + 2 :])
+        if joined == wanted:
+            return (
+                f"Two dimensions, at positions {position} and {position + 1}, stand where one is expected: "
+                "`stack` makes a new dimension, `cat` lengthens one that is there."
+            )
+    return ""
+
+
+def _gained(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Sizes) -> str:
+    for position in range(len(seen)):
+        if seen[:position] + seen[position + 1 :] == wanted:
+            size = seen[position]
+            dim = sizes.dims((size,), dims)[0] if size > 1 else ""
+            if not dim:
+                extra = f"an extra dimension of size {size} at position {position}"
+                return f"There is {extra}: index it away or do not create it."
+            return (
+                f"There is an extra {spell(dim)} dimension at position {position}: one of its {size} is "
+                "asked for, or something of all of them."
+            )
+    return ""

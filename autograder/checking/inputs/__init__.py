@@ -1,0 +1,1 @@
+"""Inputs of a check: sizes, seeded draws, and references computed from them."""

@@ -1,0 +1,85 @@
+"""What a check computes from its own inputs alone, computed once for a whole class."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import wraps
+from types import FunctionType
+from typing import Any, TypeVar
+
+import torch
+
+from autograder.checking.inputs.draw import Sizes
+from autograder.protocol.values import tree_leaves
+
+Result = TypeVar("Result")
+_PLAIN = (bool, int, float, str, torch.dtype, Sizes)
+_KEPT = 512
+"""How many results of one function are kept: more than the checks of an assignment ask for."""
+
+
+def computed_once(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Keep what a function gave, for when it is asked for the same tensors again.
+
+    The same are the very tensors, unchanged since, as `Draw` gives them for every submission. The function
+    must depend on nothing else, and nobody may write into what it returns: where somebody has, it is
+    computed anew, as it is where gradients are asked for.
+    """
+    return _once(function, of_leaves=False)
+
+
+def computed_once_of_leaves(function: Callable[..., Result]) -> Callable[..., Result]:
+    """The same for a function of tensors that ask for gradients, whose results have no graph."""
+    return _once(function, of_leaves=True)
+
+
+def _once(function: Callable[..., Result], *, of_leaves: bool) -> Callable[..., Result]:
+    kept: OrderedDict[Any, tuple[Any, list[tuple[torch.Tensor, int]]]] = OrderedDict()
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Result:
+        tensors: list[torch.Tensor] = []
+        try:
+            key = _identity((args, kwargs), tensors)
+        except (TypeError, RecursionError):  # a function that calls itself sees itself
+            return function(*args, **kwargs)
+        if not of_leaves and any(tensor.requires_grad for tensor in tensors):
+            return function(*args, **kwargs)
+        if key in kept:
+            result, seen = kept[key]
+            if all(tensor._version == version for tensor, version in seen):
+                kept.move_to_end(key)
+                return result
+        result = function(*args, **kwargs)
+        made = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+        # The arguments are kept, too: an address that is free again would pass for the old tensor.
+        kept[key] = result, [(tensor, tensor._version) for tensor in (*tensors, *made)]
+        if len(kept) > _KEPT:
+            kept.popitem(last=False)
+        return result
+
+    return called
+
+
+def _identity(value: Any, tensors: list[torch.Tensor]) -> Any:
+    """What tells these arguments from others; the tensors among them are gathered on the way."""
+    if isinstance(value, torch.Tensor):
+        tensors.append(value)
+        return id(value)
+    if isinstance(value, Mapping):
+        return tuple((name, _identity(part, tensors)) for name, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return tuple(_identity(part, tensors) for part in value)
+    if value is None or type(value) in _PLAIN:
+        return type(value), value
+    if type(value) is FunctionType:
+        if "<locals>" not in value.__qualname__:
+            return value
+        # One that a check makes anew does the same if it is the same code and sees the same.
+        try:
+            seen = [cell.cell_contents for cell in value.__closure__ or ()]
+        except ValueError as empty:
+            raise TypeError("what it will see is not there yet") from empty
+        return value.__code__, _identity((seen, value.__defaults__, value.__kwdefaults__), tensors)
+    raise TypeError("what may change without a trace, as a module may, tells nothing apart")

@@ -1,0 +1,1 @@
+"""Checks as they are collected, run and judged."""

@@ -1,0 +1,104 @@
+"""One check as it was written, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from autograder.checking.explain.evidence import Evidence
+from autograder.checking.runner.fault import Fault
+
+if TYPE_CHECKING:  # they import torch
+    from autograder.checking.remote.prints import Prints
+    from autograder.protocol.without import Without
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check as written: `name` is unique in its task, `title` is the sentence people read."""
+
+    task: str
+    name: str
+    rule: str
+    title: str
+    points: float
+    needs: tuple[str, ...]
+    instead: str | None
+    """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
+    teaching_only: bool = False
+    without: Without | None = None
+    anywhere: bool = False
+    """Parts of torch that do not work where the task is judged."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The result of one check; `outcome` is passed, failed, error, timeout, crashed, skipped or fault."""
+
+    check: Check
+    outcome: str
+    message: str
+    earned: float = 0.0
+    """The part of its points that a failed check earns."""
+    answers: str | None = None
+    """The fingerprint of the answers that a failed check got, where there were any to judge."""
+    evidence: Evidence | None = None
+    """Evidence that a page can show besides the message."""
+    prints: Prints | None = None
+    """The output of the student's code in the call that failed."""
+    fault: Fault | None = None
+    """The fault of the check itself, or of one that it needs: then nothing is known of the answer."""
+    unwritten: bool = False
+    """True if the check found the task as it was released."""
+
+    @property
+    def points(self) -> float:
+        return self.check.points * (1.0 if self.outcome == "passed" else self.earned)
+
+
+FIXTURES = ("submission", "sizes", "draw")
+"""The fixtures that a check may ask for, by the names of its arguments."""
+
+
+class ChecksBroken(Exception):
+    """The check files cannot be collected: a fault of the course, not of a student.
+
+    `errors` are the exceptions that their import ended with, each with its file.
+    """
+
+    def __init__(self, told: str, errors: Sequence[tuple[Path, BaseException]] = ()) -> None:
+        super().__init__(told)
+        self.errors = tuple(errors)
+
+
+def read_check(item: pytest.Item) -> Check:
+    assert isinstance(item, pytest.Function)
+    function: Any = item.function
+    task = item.path.stem.removeprefix("test_")
+    rule = getattr(function, "autograder_rule", None)
+    title = " ".join((function.__doc__ or "").split())
+    name = f"`{function.__name__}` in {item.path.name}"
+    if rule is None or not title:
+        raise ChecksBroken(f"{name} needs a docstring (its title) and a @rule")
+    known = item._fixtureinfo.name2fixturedefs
+    unknown = [asked for asked in item._fixtureinfo.argnames if asked not in known]
+    if unknown:
+        raise ChecksBroken(
+            f"{name} asks for `{unknown[0]}`, which there is not: a check may ask for {', '.join(FIXTURES)}"
+        )
+    return Check(
+        task=task,
+        name=function.__name__.removeprefix("test_"),
+        rule=rule,
+        title=title,
+        points=getattr(function, "autograder_points", 0.0),
+        needs=tuple(name.removeprefix("test_") for name in getattr(function, "autograder_needs", ())),
+        instead=getattr(function, "autograder_hidden", None),
+        teaching_only=getattr(function, "autograder_teaching_only", False),
+        without=getattr(function, "autograder_without", None),
+        anywhere=getattr(function, "autograder_anywhere", False),
+    )

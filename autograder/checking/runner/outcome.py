@@ -1,0 +1,69 @@
+"""What a check that did not pass is called, and what the student reads of it."""
+
+from __future__ import annotations
+
+from autograder.checking.explain.failure import CheckFailed, NotWritten
+from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
+from autograder.checking.remote.submission import Submission
+
+FINDINGS = (CheckFailed, NoAnswer, NotDefined, StudentError, WorkerLost)
+"""The exceptions of a check that found something. Any other exception is a fault of the check itself."""
+
+
+def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[str, str]:
+    """Outcome and message for a finding, the exception a check ended with; anything else is raised."""
+    match error:
+        case CheckFailed():
+            return "failed", str(error)
+        case NotDefined():
+            told = submission.cell_errors.get(task)
+            if told is not None:
+                return "error", f"Your cell for `{task}` stopped: {_told(told)}"
+            return (
+                "error",
+                f"`{task}` is not defined. Run its cell; if you renamed it, give it back its name.",
+            )
+        case StudentError(type="NotImplementedError"):
+            return (
+                "failed",
+                f"Not written yet: `{task}`, or something it uses, still raises NotImplementedError.",
+            )
+        case StudentError(type="Unavailable"):
+            where = f" ({error.lines[-1]})" if error.lines else ""
+            return "failed", f"{error.message}{where}"
+        case StudentError():
+            return (
+                "error",
+                f"{error.case}: your code stopped: {_told(error)}"
+                if error.case
+                else f"Your code stopped: {_told(error)}",
+            )
+        case WorkerLost(reason="infra_error"):
+            raise error
+        case WorkerLost():
+            return ("timeout" if error.reason == "timeout" else "crashed"), str(error)
+        case NoAnswer():
+            return "error", "Your code sent back something that is no answer."
+        case _:
+            raise error
+
+
+def is_unwritten(error: BaseException) -> bool:
+    """Return whether the finding is that the student has left the task as it was released."""
+    stub = isinstance(error, StudentError) and error.type == "NotImplementedError"
+    return stub or isinstance(error, NotWritten)
+
+
+def was_judged(error: BaseException) -> bool:
+    """Return whether the check failed on answers: a task that is not written or not there gave none."""
+    return not isinstance(error, (NoAnswer, NotDefined, WorkerLost)) and not is_unwritten(error)
+
+
+def _told(error: StudentError) -> str:
+    where = f" ({error.lines[-1]})" if error.lines else ""
+    if error.out_of_memory:
+        return f"it asked for more memory than a submission may use{where}"
+    if "detach().numpy()" in error.message:
+        # What torch recommends there would be the next mistake.
+        where += ". Detaching would cut the gradient off: stay with torch's own operations"
+    return f"{error.type}: {error.message}{where}"
