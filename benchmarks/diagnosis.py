@@ -19,7 +19,7 @@ from _shared import AUTOGRADER, ROOT, CpuMeter, Rounds, alternate, make_course, 
 from rich.console import Console
 from rich.table import Table
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 
 def main() -> None:

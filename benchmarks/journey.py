@@ -26,13 +26,13 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.checking.runner.session import Checks, with_checks
-from autograder.grading import judge as judging
-from autograder.grading.course import Course
-from autograder.grading.record import record
-from autograder.grading.run import Run
-from autograder.grading.store import Key
-from autograder.grading.warm import WarmParent
-from autograder.grading.workers import Worker
+from autograder.grading.course.course import Course
+from autograder.grading.judging import judge as judging
+from autograder.grading.judging.attempt import Run
+from autograder.grading.records.record import record
+from autograder.grading.records.store import Key
+from autograder.grading.workers.client import Worker
+from autograder.grading.workers.forkserver import WarmParent
 
 
 class Stopwatch:

@@ -22,7 +22,7 @@ from jupyter_client.manager import start_new_kernel
 from rich.console import Console
 from rich.table import Table
 
-from autograder.grading.bundle import check_task, tags
+from autograder.grading.assignment.cells import check_task, tags
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 from _shared import ROOT, run
 
-from autograder.grading.bundle import check_task
+from autograder.grading.assignment.cells import check_task
 
 TEST = """\
 OK_FORMAT = False

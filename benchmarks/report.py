@@ -31,7 +31,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from tests.helpers import ROOT, make_course, released, solved, submission, submit
 from tests.variants import NOTEBOOKS
 

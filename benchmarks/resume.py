@@ -29,7 +29,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from tests.helpers import ASSIGNMENT, NOTEBOOK
 from tests.resume_helpers import (
     copy,

@@ -25,8 +25,8 @@ from helpers import ASSIGNMENT, NOTEBOOK, answer, make_course, released, submiss
 from nbgrader.utils import determine_grade
 
 import autograder as package
-from autograder.grading.course import Course
-from autograder.grading.store import assignment_seed
+from autograder.grading.course.course import Course
+from autograder.grading.records.store import assignment_seed
 from autograder.worker.sandbox import syscalls
 
 SECRET = "outstanding secret "
@@ -37,8 +37,8 @@ IN_LITTLE = """
 import sys
 from pathlib import Path
 from autograder.grading.batch import grade
-from autograder.grading.course import Course
-from autograder.grading.warm import RunLimits, WarmParent
+from autograder.grading.course.course import Course
+from autograder.grading.workers.forkserver import RunLimits, WarmParent
 with WarmParent(RunLimits(1.5, 1.5, 12, 384 << 20)) as workers:
     for done in grade(Course.at(Path(sys.argv[-1])), sys.argv[1], jobs=2, workers=workers):
         print(done.verdict["student"], done.verdict["status"])

@@ -19,7 +19,7 @@ import pytest
 os.environ.pop("COLUMNS", None)
 
 if TYPE_CHECKING:
-    from autograder.grading.warm import WarmParent
+    from autograder.grading.workers.forkserver import WarmParent
 
 # Helpers are imported where they are needed: nbgrader takes two seconds, and most tests do without.
 
@@ -92,7 +92,7 @@ def browser():
 @pytest.fixture(scope="module")
 def workers() -> Iterator[WarmParent]:
     """Workers with the limits that a class is graded with."""
-    from autograder.grading.warm import WarmParent
+    from autograder.grading.workers.forkserver import WarmParent
 
     with WarmParent() as parent:
         yield parent
@@ -103,7 +103,7 @@ def quick_parent() -> Iterator[WarmParent]:
     """What `quick_workers` are forked from."""
     from helpers import QUICK
 
-    from autograder.grading.warm import WarmParent
+    from autograder.grading.workers.forkserver import WarmParent
 
     with WarmParent(QUICK) as parent:
         yield parent

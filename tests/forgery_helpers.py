@@ -11,10 +11,10 @@ from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
 from autograder.checking.runner.session import Checks
-from autograder.grading.bundle import Bundle
-from autograder.grading.rebuild import rebuild
-from autograder.grading.run import Run, _task
-from autograder.grading.warm import WarmParent
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.rebuild import rebuild
+from autograder.grading.judging.attempt import Run, _task
+from autograder.grading.workers.forkserver import WarmParent
 
 
 @dataclass(frozen=True)

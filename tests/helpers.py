@@ -23,10 +23,10 @@ from nbgrader import api
 
 from autograder import cli
 from autograder.checking.runner.session import with_checks
-from autograder.grading.bundle import Bundle
-from autograder.grading.course import Course
-from autograder.grading.judge import Graded, judge
-from autograder.grading.warm import RunLimits, WarmParent
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.course.course import Course
+from autograder.grading.judging.judge import Graded, judge
+from autograder.grading.workers.forkserver import RunLimits, WarmParent
 from autograder.verdict import OUTCOMES, STATUSES
 
 # nbgrader starts a process, two seconds long, for every new gradebook, to be told the same each time.

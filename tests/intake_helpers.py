@@ -12,7 +12,7 @@ from typing import Any
 
 from helpers import ASSIGNMENT, NOTEBOOK, answer, released, solved, submission
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 EXPECTED = f"{NOTEBOOK}.ipynb"
 RIGHT = submission()

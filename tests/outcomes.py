@@ -35,16 +35,16 @@ from attacks.cells import ADDED, CELLS  # noqa: E402
 from helpers import ASSIGNMENT, ROOT, make_course, released, submission  # noqa: E402
 
 from autograder.checking.runner.session import Checks  # noqa: E402
+from autograder.grading.assignment.bundle import OPTIMIZERS, Bundle  # noqa: E402
 from autograder.grading.batch import Submitted  # noqa: E402
-from autograder.grading.bundle import OPTIMIZERS, Bundle  # noqa: E402
-from autograder.grading.course import Course  # noqa: E402
+from autograder.grading.course.course import Course  # noqa: E402
 from autograder.grading.demo import read_class, write_class  # noqa: E402
-from autograder.grading.intake.folder import HandedIn, read_folder  # noqa: E402
-from autograder.grading.judge import Graded, judge_answers  # noqa: E402
-from autograder.grading.known import KnownMistakes, mistaken, try_mistakes  # noqa: E402
-from autograder.grading.pool import Failure, Setting, cores, work_off  # noqa: E402
-from autograder.grading.warm import WarmParent  # noqa: E402
-from autograder.grading.workers import Worker  # noqa: E402
+from autograder.grading.handed_in.folder import HandedIn, read_folder  # noqa: E402
+from autograder.grading.judging.judge import Graded, judge_answers  # noqa: E402
+from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off  # noqa: E402
+from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes  # noqa: E402
+from autograder.grading.workers.client import Worker  # noqa: E402
+from autograder.grading.workers.forkserver import WarmParent  # noqa: E402
 from autograder.verdict import TaskVerdict  # noqa: E402
 from tests.variants import NOTEBOOKS  # noqa: E402
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from tests.helpers import (
     ASSIGNMENT,
     NOTEBOOK,

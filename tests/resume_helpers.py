@@ -17,7 +17,7 @@ from typing import Any
 
 from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, SubmittedNotebook
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from tests.helpers import ASSIGNMENT, NOTEBOOK, answer, make_course, released, submission, submit
 
 CORRUPT = b'{"cells": [{"cell_type": "code", "source": "x'

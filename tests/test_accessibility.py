@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from autograder.cards.card import card_html
 from autograder.cards.progress import TaskSoFar, progress_html
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from autograder.reporting.overview.class_report import gather_course
 from autograder.reporting.overview.page import write_course_page
 

@@ -35,7 +35,7 @@ from helpers import (
 from nbgrader_helpers import TASKS, done, marks, run, student_with_an_exchange, totals
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 UNREAD = "ismail"

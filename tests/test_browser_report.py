@@ -12,7 +12,7 @@ from browser_helpers import HEIGHT, WIDTH, looking, picture
 from helpers import ASSIGNMENT, NOTEBOOK
 from playwright.sync_api import Page, expect
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from autograder.reporting.page import write_page
 from autograder.reporting.report import Report, gather
 

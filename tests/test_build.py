@@ -25,7 +25,7 @@ from nbgrader_helpers import (
 
 from autograder.errors import UserError
 from autograder.grading.build import build
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 DEMONSTRATION = nbformat.v4.new_code_cell("print(1)\nprint(2)", metadata={"tags": ["demonstration"]})
 

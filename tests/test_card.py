@@ -20,7 +20,7 @@ from autograder.checking import case, expect
 from autograder.checking.expectations.values import CheckFailed
 from autograder.checking.explain.evidence import Axis, Difference, Dimension, Evidence, Shape
 from autograder.checking.inputs.draw import NAMES
-from autograder.grading.follow_on import merged
+from autograder.grading.judging.carried_errors import merged
 
 PAGES = {"light": "#ffffff", "dark": "#111111", "VS Code dark": "#1e1e1e"}
 

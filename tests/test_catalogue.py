@@ -9,10 +9,10 @@ import pytest
 from helpers import ASSIGNMENT, answer, autograder, autograder_here, make_course, released, submission, submit
 
 from autograder.grading.batch import grade
-from autograder.grading.clusters import clusters
-from autograder.grading.course import Course
-from autograder.grading.results import results
-from autograder.grading.warm import WarmParent
+from autograder.grading.course.course import Course
+from autograder.grading.records.clusters import clusters
+from autograder.grading.records.results import results
+from autograder.grading.workers.forkserver import WarmParent
 
 GATES, CELL = answer("lstm_gates"), answer("lstm_cell")
 SWAPPED = GATES.replace("i, f, g, o = sums", "i, f, o, g = sums")

@@ -15,7 +15,7 @@ import pytest
 from helpers import ASSIGNMENT, ROOT, autograder, autograder_here, make_known
 
 from autograder.checking.runner.marks import RULES
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from autograder.verdict import OUTCOMES, STATUSES
 
 EXPECTED = {
@@ -325,12 +325,12 @@ def test_the_warm_parent_starts_before_torch_is_imported(command, tmp_path):
     """Both take seconds over it, and do so at the same time."""
     program = f"""
 import sys
-from autograder.grading import warm
+from autograder.grading.workers import forkserver
 
 def started(*args, **kwargs):
     sys.exit("late" if "torch" in sys.modules else "in time")
 
-warm.WarmParent.__init__ = started
+forkserver.WarmParent.__init__ = started
 from autograder.cli import main
 sys.argv = ["autograder", *{command}]
 main()

@@ -15,8 +15,8 @@ import pytest
 from helpers import ASSIGNMENT, autograder, autograder_here, make_course
 from intake_helpers import EXPECTED, HALF, OTHER, RIGHT, bomb, locked, zipped
 
-from autograder.grading.course import Course
-from autograder.grading.intake.layouts import Sender, place
+from autograder.grading.collecting.layouts import Sender, place
+from autograder.grading.course.course import Course
 
 WORKSHEET = "Identifier,Full name,Email address,Status,Grade,Last modified (submission)\n"
 PEOPLE = {

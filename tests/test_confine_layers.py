@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 import pytest
 
-from autograder.grading.workers import Worker
+from autograder.grading.workers.client import Worker
 from autograder.worker.sandbox.limits import Limits
 from autograder.worker.sandbox.mounts import layout
 from autograder.worker.sandbox.probe import Layer, Level, best_level, probe
@@ -93,12 +93,12 @@ def test_the_best_level_is_what_the_layers_allow():
 @pytest.mark.parametrize("missing", [("pid-namespace", "landlock"), ("seccomp",), ("rlimits",)])
 def test_with_no_acceptable_level_nothing_is_started(missing, monkeypatch):
     from autograder.errors import UserError
-    from autograder.grading import warm
+    from autograder.grading.workers.client import forkserver
 
-    monkeypatch.setattr(warm, "probe", lambda: held(*missing))
-    monkeypatch.setattr(warm.subprocess, "Popen", None)
+    monkeypatch.setattr(forkserver, "probe", lambda: held(*missing))
+    monkeypatch.setattr(forkserver.subprocess, "Popen", None)
     with pytest.raises(UserError, match="nothing was run"):
-        warm.WarmParent()
+        forkserver.WarmParent()
 
 
 def test_layout_of_a_private_root(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 from nbclient import NotebookClient
 from nbgrader.utils import determine_grade
 
-from autograder.grading.bundle import Bundle, check_task, grade_id, is_grade, is_solution
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
 from tests.helpers import run_judge
 
 ROOT = Path(__file__).parent.parent

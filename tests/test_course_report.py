@@ -11,8 +11,8 @@ import pytest
 from helpers import ROOT, answer, autograder, autograder_here, make_course, released, submission, submit
 from report_helpers import HOSTILE, SCRIPT, Page, give_points
 
-from autograder.grading.course import Course
-from autograder.grading.marks import Mark, Marks
+from autograder.grading.course.course import Course
+from autograder.grading.records.scores import Mark, Marks
 from autograder.reporting.overview.behind import falling_behind
 
 FIRST, SECOND = "03_lstm_cell", "04_lstm_layer"

@@ -20,11 +20,11 @@ import sqlalchemy
 from nbgrader.api import Gradebook
 
 from autograder.errors import UserError
-from autograder.grading.course import Course
-from autograder.grading.gradebook import take_lock
-from autograder.grading.judge import Graded
-from autograder.grading.record import check_gradebook, record
-from autograder.grading.store import Key
+from autograder.grading.course.course import Course
+from autograder.grading.course.gradebook import take_lock
+from autograder.grading.judging.judge import Graded
+from autograder.grading.records.record import check_gradebook, record
+from autograder.grading.records.store import Key
 from autograder.verdict import Verdict
 from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder_here, solved, submission, submit
 from tests.resume_helpers import (

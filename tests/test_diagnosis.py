@@ -16,7 +16,7 @@ from autograder.checking.diagnosis.fingerprint import RAISED, fingerprint
 from autograder.checking.diagnosis.match import Answered, Known, explain
 from autograder.checking.diagnosis.sealed_hints import opened, sealed
 from autograder.errors import UserError
-from autograder.grading.mistakes import read_catalogue
+from autograder.grading.assignment.catalogue import read_catalogue
 
 SOLUTION = {"add": "def add(a, b):\n    return a + b\n"}
 MISTAKE = {

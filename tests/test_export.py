@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from autograder.reporting.export import export
 from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, autograder_here, make_course
 from tests.report_helpers import FORMULA, HOSTILE, give_points, graded_class

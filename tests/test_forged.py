@@ -13,7 +13,7 @@ from forgery_helpers import Bench, Judged
 from helpers import ROOT, SEED, make_bundle
 
 from autograder.checking.runner.session import Checks, with_checks
-from autograder.grading.warm import WarmParent
+from autograder.grading.workers.forkserver import WarmParent
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from autograder.grading.warm import RunLimits, WarmParent, clean_environment
+from autograder.grading.workers.forkserver import RunLimits, WarmParent, clean_environment
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.sandbox.limits import Level, Limits
 

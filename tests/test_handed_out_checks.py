@@ -17,8 +17,9 @@ import pytest
 from helpers import ROOT
 
 from autograder.checking.runner.session import with_checks
-from autograder.grading.bundle import Bundle, is_grade, is_solution, tags
-from autograder.grading.course import Course
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import is_grade, is_solution, tags
+from autograder.grading.course.course import Course
 
 _FILTER = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 """What Python 3.11.4 brought; 3.11.2 does without."""

@@ -16,8 +16,8 @@ from helpers import ASSIGNMENT, autograder, autograder_here, make_course
 from intake_helpers import EXPECTED, HOSTILE, OTHER, RIGHT, UPLOADS, hand_in, zipped
 from nbgrader_helpers import run
 
-from autograder.grading.course import Course
-from autograder.grading.intake.names import listed, shown
+from autograder.grading.course.course import Course
+from autograder.grading.handed_in.names import listed, shown
 
 ELSEWHERE = "browser", "capitals", "text", "zip", "zipped-folder", "nested", "same-twice", "both"
 NOBODY = 65534
@@ -255,7 +255,7 @@ def test_long_lists_are_cut():
 
 def test_an_archive_that_claims_little_and_holds_much_is_refused():
     """The table of contents says ten bytes, the file unpacks to a hundred megabytes."""
-    from autograder.grading.intake.archive import Archive, BadArchive
+    from autograder.grading.handed_in.archive import Archive, BadArchive
 
     raw = bytearray(zipped({"a": bytes(100 << 20)}))
     place = raw.rfind(b"PK\x01\x02")
@@ -267,7 +267,7 @@ def test_an_archive_that_claims_little_and_holds_much_is_refused():
 
 
 def test_a_table_of_contents_of_a_million_files_is_not_read():
-    from autograder.grading.intake.archive import Archive, BadArchive
+    from autograder.grading.handed_in.archive import Archive, BadArchive
 
     raw = bytearray(zipped({"a": b""}))
     end = raw.rfind(b"PK\x05\x06")
@@ -281,7 +281,7 @@ def test_another_assignment_is_known_by_its_cells_alone():
 
     from helpers import make_bundle
 
-    from autograder.grading.intake.candidates import assignment_of, is_this
+    from autograder.grading.handed_in.candidates import assignment_of, is_this
 
     bundle = replace(
         make_bundle(),

@@ -21,7 +21,7 @@ from helpers import (
 from intake_helpers import EXPECTED, hand_in, zipped
 from nbgrader_helpers import run
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 GATES = answer("lstm_gates")
 OWN = "from helpers import joined\n" + GATES
@@ -169,7 +169,7 @@ def test_a_changed_helper_is_judged_again_and_an_untouched_one_is_not(course, ve
 
 def test_nothing_of_a_students_is_imported_on_the_trusted_side(tmp_path: Path):
     """Reading a folder runs nothing in it, and looking for a module does not import it."""
-    from autograder.grading.intake.technical import _installed
+    from autograder.grading.handed_in.technical import _installed
 
     (tmp_path / "loud.py").write_text("raise SystemExit('imported')\n")
     assert not _installed("loud")

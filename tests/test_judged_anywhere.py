@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from helpers import SEED, make_bundle
 
-from autograder.grading.faults.collected import with_checks_of
-from autograder.grading.judge import judge
-from autograder.grading.warm import WarmParent
+from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.judge import judge
+from autograder.grading.workers.forkserver import WarmParent
 
 COPIES = {
     "03_lstm_cell": """

@@ -11,7 +11,7 @@ import pytest
 from helpers import ROOT, autograder, autograder_here
 from nbgrader_helpers import done, run
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 
 def made(target: Path, *options: object) -> Path:

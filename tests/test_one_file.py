@@ -15,7 +15,7 @@ from helpers import ASSIGNMENT, ROOT, answer, autograder_here, cell_named, make_
 from helpers import submission as handed_in
 from kernel_helpers import kernel
 
-from autograder.grading.rebuild import read_notebook, rebuild
+from autograder.grading.assignment.rebuild import read_notebook, rebuild
 from autograder.jupyter.inside import Damaged, cell_holding, is_holding, unpacked
 
 RIGHT = "def double(x):\n    return 2 * x\n"

@@ -19,8 +19,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 import autograder
-from autograder.grading import course_files as module
-from autograder.grading.course_files import CourseFilesMissing, CourseTargetTaken, course_files, new_course
+from autograder.grading.course.course import template as module
+from autograder.grading.course.template import CourseFilesMissing, CourseTargetTaken, course_files, new_course
 
 ROOT = Path(__file__).parent.parent
 SOLUTION = re.compile(r"^### BEGIN SOLUTION$\n(.*?)^### END SOLUTION$", re.MULTILINE | re.DOTALL)

@@ -17,9 +17,10 @@ import pytest
 from helpers import ROOT, cell_named, code_cell, make_bundle, run_judge, scores, solved
 from parity_cases import BESIDE, COMPILED, FILES, MAGICS, PYTHON, SHELL, WIDE, Case
 
-from autograder.grading.bundle import DEMONSTRATION, tags
-from autograder.grading.intake.folder import File, HandedIn
-from autograder.grading.warm import WarmParent
+from autograder.grading.assignment.bundle import DEMONSTRATION
+from autograder.grading.assignment.cells import tags
+from autograder.grading.handed_in.folder import File, HandedIn
+from autograder.grading.workers.forkserver import WarmParent
 
 NOTEBOOKS: dict[str, tuple[str, tuple[str, ...], Sequence[Case]]] = {
     "shell and magics": ("03_lstm_cell", ("lstm_gates", "lstm_cell", "LSTMCell"), SHELL + MAGICS),

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
-from autograder.grading.warm import clean_environment
+from autograder.grading.workers.forkserver import clean_environment
 from autograder.worker.session.objects import Objects
 from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
 from tests.devices.everything import RIGHT, WRONG

@@ -12,7 +12,7 @@ from kernel_helpers import kernel
 
 from autograder.cards.card import as_student_sees, card_brief, card_html, card_text
 from autograder.checking.remote.prints import MAX_LINE, MAX_LINES, Prints, readable
-from autograder.grading.follow_on import merged
+from autograder.grading.judging.carried_errors import merged
 from autograder.worker.session.calls.printed import KEPT_AT_EITHER_END, Printed
 
 PRINTING = """

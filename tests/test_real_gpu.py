@@ -11,8 +11,8 @@ from helpers import ASSIGNMENT, autograder_here, make_course, solved, submit
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.errors import UserError
-from autograder.grading.gpu import require_gpu
-from autograder.grading.warm import RunLimits, WarmParent
+from autograder.grading.workers.forkserver import RunLimits, WarmParent
+from autograder.grading.workers.gpu import require_gpu
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.session import device_call
 from autograder.worker.session.objects import Objects

@@ -22,8 +22,8 @@ from helpers import (
 )
 from rebuild_helpers import CORRUPT, NO_EFFECT
 
-from autograder.grading.rebuild import CorruptNotebook, Rebuilt, rebuild
-from autograder.grading.warm import WarmParent
+from autograder.grading.assignment.rebuild import CorruptNotebook, Rebuilt, rebuild
+from autograder.grading.workers.forkserver import WarmParent
 
 ALL = {"lstm_gates": 2.0, "lstm_cell": 2.0, "LSTMCell": 4.0, "copy_from_torch": 2.0}
 BUNDLE = make_bundle()

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from autograder.checking.runner.session import with_checks
-from autograder.grading import record as record_module
-from autograder.grading import store as store_module
-from autograder.grading.course import Course
-from autograder.grading.files import beside as beside_module
-from autograder.grading.judge import Graded, judge
-from autograder.grading.record import record, refile
-from autograder.grading.store import Key, assignment_seed, clear_leftovers, load_verdict
-from autograder.grading.warm import WarmParent
+from autograder.grading.course.course import Course
+from autograder.grading.judging.judge import Graded, judge
+from autograder.grading.records import beside as beside_module
+from autograder.grading.records import record as record_module
+from autograder.grading.records import store as store_module
+from autograder.grading.records.record import record, refile
+from autograder.grading.records.store import Key, assignment_seed, clear_leftovers, load_verdict
+from autograder.grading.workers.forkserver import WarmParent
 from tests.helpers import ASSIGNMENT, NOTEBOOK, submission
 from tests.resume_helpers import (
     WRONG,

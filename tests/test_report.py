@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import nbformat
 import pytest
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 from autograder.grading.feedback import PointsOfAPerson
 from autograder.reporting.page import page as written
 from autograder.reporting.page import write_page

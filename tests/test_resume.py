@@ -19,11 +19,11 @@ import psutil
 import pytest
 from nbgrader.converters import Autograde
 
-from autograder.grading import record as record_module
-from autograder.grading.course import Course
-from autograder.grading.judge import Graded
-from autograder.grading.record import on_record, record
-from autograder.grading.store import Key, load_verdict
+from autograder.grading.course.course import Course
+from autograder.grading.judging.judge import Graded
+from autograder.grading.records import record as record_module
+from autograder.grading.records.record import on_record, record
+from autograder.grading.records.store import Key, load_verdict
 from autograder.verdict import Verdict
 from tests.helpers import ASSIGNMENT, NOTEBOOK, autograder, autograder_here, submission
 from tests.resume_helpers import (

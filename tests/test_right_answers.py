@@ -9,7 +9,7 @@ import pytest
 from fault_helpers import make_own_course
 from helpers import ROOT, autograder_here
 
-from autograder.grading.course_files import new_course
+from autograder.grading.course.template import new_course
 
 ANSWERS = """[double]
 "a sum" = '''

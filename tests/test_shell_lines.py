@@ -12,8 +12,8 @@ import pytest
 from helpers import answer, run_judge, scores, submission
 from wall_helpers import ALL
 
-from autograder.grading.judge import Graded
-from autograder.grading.warm import WarmParent
+from autograder.grading.judging.judge import Graded
+from autograder.grading.workers.forkserver import WarmParent
 
 SAID = "Shell lines are not run when grading; this one was left out: "
 

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from nbgrader_helpers import LSTM, NOTEBOOK, ROOT, files, named, source
 
 from autograder.grading.building.examine import examine
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 SOURCE = f"source/{LSTM}/{NOTEBOOK}"
 CHECKS = f"source/{LSTM}/checks"

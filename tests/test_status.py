@@ -14,7 +14,7 @@ from helpers import ASSIGNMENT, ROOT, autograder, autograder_here, submission
 from nbgrader_helpers import done, run
 from report_helpers import give_points, graded_class
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 COUNTS = ("handed_in", "graded", "to_grade", "out_of_date", "for_a_person")
 

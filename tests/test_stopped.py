@@ -19,7 +19,7 @@ from nbgrader_helpers import (
 )
 
 from autograder.errors import UserError
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 
 def lock(course: Path) -> sqlite3.Connection:
@@ -79,9 +79,9 @@ def test_what_stops_a_batch_is_one_sentence_and_changes_nothing(course, how, com
 
 
 def test_a_gradebook_that_is_locked_on_the_way_keeps_what_was_there(course, monkeypatch):
-    from autograder.grading import record as module
-    from autograder.grading.judge import Graded
-    from autograder.grading.store import Key
+    from autograder.grading.judging.judge import Graded
+    from autograder.grading.records import record as module
+    from autograder.grading.records.store import Key
     from autograder.verdict import Verdict
 
     before = everything(course)

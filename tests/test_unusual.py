@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.grading.unusual import unusual_code
+from autograder.grading.judging.suspicious import unusual_code
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from wall_helpers import (
     indented,
 )
 
-from autograder.grading.warm import RunLimits, WarmParent
+from autograder.grading.workers.forkserver import RunLimits, WarmParent
 
 # --- Judges that fail ---------------------------------------------------------------------------
 
@@ -42,7 +42,8 @@ def test_a_submission_that_brings_its_judge_down_stops_nobody(
     tmp_path: Path, quick_workers: WarmParent, monkeypatch: pytest.MonkeyPatch
 ):
     """What nobody thought of: a judge that dies, one that never ends, a verdict that cannot be recorded."""
-    from autograder.grading import batch, pool
+    from autograder.grading import batch
+    from autograder.grading.judging import judge_pool
 
     course = make_course(tmp_path)
     for student in ("ada", "dies", "hangs", "unrecorded", "zoe"):
@@ -63,7 +64,7 @@ def test_a_submission_that_brings_its_judge_down_stops_nobody(
 
     monkeypatch.setattr(batch, "judge", bad_judge)
     monkeypatch.setattr(batch, "record", bad_record)
-    monkeypatch.setattr(pool, "GRACE_SECONDS", 6.0)
+    monkeypatch.setattr(judge_pool, "GRACE_SECONDS", 6.0)
     monkeypatch.setattr(quick_workers, "limits", RunLimits(1.5, 1.5, 3.0))
     done = {
         d.verdict["student"]: d.verdict

@@ -26,9 +26,9 @@ from helpers import (
 from wall_helpers import ALL, DEATHS, LOST, indented
 
 from autograder.checking.runner.session import Checks
-from autograder.grading.pool import Setting, work_off
-from autograder.grading.warm import RunLimits, WarmParent
-from autograder.grading.workers import Worker
+from autograder.grading.judging.judge_pool import Setting, work_off
+from autograder.grading.workers.client import Worker
+from autograder.grading.workers.forkserver import RunLimits, WarmParent
 
 # --- Evil values -------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from helpers import (
 )
 from wall_helpers import ALL, FORGE, FORGERIES, FRAMES, LOST, NOTHING, SPY
 
-from autograder.grading.warm import WarmParent
+from autograder.grading.workers.forkserver import WarmParent
 
 # --- Reading -----------------------------------------------------------------------------------
 

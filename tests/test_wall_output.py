@@ -20,7 +20,7 @@ from helpers import (
 from IPython.core.inputtransformer2 import TokenTransformBase, TransformerManager
 from wall_helpers import ALL, HARMLESS, SCRIPTS
 
-from autograder.grading.warm import WarmParent
+from autograder.grading.workers.forkserver import WarmParent
 from autograder.worker.session.shell import Transformers
 
 # --- Outputs -----------------------------------------------------------------------------------

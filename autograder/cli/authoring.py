@@ -25,7 +25,7 @@ from autograder.cli.progress import steps
 
 if TYPE_CHECKING:
     from autograder.grading.build import Built
-    from autograder.grading.course import Course
+    from autograder.grading.course.course import Course
 
 
 @app.command()
@@ -46,7 +46,7 @@ def new(
     course: OriginOption = None,
 ) -> None:
     """Make a fresh course directory from the packaged course."""
-    from autograder.grading.course_files import new_course
+    from autograder.grading.course.template import new_course
 
     with told():
         name = new_course(directory, course, course_id=course_id, empty=empty)
@@ -62,8 +62,8 @@ def new_assignment(
     course: CourseOption = Path("."),
 ) -> None:
     """Write a small assignment into source/ that works as it is, to make your own from."""
-    from autograder.grading.course import Course
-    from autograder.grading.fresh.new_assignment import new_assignment as write_assignment
+    from autograder.grading.course.course import Course
+    from autograder.grading.course.new_assignment import new_assignment as write_assignment
 
     with told():
         for path in write_assignment(Course.at(course), name):
@@ -90,13 +90,13 @@ def build(
     with told("Stopped. What was built is in place; the same command goes on from there."):
         with importing():
             from autograder.grading.building.examine import chosen_assignments, passed_over
-            from autograder.grading.course import Course
+            from autograder.grading.course.course import Course
 
         chosen_assignments(Course.at(course), assignments or [])
         for line in [] if assignments else passed_over(Course.at(course)):
             err.print(line, markup=False, soft_wrap=True)
         if watch:
-            from autograder.grading.building.watch import watch_course
+            from autograder.grading.watch import watch_course
 
             def again(at: Course, names: list[str]) -> None:
                 _build_watched(at, names, one_file)
@@ -163,8 +163,8 @@ def validate(
 ) -> None:
     """Grade the checks themselves with known mistakes and right answers. Exit status 1 if they fail."""
     from autograder.cli.matrix import print_validation
-    from autograder.grading.course import Course
-    from autograder.grading.pool import cores
+    from autograder.grading.course.course import Course
+    from autograder.grading.judging.judge_pool import cores
     from autograder.grading.validate import validate as validate_course
 
     with told():

@@ -10,8 +10,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from autograder.grading.intake.collect import Collected, Collection
-from autograder.grading.intake.names import listed, shown
+from autograder.grading.collecting.collect import Collected, Collection
+from autograder.grading.handed_in.names import listed, shown
 
 WORDS = {
     "new": "new",

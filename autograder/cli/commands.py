@@ -40,7 +40,7 @@ def demo(
 ) -> None:
     """Make a course with an invented class of twelve, grade it, and show what was found."""
     from autograder.cli.tables import results_table
-    from autograder.grading.course import Course
+    from autograder.grading.course.course import Course
     from autograder.grading.demo import demo_assignment, make_demo
     from autograder.reporting.page import write_page
     from autograder.reporting.report import gather
@@ -76,7 +76,7 @@ def check(
 ) -> None:
     """Grade one notebook and print what was found; the gradebook is not touched."""
     with told():
-        from autograder.grading.warm import WarmParent
+        from autograder.grading.workers.forkserver import WarmParent
         from autograder.worker.sandbox.probe import Level
 
         # First of all: it imports torch while we do.
@@ -84,7 +84,7 @@ def check(
             with importing():
                 from autograder.cli.tables import print_verdict
                 from autograder.errors import UserError
-                from autograder.grading.course import Course
+                from autograder.grading.course.course import Course
                 from autograder.grading.single import check_notebook
 
             verdict = check_notebook(Course.at(course), notebook, assignment, workers)
@@ -166,7 +166,7 @@ def _grade_with_progress(
         TimeRemainingColumn,
     )
 
-    from autograder.grading.warm import RunLimits, WarmParent
+    from autograder.grading.workers.forkserver import RunLimits, WarmParent
     from autograder.worker.sandbox.probe import Level
 
     limits = RunLimits(gpu_bytes=int(gpu_memory * (1 << 30)))
@@ -192,9 +192,9 @@ def _grade_with_progress(
         # Only now: the warm parent imports torch at the same time, a tenth of what a class of 100 takes.
         with importing():
             from autograder.grading.batch import grade as grade_class
-            from autograder.grading.course import Course
-            from autograder.grading.pool import cores
-            from autograder.grading.results import with_marks
+            from autograder.grading.course.course import Course
+            from autograder.grading.judging.judge_pool import cores
+            from autograder.grading.records.results import with_marks
 
         at = Course.at(course)
         batch = grade_class(

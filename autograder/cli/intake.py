@@ -40,8 +40,8 @@ def collect(
 ) -> None:
     """Bring uploads into submitted/. Exit status 3 if some could not be matched or read."""
     from autograder.cli.collected import as_data, collected_table, summary
-    from autograder.grading.course import Course
-    from autograder.grading.intake.collect import collect as bring_in
+    from autograder.grading.collecting.collect import collect as bring_in
+    from autograder.grading.course.course import Course
 
     with told():
         found = bring_in(

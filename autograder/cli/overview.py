@@ -13,7 +13,7 @@ def status(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
     with told():
         with importing():
             from autograder.cli.standing_table import standing_table, summary
-            from autograder.grading.course import Course
+            from autograder.grading.course.course import Course
             from autograder.reporting.overview.standing import standings
 
         at = Course.at(course)

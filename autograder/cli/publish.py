@@ -53,9 +53,9 @@ def results(
     with told():
         with importing():
             from autograder.cli.tables import legend, print_clusters, results_table, summary
-            from autograder.grading.clusters import clusters as find_clusters
-            from autograder.grading.course import Course
-            from autograder.grading.results import results as read_results
+            from autograder.grading.course.course import Course
+            from autograder.grading.records.clusters import clusters as find_clusters
+            from autograder.grading.records.results import results as read_results
 
         if clusters:
             found = find_clusters(Course.at(course), assignment)
@@ -100,7 +100,7 @@ def report(
     """Write the instructor's report of a graded assignment, or of the whole course: one HTML file."""
     with told():
         with importing():
-            from autograder.grading.course import Course
+            from autograder.grading.course.course import Course
             from autograder.grading.files.access import UMASK
             from autograder.reporting.overview.class_report import CourseReport, gather_course
             from autograder.reporting.overview.page import write_course_page
@@ -147,10 +147,10 @@ def export(
     """Write the gradebook's marks for another system. Who has no score gets an empty field, never a 0."""
     with told():
         with importing():
-            from autograder.grading.course import Course
+            from autograder.grading.course.course import Course
             from autograder.grading.files.access import UMASK
-            from autograder.grading.marks import STATES
-            from autograder.grading.store import write_whole
+            from autograder.grading.records.scores import STATES
+            from autograder.grading.records.store import write_whole
             from autograder.reporting.export import export as export_marks
 
         at = Course.at(course)

@@ -10,17 +10,16 @@ from typing import Any
 from autograder.checking.diagnosis.match import Answered, explain
 from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
-from autograder.grading.bundle import Bundle
-from autograder.grading.course import Course
-from autograder.grading.files.beside import is_beside
-from autograder.grading.files.ready import make_graded_folder, make_ready
-from autograder.grading.gpu import require_gpu
-from autograder.grading.intake.folder import HandedIn
-from autograder.grading.intake.resolve import unreadable
-from autograder.grading.judge import Graded, content_of, judge
-from autograder.grading.known import KnownMistakes, kept_mistakes, known_mistakes
-from autograder.grading.pool import Failure, Setting, work_off
-from autograder.grading.record import (
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.course.course import Course
+from autograder.grading.handed_in.folder import HandedIn
+from autograder.grading.handed_in.resolve import unreadable
+from autograder.grading.judging.judge import Graded, content_of, judge
+from autograder.grading.judging.judge_pool import Failure, Setting, work_off
+from autograder.grading.records.beside import is_beside
+from autograder.grading.records.known import KnownMistakes, kept_mistakes, known_mistakes
+from autograder.grading.records.ready import make_graded_folder, make_ready
+from autograder.grading.records.record import (
     check_gradebook,
     on_record,
     record,
@@ -28,14 +27,15 @@ from autograder.grading.record import (
     refile,
     zeros_for_nothing,
 )
-from autograder.grading.store import (
+from autograder.grading.records.store import (
     Kept,
     Key,
     assignment_seed,
     clear_leftovers,
     load_verdict,
 )
-from autograder.grading.warm import WarmParent
+from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.gpu import require_gpu
 from autograder.verdict import UNREAD, Finding, Verdict
 
 

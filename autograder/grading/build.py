@@ -25,25 +25,26 @@ from sqlalchemy import text
 
 from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
+from autograder.grading.assignment.bundle import DEMONSTRATION, OPTIMIZERS, Bundle
+from autograder.grading.assignment.cells import is_grade, is_solution, tags
 from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.changes import built_before, keep_built, source_digest
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
 from autograder.grading.building.solving import generate_solution
 from autograder.grading.building.stopped import stops_unsolved
-from autograder.grading.bundle import DEMONSTRATION, OPTIMIZERS, Bundle, is_grade, is_solution, tags
-from autograder.grading.course import Course
-from autograder.grading.course_files import checkout
-from autograder.grading.faults.collected import with_checks_of
-from autograder.grading.faults.met import met_faults, refuse_faults
+from autograder.grading.course.course import Course
+from autograder.grading.course.template import checkout
 from autograder.grading.files.uninterrupted import uninterrupted
-from autograder.grading.judge import Graded, judge
-from autograder.grading.known import known_mistakes
-from autograder.grading.pool import cores
+from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.faults_met import met_faults, refuse_faults
+from autograder.grading.judging.judge import Graded, judge
+from autograder.grading.judging.judge_pool import cores
+from autograder.grading.records.known import known_mistakes
+from autograder.grading.records.store import assignment_seed, write_whole
 from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
 from autograder.grading.releasing.page import write_page
-from autograder.grading.store import assignment_seed, write_whole
-from autograder.grading.warm import RunLimits, WarmParent
+from autograder.grading.workers.forkserver import RunLimits, WarmParent
 from autograder.verdict import Verdict
 
 STEPS = 5

@@ -15,10 +15,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.errors import UserError
+from autograder.grading.assignment.cells import grade_id
 from autograder.grading.build import build
-from autograder.grading.bundle import grade_id
-from autograder.grading.course import Course
-from autograder.grading.course_files import course_files, new_course
+from autograder.grading.course.course import Course
+from autograder.grading.course.template import course_files, new_course
 
 CLASS_FILE = Path("solutions") / "demo_class.toml"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder import __version__
-from autograder.grading.course import CONFIG_FILE, Course, find_alembic
-from autograder.grading.files.open_paths import open_paths
+from autograder.grading.course.course import CONFIG_FILE, Course, find_alembic
+from autograder.grading.records.open_paths import open_paths
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.sandbox.probe import Level, best_level, probe
 

@@ -16,7 +16,7 @@ from traitlets import List
 
 from autograder.cards.card import framed, points
 from autograder.cards.colours import WAITING
-from autograder.grading.bundle import grade_id, is_grade, is_solution, is_task
+from autograder.grading.assignment.cells import grade_id, is_grade, is_solution, is_task
 
 
 class WithoutHiddenTests(ClearHiddenTests):

@@ -24,17 +24,17 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.checking.remote.errors import WorkerLost
 from autograder.errors import UserError
-from autograder.grading.bundle import OPTIMIZERS, Bundle
-from autograder.grading.course import Course
-from autograder.grading.faults.collected import with_checks_of
-from autograder.grading.files.ready import make_graded_folder, make_ready
-from autograder.grading.gradebook import patient_url
-from autograder.grading.intake.resolve import unreadable
-from autograder.grading.judge import Graded, judge
-from autograder.grading.known import kept_mistakes, tried_when_needed
-from autograder.grading.record import check_gradebook, record_failure, record_scores
-from autograder.grading.store import Key, assignment_seed
-from autograder.grading.warm import WarmParent
+from autograder.grading.assignment.bundle import OPTIMIZERS, Bundle
+from autograder.grading.course.course import Course
+from autograder.grading.course.gradebook import patient_url
+from autograder.grading.handed_in.resolve import unreadable
+from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.judge import Graded, judge
+from autograder.grading.records.known import kept_mistakes, tried_when_needed
+from autograder.grading.records.ready import make_graded_folder, make_ready
+from autograder.grading.records.record import check_gradebook, record_failure, record_scores
+from autograder.grading.records.store import Key, assignment_seed
+from autograder.grading.workers.forkserver import WarmParent
 
 _parents: list[WarmParent] = []
 _find_notebooks = Autograde.init_notebooks

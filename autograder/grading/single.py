@@ -9,16 +9,16 @@ from pathlib import Path
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.rebuild import MAX_BYTES
 from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.examine import examine, notebook_of
 from autograder.grading.building.problem import Unfit
-from autograder.grading.bundle import Bundle
-from autograder.grading.course import Course
-from autograder.grading.faults.collected import with_checks_of
-from autograder.grading.judge import judge
-from autograder.grading.known import tried_when_needed
-from autograder.grading.rebuild import MAX_BYTES
-from autograder.grading.warm import WarmParent
+from autograder.grading.course.course import Course
+from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.judge import judge
+from autograder.grading.records.known import tried_when_needed
+from autograder.grading.workers.forkserver import WarmParent
 from autograder.verdict import Verdict
 
 

@@ -15,20 +15,20 @@ from autograder.checking.diagnosis.sealed_hints import FILE, opened
 from autograder.checking.runner.check import Check
 from autograder.checking.runner.session import PUBLIC_SEED, Checks
 from autograder.errors import UserError
+from autograder.grading.assignment.bundle import OPTIMIZERS
+from autograder.grading.assignment.catalogue import Mistake
 from autograder.grading.batch import Submitted
 from autograder.grading.building.changes import examined_digest, keep_validated, validated_before
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
-from autograder.grading.bundle import OPTIMIZERS
-from autograder.grading.course import Course
-from autograder.grading.faults.collected import with_checks_of
-from autograder.grading.faults.met import MetFault, faulty, met_faults
-from autograder.grading.judge import Graded, unfit_checks
-from autograder.grading.known import KnownMistakes, mistaken, try_mistakes
-from autograder.grading.mistakes import Mistake
-from autograder.grading.pool import Failure, Setting, work_off
+from autograder.grading.course.course import Course
+from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.faults_met import MetFault, faulty, met_faults
+from autograder.grading.judging.judge import Graded, unfit_checks
+from autograder.grading.judging.judge_pool import Failure, Setting, work_off
+from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.validating.right import Variants, kept_in, mixed, mixtures_of, right_answers
-from autograder.grading.warm import WarmParent
+from autograder.grading.workers.forkserver import WarmParent
 from autograder.verdict import TaskVerdict, Verdict
 
 SEED = 20_260_102

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.grading.marks import Mark
+from autograder.grading.records.scores import Mark
 
 REASONS = {
     "check_fault": "not graded: a check has a fault",

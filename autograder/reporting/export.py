@@ -15,8 +15,8 @@ from nbgrader.api import Grade, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import select
 
 from autograder.errors import UserError
-from autograder.grading.course import Course
-from autograder.grading.marks import STATES, Enrolled, Marks, read_marks
+from autograder.grading.course.course import Course
+from autograder.grading.records.scores import STATES, Enrolled, Marks, read_marks
 from autograder.reporting.spreadsheet import MARK, csv_text
 
 Row = tuple[object, ...]

@@ -11,7 +11,7 @@ from nbgrader.api import Assignment as AssignmentRow
 from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.plugins.export import ExportPlugin
 
-from autograder.grading.store import write_whole
+from autograder.grading.records.store import write_whole
 from autograder.reporting.spreadsheet import csv_text
 
 COLUMNS = (

@@ -16,8 +16,8 @@ from markupsafe import Markup
 
 from autograder.cards.colours import marked
 from autograder.grading.files.access import UMASK, Access
-from autograder.grading.marks import STATES
-from autograder.grading.store import write_whole
+from autograder.grading.records.scores import STATES
+from autograder.grading.records.store import write_whole
 from autograder.reporting.attention import REASONS
 from autograder.reporting.report import Report, Submission
 from autograder.reporting.statistics import FEW, FEWEST

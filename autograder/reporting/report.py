@@ -13,12 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.grading.answers import graded_answers
-from autograder.grading.bundle import Bundle
-from autograder.grading.clusters import cluster
-from autograder.grading.course import Course
-from autograder.grading.marks import STATES, Mark, Marks, read_marks
-from autograder.grading.results import results
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.course.course import Course
+from autograder.grading.records.answers import graded_answers
+from autograder.grading.records.clusters import cluster
+from autograder.grading.records.results import results
+from autograder.grading.records.scores import STATES, Mark, Marks, read_marks
 from autograder.reporting.attention import Attention, attention
 from autograder.reporting.common_mistakes import (
     Answers,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from autograder.grading.store import write_whole
+from autograder.grading.records.store import write_whole
 from autograder.reporting.attention import REASONS
 from autograder.reporting.report import Report
 from autograder.reporting.spreadsheet import MARK, csv_text

@@ -125,7 +125,7 @@ for folder in {sysconfig.get_path("purelib"), site.getusersitepackages(), "@PACK
     "hidden checks": Attack(ADDED, _looks("""
 import importlib, inspect, pkgutil
 import autograder
-read("@PACKAGE@/exercises/lstm_cell/test_LSTMCell.py", "@PACKAGE@/exercises", "@PACKAGE@/grading/judge.py", autograder.__file__)
+read("@PACKAGE@/exercises/lstm_cell/test_LSTMCell.py", "@PACKAGE@/exercises", "@PACKAGE@/grading/judging/judge.py", autograder.__file__)
 for name in ("autograder.exercises.lstm_cell.test_LSTMCell", "autograder.checking.runner.session", "autograder.grading.batch", "autograder_checks", "autograder_course"):
     look(name, lambda: importlib.import_module(name).__name__)
 look("modules", lambda: [m.name for m in pkgutil.walk_packages(autograder.__path__)])

@@ -12,11 +12,12 @@ import nbformat
 
 from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
-from autograder.grading.bundle import Bundle, grade_id, is_solution
-from autograder.grading.course import Course
-from autograder.grading.judge import MistakesOf
-from autograder.grading.known import tried_when_needed
-from autograder.grading.warm import WarmParent
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import grade_id, is_solution
+from autograder.grading.course.course import Course
+from autograder.grading.judging.judge import MistakesOf
+from autograder.grading.records.known import tried_when_needed
+from autograder.grading.workers.forkserver import WarmParent
 
 
 def tried_as_built(

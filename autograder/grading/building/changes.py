@@ -15,11 +15,11 @@ import nbformat
 
 import autograder
 from autograder.errors import UserError
-from autograder.grading.bundle import grade_id, is_grade
-from autograder.grading.course import Course
+from autograder.grading.assignment.cells import grade_id, is_grade
+from autograder.grading.course.course import Course
+from autograder.grading.records.store import assignment_seed, one_writer, write_whole
 from autograder.grading.releasing.handout import RECORDED
 from autograder.grading.releasing.page import PAGE
-from autograder.grading.store import assignment_seed, one_writer, write_whole
 from autograder.grading.validating.right import kept_in
 
 _COUNTS = (

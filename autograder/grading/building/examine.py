@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle, packaged_checks
+from autograder.grading.assignment.catalogue import catalogue_faults
 from autograder.grading.building.cells import (
     look_at_demonstrations,
     look_at_ids,
@@ -18,9 +20,7 @@ from autograder.grading.building.markers import Markers, look_at_markers
 from autograder.grading.building.names import clashes, look_at_folder
 from autograder.grading.building.problem import Problem
 from autograder.grading.building.source import SourceCell, read_source
-from autograder.grading.bundle import Bundle, packaged_checks
-from autograder.grading.course import Course
-from autograder.grading.mistakes import catalogue_faults
+from autograder.grading.course.course import Course
 
 if TYPE_CHECKING:
     from autograder.checking.runner.session import Checks

@@ -15,10 +15,10 @@ from nbgrader.preprocessors import Execute
 from nbgrader.utils import determine_grade
 
 from autograder.errors import UserError
+from autograder.grading.assignment.cells import is_grade, is_solution
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 from autograder.grading.building.stopped import shown_by, stopped_at
-from autograder.grading.bundle import is_grade, is_solution
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 
 def generate_solution(course: Course, assignment: str) -> bytes:

@@ -1,1 +1,1 @@
-"""A course's files: what lies beside a graded notebook, and who on the machine may read and write what."""
+"""Permissions of the files that grading writes, and signals held back while they are put in place."""

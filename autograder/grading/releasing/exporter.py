@@ -15,8 +15,8 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 
 from autograder.errors import UserError
-from autograder.grading.bundle import check_task
-from autograder.grading.course import Course
+from autograder.grading.assignment.cells import check_task
+from autograder.grading.course.course import Course
 from autograder.grading.releasing.handout import handout
 from autograder.grading.releasing.page import write_page
 

@@ -25,15 +25,15 @@ from autograder.checking.runner.handed_out_file import FILE as HANDED_OUT
 from autograder.checking.runner.handed_out_file import text_of
 from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
 from autograder.errors import UserError
-from autograder.grading.bundle import Bundle, forget_modules
-from autograder.grading.course import Course
-from autograder.grading.faults.met import MetFault, refuse_faults
-from autograder.grading.judge import judge_answers, unfit_checks
-from autograder.grading.known import Trial
-from autograder.grading.pool import Failure, Setting, cores, work_off
+from autograder.grading.assignment.bundle import Bundle, forget_modules
+from autograder.grading.course.course import Course
+from autograder.grading.judging.faults_met import MetFault, refuse_faults
+from autograder.grading.judging.judge import judge_answers, unfit_checks
+from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
+from autograder.grading.records.known import Trial
+from autograder.grading.records.store import one_writer, write_whole
 from autograder.grading.releasing.strip import CannotStrip, Stripped, strip
-from autograder.grading.store import one_writer, write_whole
-from autograder.grading.warm import WarmParent
+from autograder.grading.workers.forkserver import WarmParent
 from autograder.tasks import OWN
 
 RECORDED = "solutions/recorded"

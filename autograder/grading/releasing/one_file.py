@@ -7,10 +7,10 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.grading.bundle import check_task
-from autograder.grading.course import Course
+from autograder.grading.assignment.cells import check_task
+from autograder.grading.course.course import Course
+from autograder.grading.records.store import write_whole
 from autograder.grading.releasing.handout import handout
-from autograder.grading.store import write_whole
 from autograder.jupyter.inside import cell_holding
 
 FOLDER = "one-file"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 PAGE = "students.*"
 """The page and its picture, beside the folders of the assignments."""

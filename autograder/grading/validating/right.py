@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import UserError
-from autograder.grading.bundle import Bundle
-from autograder.grading.course import Course
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.course.course import Course
 
 Variants = Mapping[str, Mapping[str, str]]
 """Right answers in other styles: for each task, the sources of its cell by the name of the style."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.grading.marks import Marks
+from autograder.grading.records.scores import Marks
 
 LATEST = 3
 """The number of latest graded assignments that are looked at: what was long ago is no news."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeList
 
-from autograder.grading.course import Course
+from autograder.grading.course.course import Course
 
 NO, YES, CHANGED = "no", "yes", "changed"
 """The states of something made: missing; up to date; older than a change in what it was made from."""

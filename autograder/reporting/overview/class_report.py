@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from autograder.errors import UserError
-from autograder.grading.course import Course
-from autograder.grading.marks import Marks, read_marks
-from autograder.grading.results import results
+from autograder.grading.course.course import Course
+from autograder.grading.records.results import results
+from autograder.grading.records.scores import Marks, read_marks
 from autograder.reporting.attention import REASONS, Attention, attention
 from autograder.reporting.common_mistakes import CommonMistake, common_mistakes
 from autograder.reporting.export import graded_assignments

@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.grading.files.access import UMASK, Access
-from autograder.grading.marks import STATES
-from autograder.grading.store import write_whole
+from autograder.grading.records.scores import STATES
+from autograder.grading.records.store import write_whole
 from autograder.reporting.attention import REASONS
 from autograder.reporting.overview.behind import FEW, LATEST, MISSED
 from autograder.reporting.overview.class_report import CourseReport, Reason

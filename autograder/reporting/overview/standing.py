@@ -11,11 +11,11 @@ from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebo
 from sqlalchemy import Row, case, func, select
 
 from autograder.errors import UserError
-from autograder.grading.bundle import Bundle
-from autograder.grading.course import Course
-from autograder.grading.intake.folder import HandedIn
-from autograder.grading.marks import UNGRADABLE
-from autograder.grading.store import Kept, Key, assignment_seed, has_seed, load_verdict
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.course.course import Course
+from autograder.grading.handed_in.folder import HandedIn
+from autograder.grading.records.scores import UNGRADABLE
+from autograder.grading.records.store import Kept, Key, assignment_seed, has_seed, load_verdict
 from autograder.reporting.overview.built import CHANGED, NO, built, released
 
 

@@ -1,0 +1,176 @@
+"""All that grading an assignment needs to know, as plain data without a path in it."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+import autograder.checking
+import autograder.exercises
+import autograder.protocol
+import autograder.worker
+from autograder.checking.runner.handed_out_file import FILE as HANDED_OUT
+from autograder.grading.assignment.catalogue import Mistake
+from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, is_task, tags
+
+DEMONSTRATION = "demonstration"
+"""The tag of released cells that are not run when grading."""
+OPTIMIZERS = ("torch._dynamo",)
+"""What the first optimizer of a process imports: a second of work."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One assignment's released notebook, its instructor's own tests, and the name of its exercise."""
+
+    assignment: str
+    notebook: str
+    released: str
+    """The released notebook, as text: the skeleton of every rebuilt submission."""
+    instructor_tests: Mapping[str, str] = field(default_factory=dict)
+    """Sources of grade cells that are an instructor's own asserts, hidden tests included, by `grade_id`."""
+    own_checks: Mapping[str, str] = field(default_factory=dict)
+    """Check files that lie beside the source notebook, by name; empty for the packaged exercises."""
+    solution: Mapping[str, str] = field(default_factory=dict)
+    """The right sources of the solution cells, by `grade_id`, in the notebook's order."""
+    mistakes: tuple[Mistake, ...] = ()
+    """The catalogue of known mistakes."""
+    relatives: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By the course's other assignments, the names of their solution cells: to know a notebook handed in for
+    the wrong one. No score depends on them."""
+    checks_home: str = ""
+    """The author's folder of the course's own checks, used only to name it when they have faults."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files beside the source notebook that it may read or import, by path."""
+
+    def skeleton(self) -> NotebookNode:
+        """A fresh copy of the released notebook, the instructor's own tests in place."""
+        return nbformat.from_dict(self._skeleton)
+
+    @cached_property
+    def _skeleton(self) -> NotebookNode:
+        notebook = nbformat.reads(self.released, as_version=4)
+        for cell in notebook.cells:
+            if is_grade(cell) and not is_solution(cell) and grade_id(cell) in self.instructor_tests:
+                cell["source"] = self.instructor_tests[grade_id(cell)]
+        return notebook
+
+    def with_answers(self, answers: Mapping[str, str]) -> bytes:
+        """The released notebook as a student would hand it in with these sources in its solution cells."""
+        notebook = self.skeleton()
+        for cell in notebook.cells:
+            if is_solution(cell) and grade_id(cell) in answers:
+                cell["source"] = answers[grade_id(cell)]
+        return str(nbformat.writes(notebook)).encode()
+
+    @cached_property
+    def tasks(self) -> dict[str, float]:
+        """Points of each task: the grade cells that are just `check("<task>")`."""
+        return {
+            task: float(cell["metadata"]["nbgrader"]["points"])
+            for cell in self._skeleton.cells
+            if (task := check_task(cell)) and is_grade(cell)
+        }
+
+    @cached_property
+    def by_hand(self) -> dict[str, float]:
+        """Points of each cell that a person grades, by `grade_id`: nbgrader's free answers and tasks."""
+        return {
+            grade_id(cell): float(cell["metadata"]["nbgrader"]["points"])
+            for cell in self._skeleton.cells
+            if is_task(cell) or (is_grade(cell) and (is_solution(cell) or cell["cell_type"] != "code"))
+        }
+
+    @cached_property
+    def stubs(self) -> dict[str, str]:
+        """The released sources of the solution cells, by `grade_id`."""
+        return {grade_id(cell): cell["source"] for cell in self._skeleton.cells if is_solution(cell)}
+
+    @property
+    def has_checks(self) -> bool:
+        """Whether there are checks for the notebook, beside it or in this package."""
+        return bool(self.own_checks) or packaged_checks(self.notebook).is_dir()
+
+    @property
+    def has_whole_checks(self) -> bool:
+        """Return whether the checks are complete, rather than the part of them that students get."""
+        return bool(self.own_checks) or not (packaged_checks(self.notebook) / HANDED_OUT).exists()
+
+    @property
+    def preload(self) -> tuple[str, ...]:
+        """Modules to import before workers are forked: where no optimizer is used, they make forks dearer."""
+        cells = [cell for cell in self._skeleton.cells if cell["cell_type"] == "code"]
+        code = [cell["source"] for cell in cells if DEMONSTRATION not in tags(cell)]  # those are not run
+        code += [*self.solution.values(), *self.own_checks.values()]
+        if not self.own_checks:
+            code += [file.read_text("utf-8") for file in packaged_checks(self.notebook).glob("*.py")]
+        return OPTIMIZERS if any("optim." in source for source in code) else ()
+
+    @contextmanager
+    def checks_folder(self) -> Iterator[Path]:
+        """The folder of the notebook's check files while the block runs.
+
+        The course's own, which lie beside the source notebook in `checks/`, come before the package's.
+        """
+        if not self.own_checks:
+            yield packaged_checks(self.notebook)
+            return
+        with tempfile.TemporaryDirectory(prefix="autograder-checks-") as made:
+            # Python keeps modules by their name: checks that were edited must not be taken for the old ones.
+            content = hashlib.sha256(repr(sorted(self.own_checks.items())).encode()).hexdigest()[:8]
+            folder = Path(made) / f"{self.notebook}_checks_{content}"
+            folder.mkdir()
+            for name, source in self.own_checks.items():
+                (folder / name).write_text(source, encoding="utf-8")
+            try:
+                yield folder
+            finally:
+                forget_modules(folder)
+
+    def digest(self) -> str:
+        """Changes when what a score depends on changes: notebook, solution, tests, checks, their language."""
+        parts = (self.assignment, self.notebook, self.released)
+        own = [sorted(part.items()) for part in (self.instructor_tests, self.own_checks, self.solution)]
+        found = hashlib.sha256(repr((parts, own)).encode())
+        for file in sorted(packaged_checks(self.notebook).glob("*.py")):
+            found.update(file.read_bytes())
+        for path, raw in sorted(self.files.items()):
+            found.update(f"{path}\0{hashlib.sha256(raw).hexdigest()}".encode())
+        found.update(_language())
+        return found.hexdigest()
+
+
+_SHARED = (autograder.checking, autograder.protocol, autograder.worker)
+
+
+@cache
+def _language() -> bytes:
+    """The digest of what all checks share: what they are written in, and the process that they ask."""
+    found = hashlib.sha256()
+    exercises = autograder.exercises.HOME
+    rooms = [Path(path) for room in _SHARED for path in room.__path__]
+    for file in sorted([*exercises.glob("*.py"), *(file for room in rooms for file in room.rglob("*.py"))]):
+        found.update(f"{file.name}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return found.digest()
+
+
+def forget_modules(folder: Path) -> None:
+    """Let go of the modules of a copy: the next copy's have the same names and are other files."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and Path(file).is_relative_to(folder):
+            del sys.modules[name]
+
+
+def packaged_checks(notebook: str) -> Path:
+    """Return the folder in which the package has its checks of a notebook, if it has any."""
+    return autograder.exercises.HOME / notebook

@@ -1,0 +1,51 @@
+"""Cells of a notebook as nbgrader marks them: their names, and what each is for."""
+
+from __future__ import annotations
+
+import ast
+
+from nbformat import NotebookNode
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """nbgrader's name of a cell, `""` if it has none."""
+    marks = cell["metadata"].get("nbgrader")
+    name = marks.get("grade_id") if isinstance(marks, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def is_grade(cell: NotebookNode) -> bool:
+    return _marked(cell, "grade")
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    return _marked(cell, "solution")
+
+
+def is_task(cell: NotebookNode) -> bool:
+    """Return whether a cell is one of nbgrader's manually graded tasks."""
+    return _marked(cell, "task")
+
+
+def tags(cell: NotebookNode) -> list[str]:
+    """The cell's tags."""
+    return list(cell["metadata"].get("tags", []))
+
+
+def check_task(cell: NotebookNode) -> str:
+    """The task's name if the cell's source is just `check("<task>")`, else `""`."""
+    if cell["cell_type"] != "code":
+        return ""
+    try:
+        body = ast.parse(cell["source"]).body
+    except (SyntaxError, ValueError):
+        return ""
+    match body:
+        case [ast.Expr(ast.Call(ast.Name("check"), [ast.Constant(str(task))], []))]:
+            return task
+    return ""
+
+
+def _marked(cell: NotebookNode, mark: str) -> bool:
+    marks = cell["metadata"].get("nbgrader")
+    return isinstance(marks, dict) and bool(marks.get(mark))

@@ -1,0 +1,176 @@
+"""Brings uploads into `submitted/`: who sent what, and what becomes of it.
+
+The download is only read (`incoming`). A submission is written beside its place and put there whole; what it
+replaces is kept in `collected/` (`placing`). Of what cannot be matched nothing is written: it is listed, with
+the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.collecting.incoming import choose_notebook, own_path, read_incoming
+from autograder.grading.collecting.layouts import Placed, Sender, place
+from autograder.grading.collecting.placing import Collected, compared, put, stamp
+from autograder.grading.collecting.roster import Person, Roster, is_student, read_roster
+from autograder.grading.collecting.uploads import Upload, uploads
+from autograder.grading.course.course import Course
+from autograder.grading.handed_in.folder import OF_NBGRADER
+from autograder.grading.records.scores import Enrolled
+from autograder.grading.records.store import one_writer
+
+TIMES = ("known", "files", "none")
+"""The choices for the time of handing in: the known one only, the files' own in any case, or none."""
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """A file of the download that is nobody's."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Collection:
+    """All that came of one download."""
+
+    students: tuple[Collected, ...]
+    unmatched: tuple[Unmatched, ...]
+    enrolled: int
+    """The number of students of the roster that the gradebook did not have."""
+    not_there: tuple[str, ...]
+    """Students who are known and of whom there is nothing in the download."""
+    with_roster: bool = False
+    """True if a roster was named."""
+
+
+def collect(
+    course: Course, assignment: str, source: Path, *, roster: Path | None, times: str, dry_run: bool
+) -> Collection:
+    """Bring the uploads for an assignment into `submitted/`, or with `dry_run` only say what would be done.
+
+    Raises `UserError` if the assignment, the download or the roster cannot be read.
+    """
+    bundle = course.bundle(assignment)
+    known = read_roster(course, roster)
+    with uploads(source) as (found, outside):
+        senders, unmatched = _by_student(found, known)
+        unmatched += [Unmatched(name, "its path leads out of the archive") for name in outside]
+        planned = [
+            _planned(course, bundle, known.people.get(student), student, sent, times)
+            for student, sent in sorted(senders.items())
+        ]
+        new = [person.who for person in known.people.values() if person.new] if roster else []
+        if not dry_run:
+            with one_writer(course):
+                for each in planned:
+                    if each.done in ("new", "replaced"):
+                        put(course, bundle, each)
+                    elif each.done == "unchanged":
+                        stamp(course.folder("submitted", each.student, assignment), each.handed_in)
+            _enroll(course, known.people.values() if roster else ())
+    absent = tuple(sorted(known.people.keys() - senders.keys()))
+    return Collection(tuple(planned), tuple(unmatched), len(new), absent, with_roster=roster is not None)
+
+
+def _by_student(
+    found: Sequence[Upload], known: Roster
+) -> tuple[dict[str, list[tuple[Upload, Placed]]], list[Unmatched]]:
+    senders: dict[str, list[tuple[Upload, Placed]]] = {}
+    unmatched: list[Unmatched] = []
+    answers: dict[Sender, Person | str] = {}
+    for upload, placed in _placed(found, known):
+        parts = placed.path.split("/")
+        if "__MACOSX" in upload.path.split("/") or any(part.startswith(".") for part in parts):
+            continue
+        sender = placed.sender
+        if sender not in answers:
+            answers[sender] = known.find(sender)
+        who = answers[sender]
+        if isinstance(who, str) and not known.people and not sender.platform:
+            # Nobody is known, so a folder's name is all there is to go by.
+            name = sender.name.split("_")[0] if sender.is_file else sender.name
+            who = Person(Enrolled(name)) if is_student(name) else "that is no name for a student's folder"
+        if isinstance(who, str):
+            unmatched.append(Unmatched(upload.path, who))
+        else:
+            senders.setdefault(who.student, []).append((upload, placed))
+    return senders, unmatched
+
+
+def _placed(found: Sequence[Upload], known: Roster) -> list[tuple[Upload, Placed]]:
+    """Return the place of each upload, below a folder that holds them all, if that is no student's."""
+    cut = 0
+    while True:
+        tops = {tuple(upload.path.split("/")[cut : cut + 1]) for upload in found}
+        # Where students are known, a folder that is none's may be left out even if files lie right in it.
+        least = cut + (1 if known.people else 2)
+        deep = all(len(upload.path.split("/")) > least for upload in found)
+        top = next(iter(tops))[0] if len(tops) == 1 and deep else ""
+        sender = place(f"{top}/x").sender
+        if not top or sender.platform or isinstance(known.find(sender), Person):
+            break
+        cut += 1
+    return [(upload, place("/".join(upload.path.split("/")[cut:]))) for upload in found]
+
+
+def _planned(
+    course: Course,
+    bundle: Bundle,
+    person: Person | None,
+    student: str,
+    sent: Sequence[tuple[Upload, Placed]],
+    times: str,
+) -> Collected:
+    incoming, notes = read_incoming(sent)
+    notebook, rest, more = choose_notebook(incoming, bundle)
+    notes += more
+    files = {f"{bundle.notebook}.ipynb": notebook.raw} if notebook else {}
+    for each in rest:
+        path = own_path(each.placed.path, bundle.assignment)
+        if path and path not in files and path not in OF_NBGRADER:
+            files[path] = each.raw
+    platform = sent[0][1].sender.platform
+    dates = [each.dated for each in ([notebook] if notebook else incoming) if each.dated]
+    dated = max(dates, default=None)
+    # Platforms date the files of a zip with the time of the download.
+    of_files = dated if times == "files" or (times == "known" and not platform) else None
+    told = person.handed_in if person and times != "none" else None
+    late = any(placed.sender.late for _, placed in sent)
+    if late and not told:
+        notes.append("marked as late; when it was handed in is not known")
+    line = Collected(
+        student,
+        "new",
+        notebook.path if notebook else "",
+        told or of_files,
+        late,
+        tuple(notes),
+        files,
+        told or dated,
+    )
+    if not files:
+        return replace(line, done="refused")
+    return compared(course, bundle, line)
+
+
+def _enroll(course: Course, people: Iterable[Person]) -> None:
+    """Fill in what the gradebook does not know of the roster's students; what it knows stays."""
+    with course.gradebook() as gradebook:
+        known = {each.id: each for each in gradebook.students}
+        for person in people:
+            who, old = person.who, known.get(person.student)
+            fields = ("first_name", "last_name", "email", "lms_user_id")
+            if old is not None and all((getattr(old, name) or "") == getattr(who, name) for name in fields):
+                continue
+            gradebook.update_or_create_student(
+                who.student,
+                first_name=who.first_name or None,
+                last_name=who.last_name or None,
+                email=who.email or None,
+                lms_user_id=who.lms_user_id or None,
+            )

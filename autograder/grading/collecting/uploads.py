@@ -1,0 +1,84 @@
+"""A download from a learning platform, or any folder of uploads, as a list of files: nothing is unpacked.
+
+Names and contents are strangers'. Links are not followed; the download itself is only read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.errors import UserError
+from autograder.grading.handed_in.archive import Archive, BadArchive, Entry
+
+MAX_UPLOADS = 100_000
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One file of a download."""
+
+    path: str
+    """Below the download's root, with `/`."""
+    dated: datetime | None
+    """The file's own date, in UTC: when it was handed in, or only when it was downloaded."""
+    read: Callable[[int], bytes]
+    """Its bytes, if there are not more than that many; raises `BadArchive`."""
+
+
+@contextmanager
+def uploads(source: Path) -> Iterator[tuple[list[Upload], list[str]]]:
+    """The files of a folder or a zip archive while the block runs, and names that lead out of it."""
+    if source.is_dir():
+        yield list(_of_folder(source)), []
+    elif source.is_file():
+        with source.open("rb") as file:
+            try:
+                with Archive(file) as archive:
+                    yield [_of_archive(archive, entry) for entry in archive.entries()], archive.outside
+            except BadArchive as error:
+                raise UserError(
+                    f"{source} {error}: name a folder, or the zip file as it was downloaded."
+                ) from None
+    else:
+        raise UserError(f"There is no folder and no file {source}.")
+
+
+def _of_folder(source: Path) -> Iterator[Upload]:
+    count = 0
+    for folder, folders, names in os.walk(source):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.startswith(".") or path.is_symlink() or not path.is_file():
+                continue
+            count += 1
+            if count > MAX_UPLOADS:
+                raise UserError(
+                    f"{source} holds more than {MAX_UPLOADS} files: name the folder of the uploads."
+                )
+            dated = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            yield Upload(path.relative_to(source).as_posix(), dated, _reader(path))
+
+
+def _of_archive(archive: Archive, entry: Entry) -> Upload:
+    dated = entry.when.astimezone(UTC) if entry.when else None
+    return Upload(entry.path, dated, lambda most: archive.read(entry, most))
+
+
+def _reader(path: Path) -> Callable[[int], bytes]:
+    def read(most: int) -> bytes:
+        try:
+            with path.open("rb") as file:
+                raw = file.read(most + 1)
+        except OSError as error:
+            raise BadArchive(f"cannot be read ({error.strerror})") from error
+        if len(raw) > most:
+            raise BadArchive("is too large")
+        return raw
+
+    return read

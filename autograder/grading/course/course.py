@@ -1,0 +1,239 @@
+"""A course directory: its configuration, its assignments and where each student's work lies.
+
+All paths come from nbgrader's own `CourseDirectory`, so that whatever an instructor sets in
+`nbgrader_config.py` holds here, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import sysconfig
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+import sqlalchemy.exc
+from jupyter_core.paths import jupyter_config_path
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.catalogue import Mistake, read_catalogue
+from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
+from autograder.grading.course.gradebook import Opener, patient_url
+from autograder.grading.files.access import Access
+from autograder.grading.handed_in.folder import HandedIn, read_folder
+from autograder.grading.handed_in.helpers import instructors_files
+
+CONFIG_FILE = "nbgrader_config.py"
+
+# nbgrader builds its rows in an order that SQLAlchemy 2 comments on, three times a student;
+# the rows are right.
+warnings.filterwarnings("ignore", category=sqlalchemy.exc.SAWarning, module=r"nbgrader\.")
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course directory that has been found to be one."""
+
+    root: Path
+    config: Config
+    directory: CourseDirectory
+
+    @classmethod
+    def at(cls, root: Path) -> Course:
+        """The course in a directory; `UserError` if there is none."""
+        root = root.resolve()
+        if not (root / CONFIG_FILE).is_file():
+            raise UserError(
+                f"There is no course in {root}: it has no {CONFIG_FILE}. "
+                "Name the course directory with `--course DIR`, or make one with `autograder new DIR`."
+            )
+        find_alembic()
+        if str(root) not in sys.path:
+            sys.path.append(str(root))  # as nbgrader does: the config may name a late policy of the course's
+        config = Config()
+        # nbgrader reads the machine's and the user's settings first, and the course's last.
+        for folder in (*reversed(jupyter_config_path()), str(root)):
+            if (Path(folder) / CONFIG_FILE).is_file():
+                config.merge(_load_config(Path(folder)))
+        config.CourseDirectory.root = str(root)
+        return cls(root, config, CourseDirectory(config=config))
+
+    def folder(self, step: str, student: str, assignment: str) -> Path:
+        """Where a student's assignment lies at a step: `submitted`, `autograded`, `release`, `source`,
+        `solution`."""
+        directory = getattr(self.directory, f"{step}_directory")
+        return self.root / self.directory.format_path(directory, student, assignment)
+
+    def assignments(self) -> list[str]:
+        """The assignments that have a source notebook, in order."""
+        sources = self.folder("source", ".", ".")
+        return sorted(folder.name for folder in sources.glob("*") if any(folder.glob("*.ipynb")))
+
+    def bundle(self, assignment: str) -> Bundle:
+        """All that grading the assignment needs; `UserError` if it is unknown or not built."""
+        release = self.folder("release", ".", assignment)
+        notebooks = sorted(release.glob("*.ipynb"))
+        if not notebooks:
+            known = self.assignments()
+            if assignment in known:
+                raise UserError(
+                    f"The assignment {assignment} has not been built: "
+                    f"run `autograder build {assignment}` first."
+                )
+            raise UserError(
+                f"There is no assignment {assignment!r} in {self.root}. "
+                f"Assignments: {', '.join(known) or 'none'}."
+            )
+        if len(notebooks) > 1:
+            raise UserError(
+                f"The assignment {assignment} has {len(notebooks)} notebooks; "
+                "one is what this grader handles."
+            )
+        return self.bundle_of(assignment, notebooks[0].stem, notebooks[0].read_text(encoding="utf-8"))
+
+    def bundle_of(self, assignment: str, notebook: str, released: str) -> Bundle:
+        """The same with a released notebook that is given as text."""
+        source = self.folder("source", ".", assignment) / f"{notebook}.ipynb"
+        tests: dict[str, str] = {}
+        solution: dict[str, str] = {}
+        if source.is_file():
+            for cell in nbformat.read(source, as_version=4).cells:
+                if is_solution(cell) and cell["cell_type"] == "code":
+                    solution[grade_id(cell)] = cell["source"]
+                elif is_grade(cell) and not is_solution(cell) and not check_task(cell):
+                    tests[grade_id(cell)] = cell["source"]
+        own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
+        mistakes = self.mistakes(assignment, solution)
+        relatives = self._relatives(assignment)
+        home = self.told(source.parent / "checks") if own else ""
+        files = instructors_files(source.parent, source.name)
+        bundle = Bundle(
+            assignment, notebook, released, tests, own, solution, mistakes, relatives, home, files
+        )
+        if not bundle.has_checks:
+            raise UserError(
+                f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
+                f"they are expected in {source.parent / 'checks'}."
+            )
+        if not bundle.has_whole_checks:
+            raise UserError(
+                f"The checks for {bundle.notebook} that are installed here are those that students get, "
+                "without the hidden ones: install `lstm-autograder[grading]`, which brings the whole ones."
+            )
+        return bundle
+
+    def catalogue_path(self, assignment: str) -> Path:
+        """Where the assignment's known mistakes are written."""
+        return self.folder("solution", ".", "mistakes") / f"{assignment}.toml"
+
+    def mistakes(self, assignment: str, solution: Mapping[str, str]) -> tuple[Mistake, ...]:
+        """The assignment's catalogue; none where there is none or no solution to apply it to."""
+        path = self.catalogue_path(assignment)
+        if not path.is_file() or not solution:
+            return ()
+        return read_catalogue(path.read_text(encoding="utf-8"), solution, self.told(path))
+
+    def told(self, path: Path) -> str:
+        """A path as messages have it: from the course's root on."""
+        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
+
+    def students(self, assignment: str) -> list[str]:
+        """Who has handed in a folder for the assignment, in order."""
+        pattern = self.directory.format_path(self.directory.submitted_directory, "*", assignment)
+        relative = os.path.relpath(pattern, self.directory.root)
+        position = Path(relative).parts.index("*")
+        found = (path for path in self.root.glob(relative) if path.is_dir())
+        return sorted(path.relative_to(self.root).parts[position] for path in found)
+
+    def handed_in(self, student: str, bundle: Bundle) -> HandedIn:
+        """Return what a student's folder holds: the notebook's bytes, if it has one, and other files."""
+        folder = self.folder("submitted", student, bundle.assignment)
+        return read_folder(folder, f"{bundle.notebook}.ipynb")
+
+    def _relatives(self, assignment: str) -> dict[str, frozenset[str]]:
+        """By the other assignments, released or not yet, the names of their solution cells."""
+        found: dict[str, frozenset[str]] = {}
+        folders = [self.folder(step, ".", ".") for step in ("release", "source")]
+        for path in (path for folder in folders for path in sorted(folder.glob("*/*.ipynb"))):
+            if path.parent.name == assignment or path.parent.name in found:
+                continue
+            try:
+                cells = json.loads(path.read_bytes())["cells"]
+                marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+                found[path.parent.name] = frozenset(
+                    mark["grade_id"] for mark in marks if mark.get("solution")
+                )
+            except (OSError, ValueError, KeyError, TypeError, AttributeError):
+                continue  # it is another assignment's affair
+        return found
+
+    def submitted_at(self, student: str, assignment: str) -> datetime | None:
+        """When it was handed in, if nbgrader's `timestamp.txt` says so."""
+        path = str(self.folder("submitted", student, assignment))
+        try:
+            return self.directory.get_existing_timestamp(path)
+        except (ValueError, OverflowError, OSError, AttributeError):
+            return None  # AttributeError: on a time it cannot read, nbgrader calls a method that is not there
+
+    def verdict_path(self, student: str, assignment: str) -> Path:
+        """Where a verdict is kept: not in `autograded/`, which nbgrader hands back to students."""
+        return self.root / "verdicts" / assignment / f"{student}.json"
+
+    @property
+    def has_gradebook(self) -> bool:
+        """Return whether there is a gradebook to read: nbgrader would make one, which takes seconds."""
+        url = patient_url(str(self.directory.db_url))
+        return url.get_backend_name() != "sqlite" or bool(url.database and Path(url.database).exists())
+
+    @cached_property
+    def access(self) -> Access:
+        """Return who may read and write what grading makes: its owner, or the course's group."""
+        return Access.of(self.root, bool(self.directory.groupshared))
+
+    @contextmanager
+    def gradebook(self) -> Iterator[Gradebook]:
+        """The gradebook, opened; `UserError` if it is locked, read-only or broken."""
+        with self._opener.open() as gradebook:
+            yield gradebook
+
+    def make_gradebook_file(self) -> None:
+        """Make the file of a gradebook that is not there yet, before nbgrader makes one that all may read."""
+        self._opener.make_file()
+
+    @property
+    def _opener(self) -> Opener:
+        address = str(self.directory.db_url)
+        return self._openers.setdefault(address, Opener(address, self.directory.course_id, self.access))
+
+    @cached_property
+    def _openers(self) -> dict[str, Opener]:
+        """By the gradebook's address."""
+        return {}
+
+
+def _load_config(folder: Path) -> Config:
+    try:
+        return PyFileConfigLoader(CONFIG_FILE, path=str(folder)).load_config()
+    except ConfigFileNotFound as error:
+        raise UserError(f"{folder / CONFIG_FILE} cannot be read.") from error
+    except Exception as error:  # it is Python: anything may happen in it
+        raise UserError(f"{folder / CONFIG_FILE} fails with {type(error).__name__}: {error}") from error
+
+
+def find_alembic() -> None:
+    """nbgrader calls `alembic` by name; an environment that is not activated does not have it on PATH."""
+    scripts = sysconfig.get_path("scripts")
+    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join(filter(None, [scripts, os.environ.get("PATH", "")]))

@@ -1,0 +1,79 @@
+"""Files that the notebook needs beside it: the student's own and the instructor's, for the worker's folder.
+
+They are there as they would be with nbgrader, which copies the submission's folder and then the source's over
+it. Only the worker gets them: on the trusted side no file of a student's is ever written or imported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from autograder.grading.handed_in.folder import File, read_folder
+from autograder.grading.handed_in.names import listed, shown
+from autograder.verdict import Finding
+
+MAX_BYTES = 32 << 20
+"""The largest size of all files together: half of the worker's scratch folder."""
+_NOT_GIVEN = re.compile(r"\.(ipynb|so|pyc|pyd|dll|dylib)(\.|$)", re.IGNORECASE)
+"""Notebooks, as with nbgrader, and code that nobody can read."""
+
+
+def instructors_files(folder: Path, notebook: str) -> dict[str, bytes]:
+    """The files beside a source notebook, by path; its checks are not among them."""
+    beside = read_folder(folder, notebook).beside
+    return _within_limits(file for file in beside if not file.path.startswith("checks/"))
+
+
+def students_files(beside: Iterable[File], folder: str = "") -> dict[str, bytes]:
+    """The files that a notebook in `folder` of a submission has beside it, by their paths from there."""
+    front = f"{folder}/" if folder else ""
+    return _within_limits(
+        File(file.path.removeprefix(front), file.raw) for file in beside if file.path.startswith(front)
+    )
+
+
+def sources(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The Python code among the files, by path."""
+    code = {path: raw for path, raw in files.items() if path.endswith((".py", ".pth"))}
+    return {path: raw[:200_000].decode("utf-8", "replace") for path, raw in code.items()}
+
+
+def used(files: Mapping[str, bytes], cells: Iterable[str]) -> tuple[Finding, ...]:
+    """A finding where the student's cells mention files of their own."""
+    code = "\n".join(cells)
+    named = [path for path in files if re.search(rf"\b{re.escape(_stem(path))}\b", code)]
+    if not named:
+        return ()
+    said = listed([shown(path) for path in named])
+    return (Finding("helper_file", f"The notebook uses {said}, handed in beside it: see what is in there."),)
+
+
+def replaced(files: Mapping[str, bytes], given: Mapping[str, bytes]) -> tuple[Finding, ...]:
+    """A finding where the student handed in another version of a file that the instructor gives."""
+    names = [shown(path) for path, raw in files.items() if path in given and given[path] != raw]
+    if not names:
+        return ()
+    return (
+        Finding("helper_file", f"{listed(names)} was handed in with changes; the released one was used."),
+    )
+
+
+def _within_limits(files: Iterable[File]) -> dict[str, bytes]:
+    found, left = {}, MAX_BYTES
+    for file in files:
+        if not _NOT_GIVEN.search(file.path) and len(file.raw) <= left and _is_plain(file.path):
+            found[file.path] = file.raw
+            left -= len(file.raw)
+    return found
+
+
+def _is_plain(path: str) -> bool:
+    """Return whether a path can be told to a worker: text, relative, and nothing hidden."""
+    parts = path.split("/")
+    return path.isprintable() and all(part and not part.startswith(".") for part in parts)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]

@@ -1,0 +1,147 @@
+"""Points lost to something else than the exercise: for a person, who may decide otherwise.
+
+Nothing here changes a score. Each finding has a kind of its own, and is told only of tasks that lost points.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from importlib.util import find_spec
+
+from autograder.cell_source import parse_cell
+from autograder.checking.remote.errors import StudentError
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.rebuild import Rebuilt
+from autograder.grading.handed_in.names import listed, shown
+from autograder.verdict import Finding, TaskVerdict
+
+_INDENTATION = ("IndentationError", "TabError")
+
+
+def technical_losses(
+    rebuilt: Rebuilt,
+    bundle: Bundle,
+    tasks: Iterable[TaskVerdict],
+    errors: Mapping[str, StudentError],
+    files: Collection[str],
+) -> list[Finding]:
+    """The findings of a judged submission; `files` are the paths of those beside the notebook."""
+    sources = rebuilt.sources
+    found: list[Finding] = []
+    for task in tasks:
+        source = sources.get(task.task)
+        if task.score >= task.max_score or source is None or source == bundle.stubs.get(task.task):
+            continue
+        error = errors.get(task.task)
+        tree = parse_cell(source)
+        if _is_split(rebuilt, task.task, source):
+            found.append(Finding("split_cell", _split(task.task)))
+        elif tree is None and error is not None and error.type in _INDENTATION:
+            found.append(Finding("indentation", _indentation(task.task)))
+        elif tree is not None:
+            missing = sorted(_missing_modules(tree, files))
+            if missing and error is not None and error.type == "ModuleNotFoundError":
+                found.append(Finding("missing_module", _module(task.task, missing)))
+            other = _renamed(task.task, tree, bundle, sources)
+            if other:
+                found.append(Finding("renamed_function", _renamed_said(task.task, other)))
+    return found
+
+
+def _split(task: str) -> str:
+    return (
+        f"The cell `{task}` is the beginning of an answer, and the rest stands in a cell of the student's. "
+        "Put together, they can be read."
+    )
+
+
+def _indentation(task: str) -> str:
+    return f"The cell `{task}` did not run because of its indentation alone."
+
+
+def _module(task: str, names: list[str]) -> str:
+    return (
+        f"The cell `{task}` imports {listed([shown(name) for name in names], of='module')}, "
+        "which was not handed in: a file of the student's own?"
+    )
+
+
+def _renamed_said(task: str, other: str) -> str:
+    return f"The cell `{task}` defines {shown(other)} with as many parameters, and no `{task}`: renamed?"
+
+
+def _is_split(rebuilt: Rebuilt, task: str, source: str) -> bool:
+    """Return whether the next cell, one that the student added, completes the cell and is nothing alone."""
+    steps = list(rebuilt.steps)
+    place = next((number for number, step in enumerate(steps) if step.name == task), len(steps))
+    added = steps[place + 1] if place + 1 < len(steps) and steps[place + 1].role == "added" else None
+    if added is None or parse_cell(added.source) is not None:
+        return False
+    tree = parse_cell(f"{source}\n{added.source}")
+    return tree is not None and task in {node.name for node in _definitions(tree)}
+
+
+def _missing_modules(tree: ast.Module, files: Collection[str]) -> Iterator[str]:
+    """The modules that are imported and are neither installed nor among the files."""
+    beside = {path.partition("/")[0].removesuffix(".py") for path in files}
+    for node in ast.walk(tree):
+        names = (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module]
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level
+            else []
+        )
+        for name in names:
+            top = name.partition(".")[0]
+            if top not in sys.stdlib_module_names and top not in beside and not _installed(top):
+                yield top
+
+
+def _installed(top: str) -> bool:
+    """Return whether there is such a module here; a name without a dot is looked for, not imported."""
+    try:
+        return top in sys.modules or find_spec(top) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
+
+def _renamed(task: str, tree: ast.Module, bundle: Bundle, sources: Mapping[str, str]) -> str:
+    """Another function in the cell with the parameters of the one asked for, where that one is nowhere."""
+    stub = parse_cell(bundle.stubs.get(task, ""))
+    wanted = next((node for node in _definitions(stub) if node.name == task), None) if stub else None
+    if wanted is None:
+        return ""
+    trees = [each for each in map(parse_cell, sources.values()) if each is not None]
+    if any(task in set(_bound(each)) for each in trees):
+        return ""
+    known = {node.name for text in bundle.stubs.values() for node in _definitions(parse_cell(text))}
+    for node in _definitions(tree):
+        if node.name not in known and type(node) is type(wanted) and _size(node) == _size(wanted):
+            return node.name
+    return ""
+
+
+def _definitions(tree: ast.Module | None) -> list[ast.FunctionDef | ast.ClassDef]:
+    return [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))] if tree else []
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """The names that a cell defines or assigns anywhere in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name
+
+
+def _size(node: ast.FunctionDef | ast.ClassDef) -> int:
+    """Return the number of parameters of a function, or of a class's `__init__`."""
+    if isinstance(node, ast.FunctionDef):
+        return len(node.args.posonlyargs) + len(node.args.args)
+    made = (each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__")
+    return max((_size(each) for each in made), default=0)

@@ -1,0 +1,13 @@
+"""A verdict before anything was judged, and what is left of it where nothing can be."""
+
+from __future__ import annotations
+
+from autograder.grading.assignment.bundle import Bundle
+from autograder.verdict import ByHand, TaskVerdict, Verdict
+
+
+def blank_verdict(student: str, bundle: Bundle, seed: int) -> Verdict:
+    """A verdict that no check has added to: every task is there, and none has points."""
+    tasks = tuple(TaskVerdict(task, points, ()) for task, points in bundle.tasks.items())
+    by_hand = tuple(ByHand(task, points) for task, points in bundle.by_hand.items())
+    return Verdict(student, bundle.assignment, bundle.notebook, "graded", 0.0, seed, (), tasks, by_hand)

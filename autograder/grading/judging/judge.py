@@ -1,0 +1,184 @@
+"""From a submission's bytes to its verdict and graded notebook: rebuild, run, judge.
+
+`judge` knows no path of the course and changes nothing outside: the same function can run in a
+batch, in nbgrader's own process, or on another machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.cards.card import unjudged_outputs
+from autograder.checking.diagnosis.match import Known
+from autograder.checking.runner.session import Checks
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
+from autograder.grading.assignment.rebuild import CorruptNotebook, rebuild
+from autograder.grading.handed_in.folder import HandedIn
+from autograder.grading.handed_in.helpers import replaced, used
+from autograder.grading.handed_in.helpers import sources as sources_of
+from autograder.grading.handed_in.resolve import resolve
+from autograder.grading.handed_in.technical import technical_losses
+from autograder.grading.judging.attempt import Run, all_passed, surroundings
+from autograder.grading.judging.blank import blank_verdict
+from autograder.grading.judging.faults_met import faulty
+from autograder.grading.judging.suspicious import unusual_code
+from autograder.grading.workers.forkserver import WarmParent
+from autograder.verdict import Finding, TaskVerdict, Verdict
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What judging one submission gives: the verdict, and the notebook with outputs and feedback, as text."""
+
+    verdict: Verdict
+    notebook: str
+    content: str = ""
+    """The digest of what counts in the submitted file; `""` if it could not be read."""
+
+
+MistakesOf = Callable[[str], Sequence[Known]]
+"""From a task to what its known mistakes answer, under the seed of the judging."""
+
+
+def judge(
+    submitted: HandedIn | bytes | None,
+    bundle: Bundle,
+    *,
+    student: str,
+    seed: int,
+    checks: Checks,
+    workers: WarmParent,
+    known: MistakesOf = lambda task: (),
+) -> Graded:
+    """Judge one submission: a folder as it was read, or a notebook's bytes, or `None` for none at all.
+
+    A task that fails is compared with the mistakes that are `known`. Where a check has a fault, the
+    verdict's status is `infra_error` and everything else is judged. Raises `WorkerLost` with the reason
+    `infra_error` when the grading machine failed, not the student.
+    """
+    started = time.monotonic()
+    blank = blank_verdict(student, bundle, seed)
+    resolved = resolve(HandedIn.of(submitted), bundle)
+    if resolved.raw is None:
+        return _unread(replace(blank, status="missing", findings=resolved.findings), bundle)
+    first = next(iter(surroundings(bundle.tasks, checks).values()), None)
+    workers.prepare(first)
+    try:
+        rebuilt = rebuild(resolved.raw, bundle)
+    except CorruptNotebook as error:
+        workers.dismiss()
+        found = Finding("corrupt", f"The submitted file could not be read: {error}.")
+        return _unread(replace(blank, status="corrupt", findings=(*resolved.findings, found)), bundle)
+    content = resolved.content(rebuilt)
+    files = {**resolved.files, **bundle.files}  # of equal names the instructor's wins, as with nbgrader
+    own = {path: raw for path, raw in files.items() if path not in bundle.files}
+    with Run(rebuilt, workers, files) as run:
+        run.findings += used(own, rebuilt.sources.values())
+        run.findings += replaced(resolved.files, bundle.files)
+        run.findings += unusual_code({**rebuilt.sources, **sources_of(own)})
+        run.begin(first)
+        tasks = run.judge_tasks(bundle.tasks, checks, seed)
+        tasks = run.without_follow_on_errors(tasks, bundle, checks, seed) + run.unprotected()
+        tasks = tuple(task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
+        run.findings += technical_losses(rebuilt, bundle, tasks, run.errors, files)
+        faults = _check_faults(tasks)
+        verdict = replace(
+            blank,
+            status="infra_error" if faults else run.status,
+            findings=(*faults, *resolved.findings, *rebuilt.findings, *run.findings),
+            tasks=tasks,
+            seconds=time.monotonic() - started,
+        )
+        return Graded(verdict, _file_text(run.graded_notebook(verdict), verdict), content)
+
+
+def content_of(submitted: HandedIn, bundle: Bundle) -> str:
+    """The digest of what counts in a submission; `""` where the notebook is missing or cannot be read."""
+    resolved = resolve(submitted, bundle)
+    try:
+        return resolved.content(rebuild(resolved.raw, bundle)) if resolved.raw is not None else ""
+    except CorruptNotebook:
+        return ""
+
+
+def unfit_checks(
+    bundle: Bundle, *, seed: int, checks: Checks, workers: WarmParent, tasks: Sequence[str] | None = None
+) -> dict[str, list[str]]:
+    """By task, all or some, the checks of values that fail the solution at the smallest sizes."""
+    rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
+    with Run(rebuilt, workers, bundle.files) as run:
+        found = {}
+        for task, without in surroundings(bundle.tasks if tasks is None else tasks, checks).items():
+            run.enter(without)
+            found[task] = checks.unfit_for_small_sizes(task, run.submission(), seed)
+        return found
+
+
+def judge_answers(
+    bundle: Bundle,
+    task: str,
+    sources: Mapping[str, str],
+    *,
+    seed: int,
+    checks: Checks,
+    workers: WarmParent,
+) -> dict[str, TaskVerdict]:
+    """Judge several answers to one task, by name, each in the otherwise solved notebook.
+
+    They are run one after the other in one worker, which is many times faster than a worker each.
+    """
+    rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
+    verdicts = {}
+    with Run(rebuilt, workers, bundle.files) as run:
+        run.enter(checks.without(task))
+        for name, source in sources.items():
+            run.deadline = time.monotonic() + workers.limits.total_seconds
+            verdicts[name] = run.judge_other(task, source, bundle.tasks[task], checks, seed)
+    return verdicts
+
+
+def _check_faults(tasks: Sequence[TaskVerdict]) -> list[Finding]:
+    """Return a finding for each faulty check: nothing is recorded until they are mended."""
+    return [
+        Finding(
+            "check_fault",
+            f"The check `{check.check}` of `{task.task}` has a fault: {check.fault}. Nothing was recorded "
+            "for this submission: mend the check and grade again.",
+        )
+        for task in tasks
+        for check in faulty(task)
+    ]
+
+
+def _unread(verdict: Verdict, bundle: Bundle) -> Graded:
+    """The released notebook with the reason in front and no points: the file is not there or not readable."""
+    notebook = bundle.skeleton()
+    for cell in notebook.cells:
+        if cell["cell_type"] == "code":
+            graded = is_grade(cell) and not is_solution(cell)
+            shown = unjudged_outputs(check_task(cell) or grade_id(cell)) if graded else []
+            cell["outputs"] = [nbformat.from_dict(output) for output in shown]
+    return Graded(verdict, _file_text(notebook, verdict))
+
+
+def _file_text(notebook: NotebookNode, verdict: Verdict) -> str:
+    """The graded notebook as text; one that was not graded as usual says so in front."""
+    notes = [
+        finding.student or finding.message
+        for finding in verdict.findings
+        if finding.student or (verdict.status != "graded" and finding.kind != "cell_error")
+    ]
+    if notes or verdict.status != "graded":
+        text = "**About your submission.** " + " ".join(
+            notes or [f"It ended with the status {verdict.status}."]
+        )
+        note = nbformat.v4.new_markdown_cell(text, metadata={"tags": ["autograder"]})
+        note["id"] = "autograder-note"
+        notebook.cells.insert(0, note)
+    return str(nbformat.writes(notebook, version=4))

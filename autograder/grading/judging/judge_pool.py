@@ -1,0 +1,165 @@
+"""A pool of judges: processes that each keep their checks collected and share one warm parent.
+
+A job that brings its judge down is told as such and stops nobody else.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Generic, Protocol, TypeVar
+
+import torch
+
+from autograder.checking.diagnosis.match import Known
+from autograder.checking.remote.errors import WorkerLost
+from autograder.checking.runner.session import Checks
+from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.workers.forkserver import WarmParent
+from autograder.worker.sandbox import syscalls
+
+GRACE_SECONDS = 60.0
+"""How long beyond twice a submission's seconds a judge may take before it is given up."""
+
+
+def cores() -> int:
+    """How many judges at a time suit this machine: the cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+Result = TypeVar("Result", covariant=True)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """In place of a result: the machine failed, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all jobs of a pool have in common."""
+
+    bundle: Bundle
+    seed: int
+    workers: WarmParent
+    known: Mapping[str, Sequence[Known]] = field(default_factory=dict)
+    """The known mistakes by task, for the diagnosis."""
+
+
+class Job(Protocol[Result]):
+    """Something for a judge to do. It and its result go through a pipe, so both are plain data."""
+
+    def run(self, setting: Setting, checks: Checks) -> Result: ...
+
+
+SomeJob = TypeVar("SomeJob", bound=Job)
+
+
+@dataclass(frozen=True)
+class _Judge(Generic[SomeJob]):
+    """A judge at work: what it is at, and since when."""
+
+    process: BaseProcess
+    job: SomeJob
+    since: float
+
+
+def work_off(
+    jobs: Sequence[Job[Result]], count: int, setting: Setting
+) -> Iterator[tuple[Job[Result], Result | Failure]]:
+    """Each job with what came of it, in the order they finish, `count` at a time."""
+    waiting = list(reversed(jobs))
+    patience = 2 * setting.workers.limits.total_seconds + GRACE_SECONDS
+    judges: dict[Connection, _Judge[Job[Result]]] = {}
+
+    def hand_out(process: BaseProcess, connection: Connection) -> None:
+        job = waiting.pop()
+        connection.send(job)
+        judges[connection] = _Judge(process, job, time.monotonic())
+
+    try:
+        for _ in range(min(max(1, count), len(waiting))):
+            hand_out(*_start_judge(setting))
+        while judges:
+            ready = wait(list(judges), timeout=1)
+            # Workers are watched by their judge; this is for a judge that a submission made run in circles.
+            for judge in judges.values():
+                if time.monotonic() - judge.since > patience:
+                    judge.process.kill()
+            for connection in ready:
+                assert isinstance(connection, Connection)
+                done = judges.pop(connection)
+                process = done.process
+                told: Result | Failure
+                try:
+                    told = connection.recv()
+                except (EOFError, OSError):
+                    process.join()
+                    told = Failure(f"its judge ended unexpectedly (exit status {process.exitcode}).")
+                    if waiting:
+                        process, connection = _start_judge(setting)
+                if waiting:
+                    hand_out(process, connection)
+                elif process.is_alive():
+                    connection.send(None)
+                    process.join()
+                    connection.close()
+                yield done.job, told
+    finally:
+        for connection, judge in judges.items():
+            connection.close()
+            judge.process.terminate()
+            judge.process.join()
+
+
+def _start_judge(setting: Setting) -> tuple[BaseProcess, Connection]:
+    # Forked, because torch is imported already: a second and a half each otherwise.
+    setting.workers.dismiss()  # or the judge would have a share in it
+    setting.workers.wait_for_left()
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    process = context.Process(target=_judge_process, args=(there, here, setting), daemon=True)
+    process.start()
+    there.close()
+    return process, here
+
+
+def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) -> None:
+    """A judge's life: collect the checks once, then do what comes until told to stop."""
+    other_end.close()
+    torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
+    # Siblings hold copies of each other's pipes, so an end of file would never come.
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    batch = multiprocessing.parent_process()
+    if batch is None or os.getppid() != batch.pid:  # it was killed before the line above
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch itself hears the interrupt, and ends its judges
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # which is how it does so
+
+    def serve(checks: Checks) -> None:
+        while (job := jobs.recv()) is not None:
+            try:
+                told = job.run(setting, checks)
+            except WorkerLost as lost:
+                told = Failure(str(lost))
+            except Exception as error:
+                told = Failure(f"{type(error).__name__}: {error}.")
+            jobs.send(told)
+
+    try:
+        with_checks_of(setting.bundle, serve)
+    except UserError as error:  # the checks are broken, for every job alike
+        while jobs.recv() is not None:
+            jobs.send(Failure(str(error)))
+    finally:
+        setting.workers.wait_for_left()

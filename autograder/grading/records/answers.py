@@ -1,0 +1,30 @@
+"""Students' answers as they were graded: the solution cells of the notebooks in `autograded/`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.course.course import Course
+
+
+def graded_answers(course: Course, student: str, bundle: Bundle) -> dict[str, str]:
+    """The source of each solution cell by its `grade_id`; empty if the graded notebook cannot be read.
+
+    The file is read as plain JSON: it was written here, and a class has hundreds of them.
+    """
+    folder = course.folder("autograded", student, bundle.assignment)
+    try:
+        cells = json.loads((folder / f"{bundle.notebook}.ipynb").read_bytes())["cells"]
+        return {name: _joined(cell["source"]) for cell in cells if (name := _name(cell)) in bundle.stubs}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _name(cell: dict[str, Any]) -> str:
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
+
+
+def _joined(source: str | list[str]) -> str:
+    return source if isinstance(source, str) else "".join(source)

@@ -1,0 +1,286 @@
+"""Puts a graded submission on record: its scores in the gradebook, its verdict, its notebook.
+
+One writer does this for `autograder grade` and for `nbgrader autograde`. Scores are saved as
+nbgrader's own `SaveAutoGrades` saves them, from the same cells by the same rule, but all in one
+transaction; manual grades and comments stay, and are flagged for a second look.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Comment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.converters import Autograde
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import compute_checksum, determine_grade, is_task
+from sqlalchemy import and_, case, func, select
+
+from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import grade_id, is_grade
+from autograder.grading.course.course import Course
+from autograder.grading.course.gradebook import Conflict, take_lock
+from autograder.grading.judging.judge import Graded
+from autograder.grading.records.beside import (
+    staged_beside,
+    withdraw_feedback,
+    withdraw_feedback_of_another_time,
+)
+from autograder.grading.records.store import Kept, Key, one_writer, staged, staged_verdict, withdraw_verdict
+from autograder.verdict import UNREAD, Verdict
+
+
+def check_gradebook(course: Course, bundle: Bundle) -> None:
+    """Raise `UserError`, before anything is run, unless the gradebook can be written and knows it."""
+    build = f"run `autograder build {bundle.assignment}`"
+    with course.gradebook() as gradebook:
+        try:
+            known = gradebook.find_notebook(bundle.notebook, bundle.assignment).grade_cells
+        except MissingEntry:
+            raise UserError(
+                f"The gradebook does not know the assignment {bundle.assignment}: {build} first."
+            ) from None
+        cells = [cell for cell in nbformat.reads(bundle.released, as_version=4).cells if is_grade(cell)]
+        if {grade_id(cell): float(cell["metadata"]["nbgrader"]["points"]) for cell in cells} != {
+            cell.name: float(cell.max_score) for cell in known
+        }:
+            raise UserError(
+                f"The gradebook knows other cells or points of {bundle.assignment} than the release has: "
+                f"{build} again."
+            )
+        take_lock(gradebook)
+        gradebook.db.rollback()
+
+
+def on_record(course: Course, bundle: Bundle) -> dict[str, datetime | None]:
+    """The students whose notebook and every score are on record, and when the gradebook says they handed in.
+
+    A verdict alone is no record. A notebook that was being written when its grader was killed is none either.
+    """
+    # Points that a person gave are a score, too: where a cell has them and no other, nothing is missing.
+    nobody = and_(Grade.auto_score.is_(None), Grade.manual_score.is_(None))
+    unscored = case((and_(nobody, Grade.needs_manual_grade.is_(False)), 1), else_=0)
+    query = (
+        select(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
+        .select_from(Grade)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .where(Assignment.name == bundle.assignment)
+        .group_by(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
+        .having(func.sum(unscored) == 0)
+    )
+    with course.gradebook() as gradebook:
+        found = gradebook.db.execute(query).all()
+    name = f"{bundle.notebook}.ipynb"
+    return {s: at for s, at in found if _is_whole(course.folder("autograded", s, bundle.assignment) / name)}
+
+
+def record(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
+    """Record one submission, whole or not at all, with the notebook where nbgrader would write it.
+
+    All is written beside its place first, then the gradebook, then what lies beside is put in place;
+    the verdict is withdrawn before and put in place last, so that wherever this is killed, the
+    submission has all of the old, all of the new, or counts as not graded.
+    """
+    student, assignment = graded.verdict.student, graded.verdict.assignment
+    notebook = course.folder("autograded", student, assignment) / f"{bundle.notebook}.ipynb"
+    with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
+        with (
+            staged(notebook, graded.notebook + "\n", course.access),
+            staged_beside(course, student, assignment),
+        ):
+            _save(course, bundle, graded)
+        _set_permissions(course, student, assignment)
+        withdraw_feedback(course, student, assignment)
+
+
+def record_scores(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
+    """Record the scores, the late penalty and the verdict: what `nbgrader autograde` leaves to us."""
+    with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
+        _save(course, bundle, graded)
+        course.access.open_to_the_group(course.folder("autograded", graded.verdict.student, "."))
+        withdraw_feedback(course, graded.verdict.student, graded.verdict.assignment)
+
+
+def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
+    """Record that what has a verdict was handed in again, at another time or in another file.
+
+    It also puts beside the graded notebook what an earlier version had not put there.
+
+    The time in the gradebook comes after the one beside the notebook: whether it is right is seen next time.
+    """
+    student, assignment = kept.verdict["student"], bundle.assignment
+    with one_writer(course), staged_verdict(course, kept.verdict, key, kept.content):
+        with staged_beside(course, student, assignment):
+            pass
+        _set_permissions(course, student, assignment)
+        withdraw_feedback_of_another_time(course, student, assignment)
+        with _transaction(course) as gradebook:
+            notebook = gradebook.find_submission_notebook(bundle.notebook, assignment, student)
+            if kept.verdict["status"] in UNREAD:
+                _take_zeros_back(notebook)
+            _file_time(course, notebook.assignment, notebook, assignment)
+
+
+def record_failure(course: Course, bundle: Bundle, verdict: Verdict, key: Key) -> None:
+    """Record that the machine failed: no score changes, and those of an earlier grading want a person."""
+    where = (bundle.notebook, bundle.assignment, verdict.student)
+    with (
+        one_writer(course),
+        staged_verdict(course, verdict, key, ""),
+        _transaction(course) as gradebook,
+        suppress(MissingEntry),  # never graded: formgrader says so
+    ):
+        for grade in gradebook.find_submission_notebook(*where).grades:
+            grade.needs_manual_grade = True
+
+
+def zeros_for_nothing(course: Course, bundle: Bundle) -> set[str]:
+    """The students who have points from a grading, and none from a person.
+
+    If nothing of their submission could be read, an earlier version gave them 0 without a word.
+    """
+    query = (
+        select(SubmittedAssignment.student_id)
+        .select_from(Grade)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .where(Assignment.name == bundle.assignment)
+        .group_by(SubmittedAssignment.student_id)
+        .having(func.count(Grade.auto_score) > 0, func.count(Grade.manual_score) == 0)
+    )
+    with course.gradebook() as gradebook:
+        return set(gradebook.db.scalars(query))
+
+
+def _take_zeros_back(notebook: SubmittedNotebook) -> None:
+    """Have the cells of a submission of which nothing could be read wait for a person."""
+    if all(grade.manual_score is None for grade in notebook.grades):
+        for grade in notebook.grades:
+            grade.auto_score, grade.needs_manual_grade = None, True
+
+
+def _save(course: Course, bundle: Bundle, graded: Graded) -> None:
+    """Save the scores, and withdraw the old verdict just before that becomes true."""
+    for tries_left in (2, 1, 0):
+        try:
+            with _transaction(course) as gradebook:
+                _save_scores(course, gradebook, bundle, graded)
+                withdraw_verdict(course, graded.verdict.student, bundle.assignment)
+            return
+        except Conflict:  # the student was being enrolled by another program, for example
+            if not tries_left:
+                raise
+
+
+@contextmanager
+def _transaction(course: Course) -> Iterator[Gradebook]:
+    """The gradebook, locked: nbgrader's calls commit one by one, and here they stand or fall together."""
+    with course.gradebook() as gradebook:
+        commit, gradebook.db.commit = gradebook.db.commit, gradebook.db.flush
+        try:
+            take_lock(gradebook)
+            yield gradebook
+            gradebook.db.flush()
+            commit()
+        finally:
+            gradebook.db.commit = commit
+
+
+def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: Graded) -> None:
+    student = graded.verdict.student
+    # Otherwise each of nbgrader's queries writes what there is of the new rows: seven times instead of three.
+    with gradebook.db.no_autoflush:
+        gradebook.update_or_create_student(student)
+        submission = gradebook.update_or_create_submission(bundle.assignment, student)
+        notebook = gradebook.find_submission_notebook(bundle.notebook, bundle.assignment, student)
+        cells = _marked_cells(graded.notebook)
+        read = graded.verdict.status not in UNREAD
+        # Read again and kept from others: a score that a person gives now must be seen and flagged.
+        # The cells' names come along: a query more for each is a third of what recording takes.
+        grades = gradebook.db.query(Grade, BaseCell.name).join(BaseCell, Grade.cell_id == BaseCell.id)
+        grades = grades.filter(Grade.notebook_id == notebook.id).with_for_update(of=Grade)
+        for grade, name in grades.populate_existing():
+            grade.auto_score = _score(cells, name) if read else None
+            grade.needs_manual_grade = (
+                grade.manual_score is not None or grade.auto_score is None or graded.verdict.nothing_ran
+            )
+        comments = gradebook.db.query(Comment, BaseCell.name).join(BaseCell, Comment.cell_id == BaseCell.id)
+        for comment, name in comments.filter(Comment.notebook_id == notebook.id):
+            comment.auto_comment = "No response." if _untouched(cells.get(name)) else None
+        gradebook.db.flush()
+        gradebook.db.expire(notebook, ["score"])  # a sum that the database computes
+        _file_time(course, submission, notebook, bundle.assignment)
+
+
+def _marked_cells(text: str) -> dict[str, NotebookNode]:
+    """By `grade_id`, the cells of a notebook's text that nbgrader knows."""
+    data = json.loads(text)  # ours, and found valid when it was written
+    data["cells"] = [cell for cell in data["cells"] if grade_id(cell)]  # the others need not be made objects
+    return {grade_id(cell): cell for cell in nbformat.v4.to_notebook(data).cells}
+
+
+def _file_time(
+    course: Course, submission: SubmittedAssignment, notebook: SubmittedNotebook, assignment: str
+) -> None:
+    """When it was handed in, and what that costs."""
+    submission.timestamp = course.submitted_at(submission.student_id, assignment)
+    notebook.late_submission_penalty = _late_penalty(course, notebook, submission.total_seconds_late)
+
+
+def _set_permissions(course: Course, student: str, assignment: str) -> None:
+    """Set permissions as nbgrader does, and those of the student's folder, too, which it forgets to share."""
+    Autograde(coursedir=course.directory, config=course.config).set_permissions(assignment, student)
+    course.access.open_to_the_group(course.folder("autograded", student, "."))
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        return isinstance(json.loads(path.read_bytes()), dict)
+    except (OSError, ValueError):
+        return False
+
+
+def _score(cells: Mapping[str, NotebookNode], name: str) -> float | None:
+    if name not in cells:
+        return 0.0
+    return None if is_task(cells[name]) else determine_grade(cells[name])[0]
+
+
+def _untouched(cell: NotebookNode | None) -> bool:
+    if cell is None or is_task(cell):
+        return False
+    return bool(cell["metadata"]["nbgrader"].get("checksum") == compute_checksum(cell))
+
+
+def _late_penalty(course: Course, notebook: SubmittedNotebook, seconds_late: float) -> float | None:
+    """What the course's late policy takes off, never more than the score."""
+    if seconds_late <= 0:
+        return None
+    step = AssignLatePenalties(config=course.config)
+    try:
+        step.init_plugin()
+        penalty = step.plugin_inst.late_submission_penalty(notebook.student.id, notebook.score, seconds_late)
+    except Exception as error:  # the course's own code: anything may happen in it
+        raise UserError(
+            f"The course's late policy {step.plugin_class.__name__} fails with "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    return None if penalty is None else min(max(penalty, 0.0), notebook.score)

@@ -1,0 +1,222 @@
+"""What the gradebook says of a class: scores with persons' grades and late penalties, and who has none.
+
+A score of 0 is one that was given. Who handed in nothing, whose file could not be read and what waits
+for a person has no score here, whatever number the gradebook adds up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from sqlalchemy import Row, Select, select
+
+from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import check_task, grade_id, is_grade
+from autograder.grading.course.course import Course
+from autograder.grading.records.store import load_verdict
+
+UNGRADABLE = ("missing", "corrupt", "infra_error")
+"""Verdicts that say nothing about what the student can do."""
+
+STATES = {
+    "graded": "scored, late penalty taken off",
+    "look_again": "scored, but judged again after a person had given points, or nothing of it ran: "
+    "somebody should look",
+    "needs_manual_grade": "a cell waits for a person's points",
+    "missing": "nothing was handed in, or nothing that is this notebook",
+    "corrupt": "the file handed in cannot be read",
+    "infra_error": "the grading machine failed, or a check has a fault: grade it again",
+    "not_graded": "handed in and not graded yet",
+}
+
+
+class NobodyGraded(UserError):
+    """Nobody has a mark in the assignment."""
+
+
+@dataclass(frozen=True)
+class Enrolled:
+    """A student as the gradebook knows them; what it does not know is `""`."""
+
+    student: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_user_id: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One student's points in one assignment."""
+
+    student: str
+    state: str
+    """One of `STATES`."""
+    tasks: Mapping[str, float | None]
+    """Points of each graded cell, by task; `None` where nobody has given any."""
+    penalty: float
+    """What the late policy takes off."""
+    score: float | None
+    """The sum less the penalty, never below 0; `None` in every state but `graded` and `look_again`."""
+    by_hand: frozenset[str] = frozenset()
+    """The tasks of which a person gave the points, or some of them."""
+    notebook_id: str = ""
+    """nbgrader's name of the submission in formgrader's addresses; `""` if the gradebook has none."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """A class's marks in one assignment, one for each student that is known, by name."""
+
+    assignment: str
+    max_scores: Mapping[str, float]
+    """What each graded cell is worth, by task, in the notebook's order."""
+    students: Mapping[str, Enrolled]
+    marks: Mapping[str, Mark]
+
+    @property
+    def max_score(self) -> float:
+        return sum(self.max_scores.values())
+
+    def as_json(self, student: str) -> dict[str, Any] | None:
+        """One student's mark as JSON data, as docs/verdict.md describes it; `None` if there is none."""
+        mark = self.marks.get(student)
+        if mark is None:
+            return None
+        return {
+            "state": mark.state,
+            "score": mark.score,
+            "max_score": self.max_score,
+            "penalty": mark.penalty,
+            "tasks": [
+                {
+                    "task": task,
+                    "points": mark.tasks.get(task),
+                    "max_points": worth,
+                    "by_hand": task in mark.by_hand,
+                }
+                for task, worth in self.max_scores.items()
+            ],
+        }
+
+
+def read_marks(course: Course, assignment: str) -> Marks:
+    """The marks of everybody enrolled and everybody who handed in.
+
+    Raises `UserError` if the assignment is unknown, and `NobodyGraded` if nobody has a mark in the gradebook.
+    """
+    bundle = course.bundle(assignment)
+    submitted = course.students(assignment)
+    with course.gradebook() as gradebook:
+        max_scores = _max_scores(gradebook, bundle)
+        students = {
+            each.id: Enrolled(each.id, *(str(value or "") for value in each[1:]))
+            for each in gradebook.db.execute(
+                select(Student.id, Student.first_name, Student.last_name, Student.email, Student.lms_user_id)
+            )
+        }
+        rows = gradebook.db.execute(_grades_of(assignment)).all()
+    if not rows:
+        raise NobodyGraded(f"Nothing has been graded yet: run `autograder grade {assignment}` first.")
+    names = dict(_task_names(bundle))
+    grades: dict[str, list[Row[Any]]] = {}
+    for row in rows:
+        grades.setdefault(row.student, []).append(row)
+    handed_in = set(submitted)
+    everybody = sorted({*students, *submitted, *grades})
+    marks = {
+        student: _mark(course, bundle, student, grades.get(student, []), names, student in handed_in)
+        for student in everybody
+    }
+    known = {student: students.get(student, Enrolled(student)) for student in everybody}
+    return Marks(assignment, max_scores, known, marks)
+
+
+def _grades_of(assignment: str) -> Select[Any]:
+    return (
+        select(
+            SubmittedAssignment.student_id.label("student"),
+            SubmittedNotebook.id.label("notebook_id"),
+            SubmittedNotebook.late_submission_penalty.label("penalty"),
+            BaseCell.name.label("cell"),
+            Grade.auto_score,
+            Grade.manual_score,
+            Grade.extra_credit,
+            Grade.needs_manual_grade,
+        )
+        .select_from(Grade)
+        .join(BaseCell, Grade.cell_id == BaseCell.id)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .where(Assignment.name == assignment)
+    )
+
+
+def _max_scores(gradebook: Gradebook, bundle: Bundle) -> dict[str, float]:
+    try:
+        notebook = gradebook.find_notebook(bundle.notebook, bundle.assignment)
+    except MissingEntry:
+        raise UserError(
+            f"The gradebook does not know the assignment {bundle.assignment}: "
+            f"run `autograder build {bundle.assignment}` first."
+        ) from None
+    cells = [*notebook.grade_cells, *notebook.task_cells]
+    worth = {cell.name: float(cell.max_score) for cell in cells}
+    ordered = {task: worth.pop(name) for name, task in _task_names(bundle) if name in worth}
+    return ordered | worth  # cells that the release no longer has come last
+
+
+def _task_names(bundle: Bundle) -> list[tuple[str, str]]:
+    """Each graded cell's `grade_id` with the task it judges: itself, if it is no `check("…")`."""
+    cells = nbformat.reads(bundle.released, as_version=4).cells
+    return [(grade_id(cell), check_task(cell) or grade_id(cell)) for cell in cells if is_grade(cell)]
+
+
+def _mark(
+    course: Course,
+    bundle: Bundle,
+    student: str,
+    rows: list[Row[Any]],
+    names: Mapping[str, str],
+    submitted: bool,
+) -> Mark:
+    kept = load_verdict(course, student, bundle.assignment)
+    status = kept.verdict["status"] if kept is not None else None
+    by_hand = frozenset(
+        names.get(row.cell, row.cell) for row in rows if row.manual_score is not None or row.extra_credit
+    )
+    if not rows:
+        if status in UNGRADABLE:
+            return Mark(student, str(status), {}, 0.0, None)
+        return Mark(student, "not_graded" if submitted else "missing", {}, 0.0, None)
+    tasks = {names.get(row.cell, row.cell): _points(row) for row in rows}
+    penalty, notebook_id = float(rows[0].penalty or 0.0), str(rows[0].notebook_id)
+    if status in UNGRADABLE and not by_hand:
+        return Mark(student, str(status), dict.fromkeys(tasks), penalty, None, by_hand, notebook_id)
+    if None in tasks.values():
+        unseen = all(row.auto_score is None and row.manual_score is None for row in rows)
+        state = "not_graded" if unseen and status is None else "needs_manual_grade"
+        return Mark(student, state, tasks, penalty, None, by_hand, notebook_id)
+    score = max(0.0, sum(points for points in tasks.values() if points is not None) - penalty)
+    state = "look_again" if any(row.needs_manual_grade for row in rows) else "graded"
+    return Mark(student, state, tasks, penalty, score, by_hand, notebook_id)
+
+
+def _points(row: Row[Any]) -> float | None:
+    given = row.manual_score if row.manual_score is not None else row.auto_score
+    return None if given is None else float(given) + float(row.extra_credit or 0.0)

@@ -1,0 +1,204 @@
+"""Small files that must be there whole or not at all: verdicts and the course's seed."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from autograder import __version__
+from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.course.course import Course
+from autograder.grading.course.gradebook import LOCK_SECONDS
+from autograder.grading.files.access import UMASK, Access
+from autograder.grading.handed_in.folder import HandedIn
+from autograder.verdict import Verdict
+
+TIMESTAMP = "timestamp.txt"
+"""The file with the time of handing in that nbgrader writes beside a notebook."""
+SECRET = "submission_secret.txt"
+"""The file with the secret from which nbgrader makes a feedback page's name in the exchange."""
+BESIDE = (TIMESTAMP, SECRET)
+"""The files that go with a notebook from `submitted/` to `autograded/`."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a verdict depends on: while it is the same, the verdict is, too."""
+
+    conditions: str
+    """The versions, the released notebook, its checks and the seed."""
+    file: str
+    """The submitted files."""
+
+    @classmethod
+    def of(cls, submitted: HandedIn | bytes | None, digest: str, seed: int) -> Key:
+        """`digest` is the bundle's; `None` is a submission without any file."""
+        conditions = hashlib.sha256("\n".join((*_versions(), digest, str(seed))).encode()).hexdigest()
+        return cls(conditions, HandedIn.of(submitted).digest())
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A verdict on record, as JSON, with what it was formed from."""
+
+    key: Key
+    content: str
+    """The digest of what counts in the submitted file; `""` if it could not be read."""
+    verdict: dict[str, Any]
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    """The versions that a verdict depends on. Looking up one of a package reads a file, as mail is read."""
+    return (__version__, version("torch"), *platform.python_version_tuple()[:2])
+
+
+@contextmanager
+def staged(path: Path, text: str, access: Access = UMASK) -> Iterator[None]:
+    """Write a file beside its place, and put it there when the block ends well.
+
+    A reader sees the old file or the new one. If the block fails, neither the file nor a folder made
+    for it stays.
+    """
+    made = [folder for folder in path.parents if not folder.exists()]
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        access.make_folder(path.parent)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666 & (access.file or 0o666))
+        access.give(beside)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        yield
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        for folder in made:
+            with suppress(OSError):  # something else lies in it by now
+                folder.rmdir()
+        raise
+
+
+def write_whole(path: Path, text: str, access: Access = UMASK) -> None:
+    """Write a file whole or not at all."""
+    with staged(path, text, access):
+        pass
+
+
+@contextmanager
+def one_writer(course: Course) -> Iterator[None]:
+    """Keep other graders from writing to the course's files while the block runs; a killed one lets go.
+
+    A submission's files and scores are several writes. Two graders' writes must not mix, whichever
+    database the gradebook is in. Raises `UserError` after `LOCK_SECONDS` of waiting.
+    """
+    path = course.root / ".autograder" / "lock"
+    course.access.make_folder(path.parent)
+    descriptor = _lock_file(path, course.access)
+    try:
+        deadline = time.monotonic() + LOCK_SECONDS
+        while not _locked(descriptor):
+            if time.monotonic() > deadline:
+                raise UserError(
+                    f"Another grader has held {path} for {LOCK_SECONDS} seconds; nothing more was written. "
+                    "Try again when it is done."
+                )
+            time.sleep(0.01)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock_file(path: Path, access: Access) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        access.give(path)
+        return descriptor
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+        # A file system without locks: the gradebook's own lock is all there is.
+    return True
+
+
+def clear_leftovers(course: Course, bundle: Bundle) -> None:
+    """Remove what a killed grader had written beside its place: nbgrader would hand it to students."""
+    with one_writer(course):  # so that none of it is being written now
+        hidden = course.root / ".autograder"
+        ours = [(course.verdict_path("x", bundle.assignment).parent, "*.json")]
+        ours += [(hidden, "seed"), (hidden / "known", "*.json")]
+        for student in course.students(bundle.assignment):
+            graded = course.folder("autograded", student, bundle.assignment)
+            ours += [(graded, name) for name in (f"{bundle.notebook}.ipynb", *BESIDE)]
+            ours.append((course.folder("feedback", student, bundle.assignment), SECRET))
+        for folder, name in ours:
+            for path in folder.glob(f".{name}.*.tmp"):
+                path.unlink(missing_ok=True)
+
+
+def has_seed(course: Course) -> bool:
+    """Return whether the course's seed has been drawn."""
+    return (course.root / ".autograder" / "seed").exists()
+
+
+def assignment_seed(course: Course, assignment: str) -> int:
+    """The secret seed of an assignment's inputs: the same for all students, drawn once a course."""
+    path = course.root / ".autograder" / "seed"
+    try:
+        if not path.exists():
+            with one_writer(course):
+                if not path.exists():
+                    write_whole(path, f"{secrets.randbits(62)}\n", course.access)
+        secret = int(path.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"The course's seed in {path} cannot be read or made: {error}.") from error
+    return int.from_bytes(hashlib.blake2b(f"{secret}:{assignment}".encode(), digest_size=6).digest(), "big")
+
+
+@contextmanager
+def staged_verdict(
+    course: Course, verdict: Verdict | dict[str, Any], key: Key, content: str
+) -> Iterator[None]:
+    """Keep a verdict, with what it was formed from, when the block ends well."""
+    told = verdict.as_json() if isinstance(verdict, Verdict) else verdict
+    kept = {**asdict(key), "content": content, "verdict": told}
+    path = course.verdict_path(told["student"], told["assignment"])
+    with staged(path, json.dumps(kept) + "\n", course.access):
+        yield
+
+
+def withdraw_verdict(course: Course, student: str, assignment: str) -> None:
+    """Remove a kept verdict: until another is in place, the submission counts as not graded."""
+    course.verdict_path(student, assignment).unlink(missing_ok=True)
+
+
+def load_verdict(course: Course, student: str, assignment: str) -> Kept | None:
+    """A verdict on record, or `None` if there is none that can be read."""
+    try:
+        kept = json.loads(course.verdict_path(student, assignment).read_text(encoding="utf-8"))
+        return Kept(Key(kept["conditions"], kept["file"]), kept["content"], kept["verdict"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
