@@ -28,7 +28,7 @@ demo: $(READY) ## a new course in demo-course/ (replacing the last one), with a 
 	rm -rf demo-course
 	$(BIN)/autograder demo demo-course
 
-test: $(READY) ## the tests; choose some with PYTEST_ARGS="tests/test_packaging.py -x"
+test: $(READY) ## the tests; choose some with PYTEST_ARGS="tests/wheels/test_packaging.py -x"
 	$(BIN)/python -m pytest -q -m "not sweep" $(PYTEST_ARGS)
 
 sweep: $(READY) ## the longest tests: every known answer against the students' wheel, odd answers to every check
@@ -68,7 +68,7 @@ wheels: $(READY) ## the wheels into dist/: the students', the graders' and the i
 
 screenshots: $(READY) ## the pictures in docs/images/ and of the students' page again, from the tests in a browser
 	rm -rf build/screenshots
-	$(BIN)/python -m pytest -q -n 0 -m browser tests/test_browser*.py
+	$(BIN)/python -m pytest -q -n 0 -m browser tests/browser
 	for image in docs/images/*.png source/students.png; do \
 	  $(BIN)/python -c "$(FEW_COLOURS)" build/screenshots/$${image##*/} $$image || exit 1; done
 

@@ -32,7 +32,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.grading.course.course import Course
-from tests.helpers import ROOT, make_course, released, solved, submission, submit
+from tests.support.helpers import ROOT, make_course, released, solved, submission, submit
 from tests.variants import NOTEBOOKS
 
 ASSIGNMENTS = [f"{number:02}_{name}" for number, name in enumerate(NOTEBOOKS, start=1)]

@@ -30,8 +30,8 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from autograder.grading.course.course import Course
-from tests.helpers import ASSIGNMENT, NOTEBOOK
-from tests.resume_helpers import (
+from tests.support.helpers import ASSIGNMENT, NOTEBOOK
+from tests.support.resuming import (
     copy,
     finished,
     leftovers,

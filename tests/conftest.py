@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def empty_course(tmp_path_factory, worker_id) -> Path:
     """A course whose assignments nbgrader itself generated; nobody handed in anything. Tests copy it."""
-    from nbgrader_helpers import ASSIGNMENTS, ROOT, done, run
+    from tests.support.courses import ASSIGNMENTS, ROOT, done, run
 
     def generate(course: Path) -> None:
         course.mkdir()
@@ -42,7 +42,7 @@ def empty_course(tmp_path_factory, worker_id) -> Path:
 @pytest.fixture
 def course(empty_course, tmp_path) -> Path:
     """A course of one's own, with one right submission."""
-    from nbgrader_helpers import copy_course, hand_in, source
+    from tests.support.courses import copy_course, hand_in, source
 
     course = copy_course(empty_course, tmp_path / "course")
     hand_in(course, "ada", source(), when="2026-03-01 12:00:00 UTC")
@@ -52,7 +52,7 @@ def course(empty_course, tmp_path) -> Path:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory, worker_id) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """The demo, run once by the real command for all processes of a test run; the tests only read it."""
-    from helpers import autograder
+    from tests.support.helpers import autograder
 
     def run_demo(folder: Path) -> None:
         folder.mkdir()
@@ -83,7 +83,7 @@ def _made_once(
 @pytest.fixture(scope="session")
 def browser():
     """One Chromium for all tests of a process."""
-    from browser_helpers import chromium
+    from tests.support.browsers import chromium
 
     with chromium() as browser:
         yield browser
@@ -101,9 +101,8 @@ def workers() -> Iterator[WarmParent]:
 @pytest.fixture(scope="module")
 def quick_parent() -> Iterator[WarmParent]:
     """What `quick_workers` are forked from."""
-    from helpers import QUICK
-
     from autograder.grading.workers.forkserver import WarmParent
+    from tests.support.helpers import QUICK
 
     with WarmParent(QUICK) as parent:
         yield parent
@@ -112,7 +111,7 @@ def quick_parent() -> Iterator[WarmParent]:
 @pytest.fixture
 def quick_workers(quick_parent: WarmParent) -> Iterator[WarmParent]:
     """Workers that are soon out of time, for tests in which something hangs; none outlives its test."""
-    from helpers import workers_of
+    from tests.support.helpers import workers_of
 
     yield quick_parent
     deadline = time.monotonic() + 5
@@ -131,9 +130,8 @@ WALLS = [
 @pytest.fixture(params=WALLS)
 def wall(request):
     """Workers behind a wall: two users, two levels."""
-    from confine_helpers import behind_a_wall
-
     from autograder.worker.sandbox.limits import Level
+    from tests.support.confinement import behind_a_wall
 
     level, ordinary = request.param
     with behind_a_wall(Level(level), ordinary=ordinary) as wall:
@@ -143,7 +141,7 @@ def wall(request):
 @pytest.fixture
 def outside(wall):
     """A folder outside the wall that file permissions alone would leave open to the worker's user."""
-    from confine_helpers import folder_outside
+    from tests.support.confinement import folder_outside
 
     with folder_outside(wall) as folder:
         yield folder
@@ -154,7 +152,7 @@ def pytest_runtest_makereport(item, call):
     """Say where the pictures are of what the browser showed when a test failed."""
     report = yield
     if report.failed and "browser" in getattr(item, "fixturenames", ()):
-        from browser_helpers import pictures_of_failure
+        from tests.support.browsers import pictures_of_failure
 
         found = pictures_of_failure(re.sub(r"\W+", "-", item.name))
         report.sections.append(("What the browser showed", "\n".join(map(str, found))))

@@ -27,26 +27,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]  # this checkout, whichever is installed
+sys.path.insert(0, str(Path(__file__).parent.parent))  # this checkout, whichever is installed
 
-from attacks import borrowing, driving, handed, oddities, recognising, rewriting  # noqa: E402
-from attacks.cells import ADDED, CELLS  # noqa: E402
-from helpers import ASSIGNMENT, ROOT, make_course, released, submission  # noqa: E402
-
-from autograder.checking.runner.session import Checks  # noqa: E402
-from autograder.grading.assignment.bundle import OPTIMIZERS, Bundle  # noqa: E402
-from autograder.grading.batch import Submitted  # noqa: E402
-from autograder.grading.course.course import Course  # noqa: E402
-from autograder.grading.demo import read_class, write_class  # noqa: E402
-from autograder.grading.handed_in.folder import HandedIn, read_folder  # noqa: E402
-from autograder.grading.judging.judge import Graded, judge_answers  # noqa: E402
-from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off  # noqa: E402
-from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes  # noqa: E402
-from autograder.grading.workers.client import Worker  # noqa: E402
-from autograder.grading.workers.forkserver import WarmParent  # noqa: E402
-from autograder.verdict import TaskVerdict  # noqa: E402
-from tests.variants import NOTEBOOKS  # noqa: E402
+from autograder.checking.runner.session import Checks
+from autograder.grading.assignment.bundle import OPTIMIZERS, Bundle
+from autograder.grading.batch import Submitted
+from autograder.grading.course.course import Course
+from autograder.grading.demo import read_class, write_class
+from autograder.grading.handed_in.folder import HandedIn, read_folder
+from autograder.grading.judging.judge import Graded, judge_answers
+from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
+from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
+from autograder.grading.workers.client import Worker
+from autograder.grading.workers.forkserver import WarmParent
+from autograder.verdict import TaskVerdict
+from tests.attacks import borrowing, driving, handed, oddities, recognising, rewriting
+from tests.attacks.cells import ADDED, CELLS
+from tests.support.helpers import ASSIGNMENT, ROOT, make_course, released, submission
+from tests.variants import NOTEBOOKS
 
 SEED = 20_261_123
 FORGERIES = [
@@ -58,7 +56,7 @@ NOWHERE = dict.fromkeys(("COURSE", "HOME", "OUTSIDE", "PEER", "PACKAGE", "ABSTRA
     "VICTIM": "999999",
     "PORT": "9",
 }
-"""What hostile cells are told of the place that they attack; tests/test_attacks.py has a real one."""
+"""What hostile cells are told of the place that they attack; tests/wall/test_attacks.py has a real one."""
 UNSTEADY = ("an answer of the asked shape and no content",)
 """Forgeries that answer with memory that nobody wrote."""
 TOGETHER = 25

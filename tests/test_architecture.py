@@ -61,6 +61,30 @@ def test_a_forbidden_import_is_seen(tmp_path, module, line, contract):
     assert re.search(rf"^{re.escape(contract)} BROKEN$", result.stdout, re.MULTILINE), result.stdout
 
 
+TWO_FILES = {"grading/a.py": "import autograder.grading.b", "grading/b.py": "import autograder.grading.a"}
+TWO_ROOMS = {
+    "grading/x/a.py": "import autograder.grading.y.a",
+    "grading/y/a.py": "",
+    "grading/y/b.py": "import autograder.grading.x.b",
+    "grading/x/b.py": "",
+}
+
+
+@pytest.mark.parametrize("files", [TWO_FILES, TWO_ROOMS])
+def test_a_circle_is_seen(tmp_path, files):
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    for name in ("", "worker", "checking", "exercises", "grading/x", "grading/y", "jupyter", "protocol"):
+        (tmp_path / "autograder" / name).mkdir(parents=True, exist_ok=True)
+    for folder in (tmp_path / "autograder", *(tmp_path / "autograder").rglob("*")):
+        (folder / "__init__.py").touch()
+    for name in ("cli.py", "notebook.py", *files):
+        (tmp_path / "autograder" / name).write_text(files.get(name, ""))
+
+    result = lint_imports(tmp_path)
+
+    assert "No two files and no two rooms import each other BROKEN" in result.stdout, result.stdout
+
+
 def test_the_worker_carries_no_check_in_its_memory():
     """What the warm parent preloads is inherited by every student's process."""
     code = """
@@ -128,6 +152,13 @@ def names_not_there(source: str) -> list[str]:
             if not hasattr(thing, match[1]):
                 missing.append(match[0])
     return missing
+
+
+def test_no_room_is_crowded():
+    """More than sixteen files in a folder, and nobody finds the one that they look for."""
+    folders = [PACKAGE, *(path for path in PACKAGE.rglob("*") if path.is_dir()), ROOT / "tests"]
+    crowded = {folder: len([*folder.glob("*.py")]) for folder in folders if folder != PACKAGE / "exercises"}
+    assert not {folder: files for folder, files in crowded.items() if files > 16}
 
 
 def test_only_the_exercises_know_the_topic():

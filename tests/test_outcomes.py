@@ -10,7 +10,8 @@ from typing import Any
 
 import outcomes
 import pytest
-from helpers import ROOT
+
+from tests.support.helpers import ROOT
 
 PROGRAM = [sys.executable, ROOT / "tests" / "outcomes.py"]
 

@@ -6,7 +6,6 @@ from unittest import mock
 
 import pytest
 import torch
-from helpers import ASSIGNMENT, autograder_here, make_course, solved, submit
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
 from autograder.checking.remote.errors import StudentError, WorkerLost
@@ -20,6 +19,7 @@ from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import Case, D, H, inputs_of, namespace_of
 from tests.devices.correct import lstm
 from tests.devices.everything import RIGHT, WRONG
+from tests.support.helpers import ASSIGNMENT, autograder_here, make_course, solved, submit
 
 gpu = pytest.mark.gpu
 needs_gpu = pytest.mark.skipif(

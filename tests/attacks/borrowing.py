@@ -6,7 +6,7 @@ The roads in `test_scratch.py` are others.
 
 from __future__ import annotations
 
-from attacks.forgery import Forgery, function
+from tests.attacks.forgery import Forgery, function
 
 STEP = "lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh)"
 ALL = "(x, (h, c), w_ih, w_hh, b_ih, b_hh)"

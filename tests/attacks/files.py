@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from helpers import cell_named, code_cell, released, solved, submission
+from tests.support.helpers import cell_named, code_cell, released, solved, submission
 
 TASKS = ("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch")
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from attacks.forgery import Forgery, function
+from tests.attacks.forgery import Forgery, function
 
 
 def _task(assignment: str, signature: str, aim: str, body: str, earns: float, before: str = "") -> Forgery:

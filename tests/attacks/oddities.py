@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.forgery import Forgery, function
+from tests.attacks.forgery import Forgery, function
 
 AGREES = """
 class Agrees:

@@ -5,7 +5,7 @@ What they patch they patch for themselves alone, so that the rest of the noteboo
 
 from __future__ import annotations
 
-from attacks.forgery import Forgery, function
+from tests.attacks.forgery import Forgery, function
 
 NEVER = """
 asks = torch._C.TensorBase.requires_grad

@@ -1,0 +1,279 @@
+"""The mistake behind a wrong answer: how answers are compared, and what students get to read of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.checking.diagnosis.fingerprint import RAISED, fingerprint
+from autograder.checking.diagnosis.match import Answered, Known, explain
+from autograder.checking.diagnosis.sealed_hints import opened, sealed
+from autograder.errors import UserError
+from autograder.grading.assignment.catalogue import read_catalogue
+from tests.support.helpers import (
+    ROOT,
+    answer,
+    cell_named,
+    make_bundle,
+    outcomes,
+    run_judge,
+    scores,
+    solved,
+    submission,
+)
+
+SOLUTION = {"add": "def add(a, b):\n    return a + b\n"}
+MISTAKE = {
+    "task": "add",
+    "find": "a + b",
+    "replace": "a - b",
+    "hint": "Look at the sign.",
+    "caught_by": "values",
+}
+
+
+def answered(value, rule="values", accused="", **more):
+    return fingerprint(
+        [({"op": "call", "name": "f"}, {"value": value, "attached": [], **more})], rule, accused
+    )
+
+
+def known(name, answers, outcomes=None):
+    return Known(name, f"about {name}", answers, outcomes or dict.fromkeys(answers, "failed"))
+
+
+# Fingerprints
+
+
+def test_rounding_of_another_order_of_summation_does_not_show():
+    parts = torch.randn(40, 3, 5, 7, dtype=torch.float64)
+    assert answered(parts.sum(0)) == answered(parts.flip(0).sum(0) + 1e-15)
+    assert answered((parts.sum(0), [1])) == answered([parts.flip(0).sum(0), (1,)])  # nor a list for a tuple
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda x: x.transpose(0, 1),
+        lambda x: x.flip(0),
+        lambda x: x + 1e-3,
+        lambda x: x.float(),
+        lambda x: x.reshape(-1),
+        lambda x: [x, x],
+        lambda x: None,
+        lambda x: torch.where(x == x.max(), torch.nan, x),
+    ],
+)
+def test_another_answer_has_another_fingerprint(other):
+    x = torch.randn(5, 5, dtype=torch.float64)
+    assert answered(x) != answered(other(x))
+
+
+def test_what_counts_depends_on_the_rule():
+    x, changed = torch.ones(3), torch.zeros(3)
+    assert answered(x, arguments=(x,)) == answered(x, arguments=(changed,))
+    assert answered(x, "mutation", arguments=(x,)) != answered(x, "mutation", arguments=(changed,))
+    one, same, other = (answered(x, "from-scratch", used) for used in ("nn.GRU", "nn.GRU", "nn.RNN"))
+    assert one == same != other
+
+
+def test_an_answer_without_the_form_of_one_has_no_fingerprint():
+    for answer_ in ({"value": 1, "raised": 3}, {}, {"parameters": 3, "saved": 7}):
+        for operation in ("call", "describe", "parameters", "backward"):
+            fingerprint([({"op": operation}, answer_)], "values", "")  # whatever it is, it does not raise
+    assert fingerprint([({"op": "call"}, {"raised": 3})], "values", "") is None
+
+
+# Which mistake
+
+
+def test_a_mistake_explains_only_if_all_that_it_breaks_is_broken_alike():
+    checks = [
+        Answered("shape", "passed", None),
+        Answered("values", "failed", "1"),
+        Answered("dtype", "failed", "2"),
+    ]
+    one, both = known("one", {"values": "1"}), known("both", {"values": "1", "dtype": "2"})
+    breaks_more = known("more", {"values": "1", "shape": "9"})
+    assert explain(checks, [one, breaks_more]) == {"values": one}
+    assert explain(checks, [known("other", {"values": "7"})]) == {}
+    told = Known("both", "", both.answers, {"shape": "passed", "values": "failed", "dtype": "failed"})
+    assert explain(checks, [one, told]) == {"values": told, "dtype": told}
+
+
+def test_two_that_fit_alike_are_no_diagnosis():
+    checks = [Answered("values", "failed", "1")]
+    assert explain(checks, [known("one", {"values": "1"}), known("two", {"values": "1"})]) == {}
+
+
+def test_an_exception_alone_is_evidence_only_if_nothing_else_differs():
+    told = f"{RAISED}1"
+    raises = Known("raises", "", {"values": told}, {"values": "error", "dtype": "passed"})
+    checks = [Answered("values", "error", told), Answered("dtype", "passed", None)]
+    assert explain(checks, [raises]) == {"values": raises}
+    assert explain([checks[0], Answered("dtype", "failed", "3")], [raises]) == {}
+
+
+# Hints that only the mistake opens
+
+
+def test_a_hint_opens_for_its_answers_and_tells_nothing_before(tmp_path):
+    mistake = Known("sign_lost", "Look at the sign.", {"values": "1", "dtype": "2"}, {"values": "failed"})
+    file = tmp_path / "hints.json"
+    file.write_text(sealed({"add": [mistake]}))
+    assert not any(word in file.read_text() for word in ("sign", "Look", '"1"'))
+    assert opened(file, "add", {"values": "1", "dtype": "2", "more": "3"}) == [mistake]
+    for answers in ({"values": "1"}, {"values": "1", "dtype": "3"}, {}):
+        assert opened(file, "add", answers) == []
+    assert opened(file, "other", {"values": "1", "dtype": "2"}) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"tasks": {"add": 3}}', '{"tasks": {"add": [{}]}}', "\x00"]
+)
+def test_a_broken_file_of_hints_has_none(tmp_path, text):
+    (tmp_path / "hints.json").write_text(text)
+    assert opened(tmp_path / "hints.json", "add", {"values": "1"}) == []
+    assert opened(tmp_path / "nowhere.json", "add", {"values": "1"}) == []
+
+
+# The catalogue
+
+
+def catalogue(**changes):
+    table = {**MISTAKE, **changes}
+    return "[sign_lost]\n" + "".join(
+        f"{key} = {json.dumps(value)}\n" for key, value in table.items() if value is not None
+    )
+
+
+def test_a_catalogue_is_read():
+    [mistake] = read_catalogue(catalogue(hint="\nSee\nthe sign.\n"), SOLUTION, "x.toml")
+    assert (mistake.name, mistake.hint) == ("sign_lost", "See the sign.")
+    assert mistake.answer(SOLUTION) == "def add(a, b):\n    return a - b\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (catalogue(find="nowhere"), "stands nowhere in the solution of `add`"),
+        (catalogue(find="a"), "stands 3 times in the solution"),
+        (catalogue(find=""), "stands nowhere"),
+        (catalogue(task="subtract"), "names the task `subtract`"),
+        (catalogue(caught_by="luck"), "the rules are shape, values"),
+        (catalogue(hint=" "), "has no hint"),
+        (catalogue(hint=None), "must be a table with the texts"),
+        (catalogue(points=3), "has a field `points`"),
+        ("sign_lost = 3\n", "must be a table"),
+        ("[sign_lost\n", "is not TOML"),
+        (catalogue() + catalogue(), "is not TOML"),
+    ],
+)
+def test_a_catalogue_that_does_not_hold_is_one_sentence(text, said):
+    with pytest.raises(UserError, match=r"^x\.toml") as error:
+        read_catalogue(text, SOLUTION, "x.toml")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# A mistake costs its own task only
+
+
+WRONG_GATES = answer("lstm_gates").replace("i, f, g, o = sums", "i, f, o, g = sums")
+BUNDLE = make_bundle(solution=True)
+
+
+def test_a_task_is_not_charged_for_an_earlier_one_that_it_uses(workers):
+    graded = run_judge(submission({"lstm_gates": WRONG_GATES}), workers, BUNDLE)
+    assert scores(graded) == {"lstm_gates": 0.0, "lstm_cell": 2.0, "LSTMCell": 4.0, "copy_from_torch": 2.0}
+    note = next(task.note for task in graded.verdict.tasks if task.task == "lstm_cell")
+    assert "Judged with a correct `lstm_gates`" in note
+    cards = [out["data"]["text/plain"] for out in json.loads(graded.notebook)["cells"][-1].get("outputs", [])]
+    assert not any("BEGIN SOLUTION" in str(card) for card in cards)
+
+
+def test_a_task_with_a_fault_of_its_own_still_pays_for_it(workers):
+    shown = answer("lstm_cell").replace("o * torch.tanh(c_next)", "o * c_next")
+    graded = run_judge(submission({"lstm_gates": WRONG_GATES, "lstm_cell": shown}), workers, BUNDLE)
+    assert scores(graded)["lstm_cell"] == 0.0
+    unsolved = cell_named(json.loads(BUNDLE.released), "lstm_cell")["source"]
+    graded = run_judge(submission({"lstm_gates": WRONG_GATES, "lstm_cell": unsolved}), workers, BUNDLE)
+    assert scores(graded)["lstm_cell"] == 0.0
+
+
+SPY = """
+import inspect, linecache
+def lstm_cell(x, h, c, *weights):
+    {how}
+    i, f, g, o = lstm_gates(x, h, *weights)
+    c_next = f * c + i * g
+    return o * torch.tanh(c_next), c_next
+"""
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "raise ValueError(str([line for entry in linecache.cache.values() for line in entry[2]])[-1500:])",
+        "raise ValueError(repr(In))",
+        "print(repr(In))",
+        "return type(repr(In), (), {})()",
+        "return {repr(In): 1}",
+        # Right but for one sequence: it earns points in the second judging, and first fails there.
+        "if len(x) == 1: raise ValueError(repr(In))",
+    ],
+)
+def test_nothing_of_the_solution_comes_back_from_the_second_judging(workers, how):
+    marked = {**BUNDLE.solution, "lstm_gates": BUNDLE.solution["lstm_gates"] + "\n# the-solution-itself"}
+    bundle = make_bundle(solution=marked)
+    answers = {"lstm_gates": WRONG_GATES, "lstm_cell": SPY.format(how=how)}
+    graded = run_judge(submission(answers), workers, bundle)
+    assert "the-solution-itself" not in graded.notebook
+    assert "the-solution-itself" not in json.dumps(graded.verdict.as_json())
+    right_in_part = how.startswith("if") or how.startswith("print")
+    assert (scores(graded)["lstm_cell"] > 0.0) == right_in_part
+
+
+DIES_WITH_RIGHT_GATES = """
+import os
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    i, f, g, o = lstm_gates(x, h, w_ih * 0, w_hh * 0, b_ih * 0, b_hh * 0 - 1)
+    if torch.allclose(g, torch.tanh(i * 0 - 1)):
+        os._exit(1)
+    return h, c
+"""
+
+
+def test_a_crash_in_the_second_judging_leaves_the_first(workers):
+    swapped = WRONG_GATES.replace("torch.tanh(g)", "torch.sigmoid(g)")
+    graded = run_judge(
+        submission({"lstm_gates": swapped, "lstm_cell": DIES_WITH_RIGHT_GATES}), workers, BUNDLE
+    )
+    assert graded.verdict.status == "graded"
+    assert outcomes(graded, "lstm_cell")["matches_torch"] == "failed"
+    assert scores(graded)["LSTMCell"] == 4.0
+
+
+# In the notebook
+
+
+def test_the_notebook_gives_the_hint_of_the_release(tmp_path):
+    shutil.copyfile(ROOT / "release" / "03_lstm_cell" / "hints.json", tmp_path / "hints.json")
+    gates = cell_named(solved(), "lstm_gates")["source"].replace("i, f, g, o = sums", "i, f, o, g = sums")
+    code = f"import torch\nfrom torch import nn\nfrom autograder import check\n{gates}\ncheck('lstm_gates')\n"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "A known mistake answers just like this: Two of your gates have changed places" in result.stdout
+    assert Path(tmp_path / "hints.json").is_file()

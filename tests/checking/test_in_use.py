@@ -1,0 +1,137 @@
+"""A module computes with the parameters that it has now: after a step, after a load, and in either mode."""
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checking import expect_follows, expect_gradients, make_module
+from tests.support.checking import draw, message, submission
+
+FORM = {"names": "y", "dims": "B H"}
+
+
+class Right(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(7, 11))
+
+    def forward(self, x):
+        return x @ self.w
+
+
+class Kept(Right):
+    def forward(self, x):
+        if not hasattr(self, "kept"):
+            self.kept = self.w.detach().clone()
+        return x @ self.kept
+
+
+class OutOfTheGraph(Right):
+    def forward(self, x):
+        if not hasattr(self, "kept"):
+            self.kept = self.w * 1
+        return x @ self.kept
+
+
+class OfTheLoad(Right):
+    def load_state_dict(self, *args, **kwargs):
+        told = super().load_state_dict(*args, **kwargs)
+        self.kept = self.w.detach().clone()
+        return told
+
+    def forward(self, x):
+        return x @ self.kept
+
+
+class FrozenByEval(Right):
+    def train(self, mode=True):
+        super().train(mode)
+        self.kept = None if mode else self.w.detach().clone()
+        return self
+
+    def forward(self, x):
+        return x @ (self.w if self.training else self.kept)
+
+
+class Replaced(Right):
+    def forward(self, x):
+        self.w = nn.Parameter(self.w.detach().clone())
+        return x @ self.w
+
+
+class OtherInEval(Right):
+    def forward(self, x):
+        return x @ self.w if self.training else (x @ self.w) * 2
+
+
+class ByVersion(Right):
+    """Keeps what it made as long as nothing has been written into the parameter."""
+
+    key = None
+
+    def forward(self, x):
+        key = (self.w.data_ptr(), self.w._version)
+        if torch.is_grad_enabled() or key != self.key:
+            self.key, self.kept = key, self.w * 1
+        return x @ self.kept
+
+
+def followed(kind):
+    here, answers = draw(), submission(M=kind)
+    states, x = [{"w": here("D H")} for _ in range(3)], here("B D")
+    module = make_module(answers.M, told="`M()`")
+    module.to(torch.float64)
+    module.load_state_dict(states[0])
+    expect_follows(
+        answers,
+        module,
+        lambda: module.promise(x),
+        lambda held: x @ held["w"],
+        states,
+        **FORM,
+        sizes=here.sizes,
+    )
+
+
+@pytest.mark.parametrize("kind", [Right, ByVersion])
+def test_one_that_follows_passes(kind):
+    followed(kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (Kept, "After a step of an optimizer: The results are those of the parameters from before"),
+        (OutOfTheGraph, "After a step of an optimizer: The results are those of the parameters from before"),
+        (OfTheLoad, "After a step of an optimizer: The results are those of the parameters from before"),
+        (FrozenByEval, "In eval(), after load_state_dict(): The results are those of the parameters"),
+        (Replaced, "After a step of an optimizer: The results are those of the parameters from before"),
+        (OtherInEval, "In eval(): `y` has the right shape but not the right values"),
+    ],
+)
+def test_one_that_does_not_is_told_when(kind, said):
+    assert said in message(followed, kind)
+
+
+class NoGradientsInEval(Right):
+    def forward(self, x):
+        return x @ (self.w if self.training else self.w.detach())
+
+
+def gradients(kind, **options):
+    here, answers = draw(), submission(M=kind)
+    w = here("D H").requires_grad_()
+    module = make_module(answers.M, told="`M()`")
+    module.to(torch.float64)
+    module.load_state_dict({"w": w.detach()})
+    expect_gradients(
+        module, lambda x: x @ w, (here("B D"),), names=("x",), draw=here, parameters={"w": w}, **options
+    )
+
+
+def test_gradients_in_eval():
+    gradients(Right, in_eval=True)
+    gradients(NoGradientsInEval)
+    assert message(gradients, NoGradientsInEval, in_eval=True).startswith(
+        "In eval(): No gradient reaches `w`"
+    )

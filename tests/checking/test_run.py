@@ -1,0 +1,258 @@
+"""How checks are run: in which order, what each earns, what is told of an error, what a call is given."""
+
+import textwrap
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checking import CheckFailed, case, expect, fail, points, rule
+from autograder.checking.remote.errors import StudentError
+from autograder.checking.runner.check import ChecksBroken
+from autograder.checking.runner.session import with_checks
+from autograder.verdict import CheckVerdict
+from tests.support.checking import SIZES, message, submission
+
+CHECKS = '''
+from autograder.checking import hidden, needs, points, rule, fail
+
+@points(1)
+@rule("shape")
+def test_shape(submission, sizes, draw):
+    """It returns one."""
+    if submission.f() != 1:
+        fail("not one")
+
+@points(1)
+@rule("values")
+@needs(test_shape)
+def test_after(submission, sizes, draw):
+    """It returns one again."""
+    submission.f()
+
+@points(0.5)
+@rule("generality")
+@hidden("More is asked when grading.")
+def test_secret(submission, sizes, draw):
+    """A secret."""
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "test_f.py").write_text(textwrap.dedent(CHECKS))
+    return tmp_path
+
+
+def run(folder, include_hidden=True, **objects):
+    results = with_checks(
+        folder, lambda checks: checks.run("f", submission(**objects), seed=1, include_hidden=include_hidden)
+    )
+    return {result.check.name: (result.outcome, result.message) for result in results}
+
+
+def test_a_check_that_waits_is_skipped_and_says_for_what(folder):
+    results = run(folder, f=lambda: 2)
+    assert results["shape"] == ("failed", "not one")
+    assert results["after"] == ("skipped", "Not judged until this holds: It returns one.")
+    assert results["secret"] == ("passed", "")
+
+
+def test_hidden_checks_run_when_grading_only(folder):
+    assert list(run(folder, include_hidden=False, f=lambda: 1)) == ["shape", "after"]
+
+
+def test_a_failed_check_may_earn_a_part_of_its_points(tmp_path):
+    source = """
+    from autograder.checking import fail, needs, points, rule
+
+    @points(3)
+    @rule("values")
+    def test_some(submission, sizes, draw):
+        \"\"\"All eight are right.\"\"\"
+        if submission.f() < 8:
+            fail("not all", earned=submission.f() / 8)
+
+    @points(1)
+    @rule("values")
+    @needs(test_some)
+    def test_after(submission, sizes, draw):
+        \"\"\"More.\"\"\"
+    """
+    (tmp_path / "test_f.py").write_text(textwrap.dedent(source))
+    for right, outcome, points_given in ((8, "passed", 3.0), (6, "failed", 2.25), (0, "failed", 0.0)):
+        target = submission(f=lambda right=right: right)
+        some, after = with_checks(
+            tmp_path, lambda checks, target=target: checks.run("f", target, seed=1, include_hidden=True)
+        )
+        verdict = CheckVerdict.from_result(some)
+        assert (verdict.outcome, verdict.points, verdict.max_points) == (outcome, points_given, 3.0)
+        assert after.outcome == ("passed" if right == 8 else "skipped")
+
+
+def test_what_is_not_written_yet(folder):
+    def stub():
+        raise NotImplementedError
+
+    outcome, said = run(folder, f=stub)["shape"]
+    assert outcome == "failed"
+    assert said == "Not written yet: `f`, or something it uses, still raises NotImplementedError."
+
+
+def test_what_is_not_defined(folder):
+    outcome, said = run(folder)["shape"]
+    assert outcome == "error"
+    assert "`f` is not defined" in said
+
+
+def test_an_error_shows_the_students_line_only(folder):
+    namespace: dict = {}
+    exec(compile("def f():\n    return 1 / 0\n", "<cell f>", "exec"), namespace)
+    outcome, said = run(folder, f=namespace["f"])["shape"]
+    assert outcome == "error"
+    assert said.startswith("Your code stopped: ZeroDivisionError: division by zero (line 2:")
+    assert "objects.py" not in said
+
+
+def test_advice_of_torch_that_would_cut_the_gradient_is_not_left_alone(folder):
+    namespace: dict = {}
+    lines = "import torch\ndef f():\n    return torch.ones(2, requires_grad=True).numpy()\n"
+    exec(compile(lines, "<cell f>", "exec"), namespace)
+    _, said = run(folder, f=namespace["f"])["shape"]
+    assert "detach().numpy()" in said
+    assert said.endswith("Detaching would cut the gradient off: stay with torch's own operations")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '@rule("shape")\ndef test_a(submission):\n    pass\n',
+        'def test_a(submission):\n    """No rule."""\n',
+        "import nothing_of_that_name\n",
+        "def test_a(:\n",
+    ],
+)
+def test_checks_that_are_broken_say_so(tmp_path, text):
+    (tmp_path / "test_f.py").write_text("from autograder.checking import rule\n" + text)
+    with pytest.raises(ChecksBroken):
+        with_checks(tmp_path, lambda checks: checks.all)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(ChecksBroken):
+        with_checks(tmp_path / "nowhere", lambda checks: checks.all)
+
+
+def test_what_the_body_raises_passes_through(folder):
+    with pytest.raises(KeyError):
+        with_checks(folder, lambda checks: {}["missing"])
+
+
+def test_checks_run_on_one_thread_and_leave_the_number_of_threads_as_it_was(folder):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert with_checks(folder, lambda _: torch.get_num_threads()) == 1
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_numbers_of_numpy_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    answers = submission(f=lambda: (numpy.int64(3), numpy.bool_(True), [numpy.float32(0.5)], numpy.zeros(2)))
+    number, truth, (half,), array = answers.f()
+    assert (number, truth, half) == (3, True, 0.5)
+    assert (type(number), type(truth), type(half)) == (int, bool, float)
+    assert array.what == "a numpy.ndarray"
+
+
+RETURNS_ZEROS = """
+import torch
+from autograder.checking import expect, points, rule
+
+@points(1)
+@rule("values")
+def test_zeros(submission, sizes, draw):
+    '''It returns zeros.'''
+    x = draw("B T")
+    expect(submission.f(x), torch.zeros_like(x), names="y", dims="B T", sizes=sizes)
+"""
+
+
+def test_values_that_change_from_call_to_call_are_told(tmp_path):
+    (tmp_path / "test_f.py").write_text(RETURNS_ZEROS)
+    kept = []
+
+    def remembering(x):
+        kept.append(x)
+        return x.new_full(x.shape, float(len(kept)))
+
+    def nearly(x):
+        return x.new_ones(x.shape) + 1e-7 * torch.rand(())
+
+    def never(x):
+        return x * torch.nan
+
+    steady = ((lambda x: x + 1, False), (never, False))
+    for function, changes in ((torch.randn_like, True), (remembering, True), (nearly, True), *steady):
+        (result,) = with_checks(
+            tmp_path,
+            lambda checks, f=function: checks.run(
+                "f", submission(f=f), seed=1, include_hidden=True, renew=lambda: None
+            ),
+        )
+        assert ("Made once more, the same call gives other numbers" in result.message) == changes
+        assert ("The smallest input that shows it" in result.message) != changes
+
+
+def test_points_are_halves_and_rules_are_known():
+    with pytest.raises(ValueError):
+        points(0.3)
+    with pytest.raises(ValueError):
+        rule("style")
+
+
+def test_a_check_s_tensors_are_its_own():
+    """In a notebook, too: what a call writes into is a copy, and so is what comes back."""
+    kept = []
+
+    def f(x, *, more):
+        kept.append(x)
+        x.add_(1)
+        more[0].mul_(0)
+        return x
+
+    x, y = torch.zeros(2, requires_grad=True), torch.ones(2)
+    told = submission(f=f).f(x, more=[y])
+    assert (x.tolist(), y.tolist(), told.tolist()) == ([0, 0], [1, 1], [1, 1])
+    kept[0].fill_(5)
+    assert told.tolist() == [1, 1]
+
+
+def test_what_is_left_for_later_is_done_with_what_it_was_then():
+    linear = submission(Linear=nn.Linear).Linear(2, 1)
+    state = {"weight": torch.ones(1, 2, dtype=torch.float64), "bias": torch.zeros(1, dtype=torch.float64)}
+    linear.load_state_dict(state)
+    state["weight"].zero_()
+    assert linear(torch.ones(1, 2, dtype=torch.float64)).item() == 2
+
+
+@pytest.mark.parametrize("earned", [-0.1, 1, float("nan")])
+def test_a_failed_check_earns_less_than_everything(earned):
+    with pytest.raises(ValueError):
+        fail("half right", earned=earned)
+
+
+def test_the_case_is_told_in_failures_and_errors():
+    def fails():
+        with case("with one sequence"):
+            expect(None, torch.ones(1), names="h", dims="1", sizes=SIZES)
+
+    assert message(fails).startswith("With one sequence: Expected `h`")
+    with pytest.raises(CheckFailed) as failed, case("with one sequence"):
+        fail("half right", earned=0.5)
+    assert failed.value.earned == 0.5
+    with pytest.raises(StudentError) as caught, case("with one sequence"):
+        submission(f=lambda: 1 / 0).f()
+    assert caught.value.case == "With one sequence"

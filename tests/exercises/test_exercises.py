@@ -1,0 +1,208 @@
+"""Every check against right answers in many styles, and against answers with one fault each.
+
+No right answer may lose a point on any seed; every fault must be found by a check of its own rule.
+"""
+
+import linecache
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checking.expectations.values import ROUNDED
+from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.check import CheckResult
+from autograder.checking.runner.marks import RULES
+from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
+from autograder.protocol.without import Without
+from autograder.worker.session.objects import Objects
+from autograder.worker.session.taken_away import lacking
+from tests.variants import NOTEBOOKS
+
+EXERCISES = Path(__file__).parents[2] / "autograder" / "exercises"
+SEEDS = (PUBLIC_SEED, 1, 20_26)
+POINTS = {
+    "shapes": {
+        "predict_shapes": 2.5,
+        "embed_then_rnn": 1.5,
+        "last_step": 1,
+        "layer_state": 1,
+        "item_states": 1,
+        "claims": 3,
+    },
+    "rnn_cell": {"rnn_cell": 2, "rnn_layer": 2.5, "run_stepwise": 2.5, "stacked_rnn": 3},
+    "lstm_cell": {"lstm_gates": 2, "lstm_cell": 2, "LSTMCell": 4, "copy_from_torch": 2},
+    "lstm_layer": {"to_time_major": 1.5, "run_lstm_cell": 3.5, "LSTMLayer": 5},
+    "stacking": {
+        "StackedLSTM": 4,
+        "MultiLayerLSTM": 2.5,
+        "copy_from_torch": 2,
+        "lstm_parameter_count": 1.5,
+    },
+    "state": {
+        "init_state": 1.5,
+        "run_in_chunks": 2.5,
+        "detach_state": 1.5,
+        "reset_finished": 2,
+        "tbptt_step": 2.5,
+    },
+    "many_to_one": {
+        "make_windows": 1.5,
+        "SimpleRNN": 2.5,
+        "SequenceClassifier": 2,
+        "fit": 2,
+        "forecast": 2,
+    },
+    "bidirectional": {
+        "split_directions": 1.5,
+        "unflatten_state": 2,
+        "sentence_vector": 2,
+        "ends_from_output": 2,
+        "BiLSTM": 2.5,
+    },
+    "ragged_batches": {
+        "pad_batch": 2,
+        "last_valid": 2,
+        "masked_mean": 1.5,
+        "run_packed": 2.5,
+        "masked_mse": 2,
+    },
+    "seq2seq": {"bridge_state": 2.5, "attention": 3, "decode_teacher_forced": 2, "greedy_generate": 2.5},
+}
+RIGHT = [
+    (notebook, task, name)
+    for notebook, variants in NOTEBOOKS.items()
+    for task in variants.SOLUTIONS
+    for name in ("the solution", *variants.CORRECT[task])
+]
+WRONG = [
+    (notebook, task, name)
+    for notebook, variants in NOTEBOOKS.items()
+    for task in variants.SOLUTIONS
+    for name in variants.WRONG[task]
+]
+ALONE = {
+    "gradient": {"gradient", "mutation"},
+    "dtype": {"dtype"},
+    "device": {"device"},
+    "generality": {"generality", "gradient"},
+    "from-scratch": {"from-scratch", "registration"},
+    "mutation": {"mutation", "gradient", "values"},
+}
+"""The rules whose checks may fail when only this one is broken: a torch module that does the work brings its
+own parameters, a backward pass may need the numbers that were overwritten, which a second call sees as well,
+gradients in eval() are those of a second call, and who freezes a given model leaves it frozen."""
+
+
+def notebook_of(notebook: str, task: str, source: str, without: Without | None = None) -> Submission:
+    """The submission of a notebook whose other cells hold the solutions; calls lack what `without` names."""
+    namespace: dict = {
+        "torch": torch,
+        "nn": nn,
+        "F": F,
+        "__name__": "__main__",
+        "print": lambda *a, **k: None,
+    }
+    given = {"given": getattr(NOTEBOOKS[notebook], "GIVEN", "")}
+    for other, solution in {**given, **NOTEBOOKS[notebook].SOLUTIONS}.items():
+        text = source if other == task else solution
+        filename = f"<cell {other} {hash(text)}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        exec(compile(text, filename, "exec"), namespace)
+    return Submission(lacking(without, Objects(namespace).perform), {task: source}, without=without)
+
+
+def judged(
+    notebook: str, seeds_of: Callable[[str, str], Sequence[int]]
+) -> dict[tuple[str, str], list[list[CheckResult]]]:
+    """Every variant of a notebook's tasks, judged on the seeds of each: the checks are collected once."""
+    variants = NOTEBOOKS[notebook]
+
+    def body(checks: Checks) -> dict[tuple[str, str], list[list[CheckResult]]]:
+        results = {}
+        for task, solution in variants.SOLUTIONS.items():
+            sources = {"the solution": solution, **variants.CORRECT[task]}
+            sources |= {name: source for name, (_, source) in variants.WRONG[task].items()}
+            for name, source in sources.items():
+                results[task, name] = []
+                for seed in seeds_of(task, name):
+                    answers = notebook_of(notebook, task, source, checks.without(task))
+                    results[task, name].append(checks.run(task, answers, seed=seed, include_hidden=True))
+        return results
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # small tensors: waking a pool of threads costs more than it brings
+    try:
+        return with_checks(EXERCISES / notebook, body)
+    finally:
+        torch.set_num_threads(threads)
+
+
+@cache
+def judged_once(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
+    """Every variant on one seed; the right answers take turns at the seeds, the solution has them all."""
+    right = [(task, name) for other, task, name in RIGHT if other == notebook]
+
+    def seeds_of(task: str, name: str) -> Sequence[int]:
+        if name == "the solution":
+            return SEEDS
+        turn = right.index((task, name)) if (task, name) in right else 0
+        return SEEDS[turn % len(SEEDS) :][:1]
+
+    return judged(notebook, seeds_of)
+
+
+def assert_full_marks(results: list[CheckResult], notebook: str, task: str) -> None:
+    told = [f"{r.check.name} ({r.outcome}): {r.message}" for r in results if r.outcome != "passed"]
+    assert not told
+    assert sum(r.points for r in results) == POINTS[notebook][task]
+
+
+@pytest.mark.parametrize(("notebook", "task", "name"), RIGHT)
+@pytest.mark.filterwarnings("ignore")
+def test_a_right_answer_gets_full_marks(notebook, task, name):
+    for results in judged_once(notebook)[task, name]:
+        assert_full_marks(results, notebook, task)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+@pytest.mark.filterwarnings("ignore")
+def test_right_answers_get_full_marks_on_every_seed(notebook):
+    wrong = NOTEBOOKS[notebook].WRONG
+    found = judged(notebook, lambda task, name: () if name in wrong[task] else SEEDS)
+    for (task, name), on_seeds in found.items():
+        assert len(on_seeds) == (0 if name in wrong[task] else len(SEEDS))
+        for results in on_seeds:
+            assert_full_marks(results, notebook, task)
+
+
+@pytest.mark.parametrize(("notebook", "task", "name"), WRONG)
+@pytest.mark.filterwarnings("ignore")
+def test_a_fault_is_found_by_its_rule(notebook, task, name):
+    rule, _ = NOTEBOOKS[notebook].WRONG[task][name]
+    for results in judged_once(notebook)[task, name]:
+        broken = [r for r in results if r.outcome not in ("passed", "skipped")]
+        assert rule in {r.check.rule for r in broken}, [(r.check.name, r.outcome, r.message) for r in broken]
+        assert not any(r.outcome == "fault" for r in broken)
+        others = [
+            (r.check.name, r.message)
+            for r in broken
+            if r.check.rule not in ALONE.get(rule, RULES) and not (rule == "dtype" and ROUNDED in r.message)
+        ]
+        assert not others
+        worth = sum(r.check.points for r in results if r.check.rule == rule or r.outcome != "passed")
+        assert sum(r.points for r in results) < POINTS[notebook][task] or not worth
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_there_are_enough_of_each(notebook):
+    variants = NOTEBOOKS[notebook]
+    for task in variants.SOLUTIONS:
+        assert len(variants.CORRECT[task]) >= 6
+        assert not {"the solution", *variants.CORRECT[task]} & set(variants.WRONG[task])
+        assert len(variants.WRONG[task]) >= 12

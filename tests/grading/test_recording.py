@@ -1,0 +1,183 @@
+"""Recording a verdict, ended at any line of it: what is on record is old or new, or is judged again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.checking.runner.session import with_checks
+from autograder.grading.course.course import Course
+from autograder.grading.judging.judge import Graded, judge
+from autograder.grading.records import beside as beside_module
+from autograder.grading.records import record as record_module
+from autograder.grading.records import store as store_module
+from autograder.grading.records.record import record, refile
+from autograder.grading.records.store import Key, assignment_seed, clear_leftovers, load_verdict
+from autograder.grading.workers.forkserver import WarmParent
+from tests.support.helpers import ASSIGNMENT, NOTEBOOK, submission
+from tests.support.resuming import (
+    WRONG,
+    leftovers,
+    make_class,
+    notebook_path,
+    rows,
+)
+
+MADE = ("autograded", "verdicts", ".autograder", "gradebook.db", "gradebook.db-journal")
+"""What grading writes in a course."""
+
+
+@dataclass(frozen=True)
+class Resubmitted:
+    """A student's first submission is on record, and another has been judged that waits to be recorded."""
+
+    course: Course
+    graded: Graded
+    key: Key
+
+
+@pytest.fixture(scope="module")
+def resubmitted(tmp_path_factory) -> Resubmitted:
+    course = make_class(tmp_path_factory.mktemp("resubmitted") / "course")
+    bundle, student = course.bundle(ASSIGNMENT), "ben"
+    seed = assignment_seed(course, ASSIGNMENT)
+
+    def judged(raw: bytes) -> Graded:
+        return with_checks(
+            folder,
+            lambda checks: judge(raw, bundle, student=student, seed=seed, checks=checks, workers=workers),
+        )
+
+    first, second = notebook_path(course, student).read_bytes(), submission(WRONG)
+    with WarmParent() as workers, bundle.checks_folder() as folder:
+        (notebook_path(course, student).parent / "submission_secret.txt").write_text("drawn first")
+        record(course, bundle, judged(first), Key.of(first, bundle.digest(), seed))
+        told = judged(second)
+    notebook_path(course, student).write_bytes(second)
+    (notebook_path(course, student).parent / "timestamp.txt").write_text("2026-03-01 10:30:00 UTC")
+    (notebook_path(course, student).parent / "submission_secret.txt").write_text("drawn anew")
+    return Resubmitted(course, told, Key.of(second, bundle.digest(), seed))
+
+
+def parts(course: Course) -> dict[str, Any]:
+    """What is on record of the one student, each part by itself."""
+    folder = course.folder("autograded", "ben", ASSIGNMENT)
+    kept = load_verdict(course, "ben", ASSIGNMENT)
+    files = {name: folder / name for name in (f"{NOTEBOOK}.ipynb", *store_module.BESIDE)}
+    return {
+        "gradebook": rows(course),
+        "verdict": kept and kept.verdict,
+        **{name: path.read_text() if path.exists() else None for name, path in files.items()},
+    }
+
+
+def killed_at_each_line(course: Course, act: Callable[[], None]) -> Iterator[dict[str, Any]]:
+    """What is on record after `act` was killed at the first line of the code that records, the second, …"""
+    kept = course.root.parent / "kept"
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.mkdir()
+    for name in MADE:
+        move(course.root / name, kept / name)
+    line = 0
+    while True:
+        line += 1
+        for name in MADE:
+            move(kept / name, course.root / name)
+        child = os.fork()
+        if child == 0:
+            try:
+                kill_at(line)
+                act()
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert status in (0, -signal.SIGKILL)
+        yield parts(course)  # after the last line: of an undisturbed run
+        clear_leftovers(course, course.bundle(ASSIGNMENT))
+        assert leftovers(course) == []
+        if status == 0:
+            break
+    for name in MADE:
+        move(kept / name, course.root / name)
+    assert line > 40, "this did not follow the code that records"
+
+
+def move(origin: Path, target: Path) -> None:
+    """A copy of a file or folder in place of what is there, or nothing if there is nothing."""
+    if target.is_dir():
+        shutil.rmtree(target)
+    target.unlink(missing_ok=True)
+    if origin.is_dir():
+        shutil.copytree(origin, target)
+    elif origin.exists():
+        shutil.copy2(origin, target)
+
+
+def kill_at(line: int) -> None:
+    """End this process when it comes to so many lines of the modules that record; repetitions count once."""
+    files = {module.__file__ for module in (record_module, store_module, beside_module)}
+    seen = set()
+
+    def follow(frame: Any, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename not in files:
+            return None
+        if event == "line":
+            seen.add(tuple(each for each in stack(frame) if each[0] in files))
+            if len(seen) == line:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return follow
+
+    sys.settrace(follow)
+
+
+def stack(frame: Any) -> Iterator[tuple[str, int]]:
+    while frame is not None:
+        yield frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+
+
+@pytest.mark.slow
+def test_killed_between_any_two_steps_a_record_is_old_or_new_or_none(resubmitted):
+    course, bundle = resubmitted.course, resubmitted.course.bundle(ASSIGNMENT)
+    old = parts(course)
+    seen = list(
+        killed_at_each_line(course, lambda: record(course, bundle, resubmitted.graded, resubmitted.key))
+    )
+    new = seen[-1]
+    assert all(new[part] != old[part] for part in old), "old and new must be told apart"
+    for line, found in enumerate(seen, 1):
+        if found["verdict"] is not None:  # else it will be judged again, whatever else is there
+            assert found in (old, new), line
+        for part, value in found.items():
+            assert value in (old[part], new[part], None), (line, part, "is half-written")
+    assert any(found["verdict"] is None for found in seen)
+    assert any(found == old for found in seen)
+
+
+@pytest.mark.sweep
+@pytest.mark.slow
+def test_killed_between_any_two_steps_a_new_time_is_filed_or_seen_to_be_missing(resubmitted):
+    course, bundle = resubmitted.course, resubmitted.course.bundle(ASSIGNMENT)
+    kept = load_verdict(course, "ben", ASSIGNMENT)
+    assert kept is not None
+    old = parts(course)
+    seen = list(killed_at_each_line(course, lambda: refile(course, bundle, kept, resubmitted.key)))
+    new = seen[-1]
+    assert (old["gradebook"]["ben 03_lstm_cell"]["late"], new["gradebook"]["ben 03_lstm_cell"]["late"]) == (
+        2.5,
+        1,
+    )
+    for line, found in enumerate(seen, 1):
+        assert found["verdict"] == old["verdict"] == new["verdict"], line
+        assert found["gradebook"] in (old["gradebook"], new["gradebook"]), line
+        if found["gradebook"] == new["gradebook"]:
+            assert found == new, line

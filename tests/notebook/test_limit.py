@@ -1,0 +1,207 @@
+"""A call that does not return is stopped in the student's own kernel, on every system that has Jupyter."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import time
+
+import pytest
+import torch
+
+from autograder.worker.session.calls.limit import CALL_SECONDS, Late, Limit
+from autograder.worker.session.objects import Objects
+from tests.support.helpers import ASSIGNMENT, ROOT, answer
+from tests.support.kernels import kernel
+
+LOOPS = {
+    "that does nothing": "while True: pass",
+    "that catches all": "while True:\n  try: n = 1\n  except: pass",
+    "that waits and catches all": "while True:\n  try: time.sleep(.05)\n  except: pass",
+    "that keeps what it catches": """kept = []
+ while True:
+  try: time.sleep(.05)
+  except BaseException as error: kept.append(error)""",
+    "that catches all twice": """while True:
+  try:
+   try: time.sleep(.05)
+   except: pass
+  except: pass""",
+    "that catches all three times": """while True:
+  try:
+   try:
+    try: time.sleep(.05)
+    except: pass
+   except: n = 1
+  except: pass""",
+    "that suppresses all": "while True:\n  with suppress(BaseException): time.sleep(.05)",
+    "that goes on whatever happens": "while True:\n  try: time.sleep(.05)\n  finally: continue",
+    "whose end is an answer": "try:\n  while True: pass\n except BaseException: return 3",
+    "whose end is an error": "try:\n  while True: pass\n except BaseException: raise ValueError('no')",
+    "in torch's functions": "x = torch.zeros(3)\n while True: x = torch.tanh(x)",
+}
+WAYS = ["signal", "thread"]
+
+
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    """Run a test with the timer's signal, and as on Windows, where there is none."""
+    if request.param == "thread":
+        monkeypatch.delattr(signal, "setitimer")
+    return request.param
+
+
+def student(body: str):
+    """A function as a cell defines it."""
+    from contextlib import suppress
+
+    names = {"time": time, "torch": torch, "suppress": suppress}
+    exec(compile(f"def f(*_):\n {body}\n", "<ipython-input-1>", "exec"), names)
+    return names["f"]
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_is_left(name, way):
+    handler, started = signal.getsignal(signal.SIGALRM), time.monotonic()
+    with pytest.raises(Late) as late:
+        Limit(0.2).run(student(LOOPS[name]))
+    assert time.monotonic() - started < 20
+    assert late.value.seconds == 0.2
+    assert late.value.line.startswith("line ")
+    assert signal.getsignal(signal.SIGALRM) == handler
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert sys.gettrace() is None
+
+
+def test_what_is_ours_is_put_back(way):
+    objects = Objects({"f": student("while True: torch.zeros(2, 2) @ torch.zeros(2, 2)")}, Limit(0.2, 0.2))
+    stdout = sys.stdout
+    call = {"op": "call", "name": "f", "args": [], "default_dtype": torch.float64, "kernels": True}
+    for request in (
+        call,
+        {**call, "grad": True},
+        {"op": "place", "name": "f", "args": [], "device": "pretend"},
+    ):
+        told = objects.perform(request)
+        assert told["late"]["seconds"] == 0.2
+        assert torch.get_default_dtype() == torch.float32
+        assert sys.stdout is stdout
+        assert torch.is_grad_enabled()
+        assert not torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+
+
+def test_a_call_that_returns_is_left_alone(way):
+    limit = Limit(0.5)
+    assert [limit.run(student(f"return {n}")) for n in range(50)] == list(range(50))
+    with pytest.raises(ZeroDivisionError):
+        limit.run(student("return 1 / 0"))
+    assert limit.seconds == 0.5
+
+
+def test_another_timer_goes_on():
+    rung = []
+    before = signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        Limit(5).run(student("time.sleep(.05)"))
+        time.sleep(0.5)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rung == [1]
+
+
+def test_after_one_call_was_stopped_there_is_less_time_for_the_others(way):
+    limit = Limit(0.3, 0.1)
+    for seconds in (0.3, 0.1, 0.1):
+        with pytest.raises(Late) as late:
+            limit.run(student("while True: pass"))
+        assert late.value.seconds == seconds
+
+
+def test_one_of_several_calls_is_late_and_the_others_are_not_made():
+    objects = Objects({"f": student("while True: pass"), "g": student("return 1")}, Limit(0.2))
+    calls = [{"op": "call", "name": name, "args": []} for name in "gfg"]
+    assert [sorted(told)[-1] for told in objects.perform({"op": "each", "requests": calls})["each"]] == [
+        "value",
+        "late",
+    ]
+
+
+def test_the_limit_is_far_beyond_what_a_slow_machine_takes():
+    """The slowest call of a solution takes some 0.4 seconds on a busy machine."""
+    assert CALL_SECONDS >= 20
+
+
+ENDLESS = """def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    print("here I am")
+    if len(x) > 1 or x.requires_grad:
+        return _gates(x, h, w_ih, w_hh, b_ih, b_hh)
+    while True:
+        try:
+            x = torch.tanh(x)
+        except:
+            pass
+"""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("student")
+    for file in (ROOT / "release" / ASSIGNMENT).glob("*.*"):
+        shutil.copyfile(file, folder / file.name)
+    with kernel(folder) as session:
+        session.run("import torch, math, time, signal\nfrom torch import nn\nfrom autograder import check")
+        session.run(answer("lstm_gates") + "\n_gates = lstm_gates\n")
+        session.run(
+            "from autograder.worker.session.calls import limit\n"
+            "limit.CALL_SECONDS = limit.LATER_SECONDS = 1.5"
+        )
+        yield session
+
+
+@pytest.mark.parametrize("by", WAYS)
+def test_a_loop_ends_in_a_sentence_and_the_other_checks_go_on(session, by):
+    session.run("timer = signal.setitimer")
+    if by == "thread":
+        session.run("del signal.setitimer")
+    session.run(ENDLESS)
+    shown = session.run('check("lstm_gates")')
+    session.run("signal.setitimer = timer")
+    first, *rest = [line.strip() for line in shown.text.splitlines() if line.strip()[:1] in "✓✗–"]
+    assert "(took too long" in first
+    assert any("(passed" in line for line in rest)
+    said = " ".join(shown.text.split())
+    assert "`lstm_gates` with inputs of shape (1, " in said
+    assert "had not returned after 1.5 seconds: look for a loop that never ends." in said
+    assert "When it was stopped it was at line " in said
+    assert "| here I am" in shown.text
+    assert shown.printed == shown.error == ""
+    assert session.run("torch.get_default_dtype(), 6 * 7").results == ["(torch.float32, 42)"]
+    session.run(answer("lstm_gates"))
+    assert "everything holds" in session.run('check("lstm_gates")').text
+
+
+@pytest.mark.parametrize("by", WAYS)
+def test_an_interrupt_is_the_students_own_and_ends_in_a_line(session, by):
+    session.run("timer = signal.setitimer")
+    if by == "thread":
+        session.run("del signal.setitimer")
+    session.run("limit.CALL_SECONDS = 60")
+    session.run("def lstm_gates(*_):\n    while True: time.sleep(0.01)\n")
+    started = time.monotonic()
+    shown = session.run('check("lstm_gates")', interrupt_after=2)
+    assert time.monotonic() - started < 30
+    session.run("signal.setitimer = timer\nlimit.CALL_SECONDS = 1.5")
+    assert shown.error == "Interrupted while `lstm_gates` was checked: run the cell again when you like."
+    assert shown.cards == []
+    session.run(answer("lstm_gates"))
+    assert "everything holds" in session.run('check("lstm_gates")').text
+
+
+def test_whoever_is_asked_for_input_may_take_his_time(session):
+    """The answer to a question, or to a debugger's prompt, comes after the limit."""
+    ask = "def lstm_gates(*arguments):\n    if not asked: asked.append(input('? '))\n"
+    session.run(f"asked = []\n{ask}    return _gates(*arguments)\n")
+    assert "everything holds" in session.run('check("lstm_gates")', answers_after=3).text
+    assert session.run("asked").results == ["['yes']"]
