@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from autograder.cards.progress import TaskSoFar
-    from autograder.checking.runner.session import Checks
+    from autograder.checking.runner.checks import Checks
 
 _MEMORY = "_autograder_checked"
 """Under which name a notebook's namespace holds what was checked."""
@@ -70,18 +70,18 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
     task of this name. Below the card the value is not displayed, where a person runs the cell.
     Raises `ValueError` for a task that no notebook has; a notebook shows only its message.
     """
-    from autograder.checking.runner.session import with_checks
+    from autograder.checking.runner.collection import collect
     from autograder.tasks import home_here, home_of, second_task
 
     namespace = _namespace()
     if task is None:
         folder = home_here(assignment, namespace)
-        with_checks(folder, lambda checks: _list(folder, checks, namespace))
+        _list(folder, collect(folder), namespace)
         return None
     folder = home_of(task, assignment, namespace)
     also = second_task(folder, task, assignment, namespace)
     try:
-        return with_checks(folder, lambda checks: _judge(task, folder, checks, namespace, also))
+        return _judge(task, folder, collect(folder), namespace, also)
     except KeyboardInterrupt:
         raise Interrupted(
             f"Interrupted while `{task}` was checked: run the cell again when you like."
@@ -106,7 +106,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.cards.progress import progress_line
     from autograder.checking.diagnosis.sealed_hints import opened
     from autograder.checking.remote.submission import Submission
-    from autograder.checking.runner.session import PUBLIC_SEED
+    from autograder.checking.runner.checks import PUBLIC_SEED
     from autograder.jupyter.elsewhere import remarks
     from autograder.jupyter.score import Score
     from autograder.tasks import hints_of

@@ -25,7 +25,8 @@ from _shared import CpuMeter, make_course
 from rich.console import Console
 from rich.table import Table
 
-from autograder.checking.runner.session import Checks, with_checks
+from autograder.checking.runner.checks import Checks
+from autograder.checking.runner.collection import collect
 from autograder.grading.course.course import Course
 from autograder.grading.judging import judge as judging
 from autograder.grading.judging.attempt import Run
@@ -126,7 +127,7 @@ def judged(course: Course, assignment: str, watch: Stopwatch, meter: CpuMeter) -
         return None if before is None or after is None else (after - before) / len(students[2:])
 
     with bundle.checks_folder() as folder:
-        return with_checks(folder, all_of_them)
+        return all_of_them(collect(folder))
 
 
 def report(laps: list[dict[str, float]], assignment: str, cpu: float | None) -> None:

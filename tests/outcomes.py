@@ -29,7 +29,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # this checkout, whichever is installed
 
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import OPTIMIZERS, Bundle
 from autograder.grading.batch import Submitted
 from autograder.grading.course.course import Course

@@ -23,7 +23,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import text
 
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import DEMONSTRATION, OPTIMIZERS, Bundle
 from autograder.grading.assignment.cells import is_grade, is_solution, tags
@@ -36,7 +36,7 @@ from autograder.grading.building.stopped import stops_unsolved
 from autograder.grading.course.course import Course
 from autograder.grading.course.template import checkout
 from autograder.grading.files.uninterrupted import uninterrupted
-from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import met_faults, refuse_faults
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.judging.judge_pool import cores
@@ -149,7 +149,8 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
     say(f"{assignment}: judging the solution")
     bundle = source_bundle(course, assignment)
     own_stripped(bundle)
-    full = with_checks_of(bundle, lambda checks: _judge_solution(course, bundle, checks, workers))
+    with checks_of(bundle) as checks:
+        full = _judge_solution(course, bundle, checks, workers)
     say(f"{assignment}: running the solution in a notebook")
     with tempfile.TemporaryDirectory(prefix="autograder-build-", dir=_near()) as folder:
         stage = _stage(course, assignment, Path(folder))
@@ -157,7 +158,8 @@ def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callab
         solution = generate_solution(stage, assignment)
         say(f"{assignment}: proving the release")
         bundle = stage.bundle(assignment)
-        with_checks_of(bundle, lambda checks: _prove(bundle, solution, full, checks, workers))
+        with checks_of(bundle) as checks:
+            _prove(bundle, solution, full, checks, workers)
         say(f"{assignment}: trying the known mistakes")
         bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
         made = handout(course, bundle, workers)

@@ -28,8 +28,8 @@ from autograder.grading.assignment.bundle import OPTIMIZERS, Bundle
 from autograder.grading.course.course import Course
 from autograder.grading.course.gradebook import patient_url
 from autograder.grading.handed_in.resolve import unreadable
-from autograder.grading.judging.collected_checks import with_checks_of
-from autograder.grading.judging.judge import Graded, judge
+from autograder.grading.judging.collected_checks import checks_of
+from autograder.grading.judging.judge import judge
 from autograder.grading.records.known import kept_mistakes, tried_when_needed
 from autograder.grading.records.ready import make_graded_folder, make_ready
 from autograder.grading.records.record import check_gradebook, record_failure, record_scores
@@ -128,21 +128,19 @@ class GradeOutside(NbGraderPreprocessor):
         if files.refused:
             raise NbGraderException(f"Not graded: {unreadable(files, bundle, student)}")
 
-        def run(checks: Any) -> Graded:
-            kept = kept_mistakes(course, bundle, seed)
-            known = tried_when_needed(bundle, seed, checks, _warm_parent()) if kept is None else kept.get
-            return judge(
-                files,
-                bundle,
-                student=student,
-                seed=seed,
-                checks=checks,
-                workers=_warm_parent(),
-                known=lambda task: known(task) or (),
-            )
-
+        kept = kept_mistakes(course, bundle, seed)
         try:
-            graded = with_checks_of(bundle, run)
+            with checks_of(bundle) as checks:
+                known = tried_when_needed(bundle, seed, checks, _warm_parent()) if kept is None else kept.get
+                graded = judge(
+                    files,
+                    bundle,
+                    student=student,
+                    seed=seed,
+                    checks=checks,
+                    workers=_warm_parent(),
+                    known=lambda task: known(task) or (),
+                )
         except WorkerLost:
             _parents.pop().close()  # it may be what failed; the next submission starts another
             raise

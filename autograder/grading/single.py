@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from autograder.checking.remote.errors import WorkerLost
-from autograder.checking.runner.session import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import MAX_BYTES
@@ -15,7 +14,7 @@ from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.examine import examine, notebook_of
 from autograder.grading.building.problem import Unfit
 from autograder.grading.course.course import Course
-from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import judge
 from autograder.grading.records.known import tried_when_needed
 from autograder.grading.workers.forkserver import WarmParent
@@ -50,16 +49,18 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None, worke
     seed = secrets.randbits(48)
     workers.warm(bundle.preload)
 
-    def run(checks: Checks) -> Verdict:
-        student = notebook.stem
-        tried = tried_when_needed if source is None else partial(tried_as_built, course)
-        known = tried(bundle, seed, checks, workers)
-        return judge(
-            raw, bundle, student=student, seed=seed, checks=checks, workers=workers, known=known
-        ).verdict
-
+    tried = tried_when_needed if source is None else partial(tried_as_built, course)
     try:
-        return with_checks_of(bundle, run)
+        with checks_of(bundle) as checks:
+            return judge(
+                raw,
+                bundle,
+                student=notebook.stem,
+                seed=seed,
+                checks=checks,
+                workers=workers,
+                known=tried(bundle, seed, checks, workers),
+            ).verdict
     except WorkerLost as lost:
         raise UserError(f"The grading machine failed, not the notebook: {lost}") from lost
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.checking.diagnosis.sealed_hints import FILE, opened
 from autograder.checking.runner.check import Check
-from autograder.checking.runner.session import PUBLIC_SEED, Checks
+from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import OPTIMIZERS
 from autograder.grading.assignment.catalogue import Mistake
@@ -22,7 +22,7 @@ from autograder.grading.building.changes import examined_digest, keep_validated,
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Unfit
 from autograder.grading.course.course import Course
-from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import MetFault, faulty, met_faults
 from autograder.grading.judging.judge import Graded, unfit_checks
 from autograder.grading.judging.judge_pool import Failure, Setting, work_off
@@ -125,7 +125,8 @@ def _validate(
     bundle = course.bundle(assignment)
     variants = right_answers(course, bundle)
     found.variants_in = course.told(kept_in(course, assignment))
-    checks = with_checks_of(bundle, lambda all: [check for task in bundle.tasks for check in all.of(task)])
+    with checks_of(bundle) as collected:
+        checks = [check for task in bundle.tasks for check in collected.of(task)]
     known = try_mistakes(bundle, SEED, workers, jobs).known
     hints = course.folder("release", ".", assignment) / FILE
     public = try_mistakes(bundle, PUBLIC_SEED, workers, jobs, include_hidden=False)

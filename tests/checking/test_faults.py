@@ -12,7 +12,7 @@ import pytest
 import torch
 from nbgrader.api import Gradebook
 
-from autograder.checking.runner.session import with_checks
+from autograder.checking.runner.collection import collect
 from tests.support.checking import submission
 from tests.support.faults import CHECKS, SLIP, hand_in, make_own_course
 from tests.support.helpers import autograder_here
@@ -211,12 +211,8 @@ def test_typical_slips_end_every_command_in_words(course: Path, spoilt: str, sai
 
 def test_what_waits_for_a_check_with_a_fault_costs_nothing_either(tmp_path: Path):
     (tmp_path / "test_double.py").write_text(CHECKS.replace("    x = draw", "    nowhere\n    x = draw", 1))
-    shape, values = with_checks(
-        tmp_path,
-        lambda checks: checks.run(
-            "double", submission(double=lambda x: torch.zeros(0)), seed=1, include_hidden=True
-        ),
-    )
+    answers = submission(double=lambda x: torch.zeros(0))
+    shape, values = collect(tmp_path).run("double", answers, seed=1, include_hidden=True)
     assert (shape.outcome, values.outcome) == ("fault", "skipped")
     assert values.fault == shape.fault
     assert shape.fault is not None

@@ -6,7 +6,7 @@ from torch import nn
 
 from autograder.checking import CheckFailed, Submission, expect_module, make_module
 from autograder.checking.remote.errors import NoAnswer, StudentError
-from autograder.checking.runner.session import with_checks
+from autograder.checking.runner.collection import collect
 from autograder.worker.session.objects import Objects
 from tests.support.checking import message, submission
 
@@ -147,7 +147,7 @@ def test_is_made(submission, sizes, draw):
 def made_alone(folder, answers: Submission) -> tuple[str, str]:
     """What comes of a check that makes a module and asks nothing of it."""
     (folder / "test_M.py").write_text(CHECK)
-    (result,) = with_checks(folder, lambda checks: checks.run("M", answers, seed=1, include_hidden=True))
+    (result,) = collect(folder).run("M", answers, seed=1, include_hidden=True)
     return result.outcome, result.message
 
 

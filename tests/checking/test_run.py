@@ -9,7 +9,7 @@ from torch import nn
 from autograder.checking import CheckFailed, case, expect, fail, points, rule
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.runner.check import ChecksBroken
-from autograder.checking.runner.session import with_checks
+from autograder.checking.runner.collection import collect
 from autograder.verdict import CheckVerdict
 from tests.support.checking import SIZES, message, submission
 
@@ -45,9 +45,7 @@ def folder(tmp_path):
 
 
 def run(folder, include_hidden=True, **objects):
-    results = with_checks(
-        folder, lambda checks: checks.run("f", submission(**objects), seed=1, include_hidden=include_hidden)
-    )
+    results = collect(folder).run("f", submission(**objects), seed=1, include_hidden=include_hidden)
     return {result.check.name: (result.outcome, result.message) for result in results}
 
 
@@ -82,9 +80,7 @@ def test_a_failed_check_may_earn_a_part_of_its_points(tmp_path):
     (tmp_path / "test_f.py").write_text(textwrap.dedent(source))
     for right, outcome, points_given in ((8, "passed", 3.0), (6, "failed", 2.25), (0, "failed", 0.0)):
         target = submission(f=lambda right=right: right)
-        some, after = with_checks(
-            tmp_path, lambda checks, target=target: checks.run("f", target, seed=1, include_hidden=True)
-        )
+        some, after = collect(tmp_path).run("f", target, seed=1, include_hidden=True)
         verdict = CheckVerdict.from_result(some)
         assert (verdict.outcome, verdict.points, verdict.max_points) == (outcome, points_given, 3.0)
         assert after.outcome == ("passed" if right == 8 else "skipped")
@@ -128,31 +124,50 @@ def test_advice_of_torch_that_would_cut_the_gradient_is_not_left_alone(folder):
     [
         '@rule("shape")\ndef test_a(submission):\n    pass\n',
         'def test_a(submission):\n    """No rule."""\n',
+        '@rule("shape")\ndef test_a(submission, tmp_path):\n    """It asks for a fixture of pytest."""\n',
+        '@pytest.mark.skip\n@rule("shape")\ndef test_a(submission):\n    """It has a mark of pytest."""\n',
         "import nothing_of_that_name\n",
         "def test_a(:\n",
     ],
 )
 def test_checks_that_are_broken_say_so(tmp_path, text):
-    (tmp_path / "test_f.py").write_text("from autograder.checking import rule\n" + text)
+    (tmp_path / "test_f.py").write_text("import pytest\nfrom autograder.checking import rule\n" + text)
     with pytest.raises(ChecksBroken):
-        with_checks(tmp_path, lambda checks: checks.all)
+        collect(tmp_path)
+
+
+PARAMETERS = """
+import pytest
+from autograder.checking import fail, points, rule
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@points(1)
+@rule("values")
+def test_same(submission, number):
+    '''It returns what it gets.'''
+    if submission.f(number) != number:
+        fail(f"not {number}")
+"""
+
+
+def test_a_check_with_parameters_holds_for_all_of_them(tmp_path):
+    (tmp_path / "test_f.py").write_text(PARAMETERS)
+    assert run(tmp_path, f=lambda number: number) == {"same": ("passed", "")}
+    assert run(tmp_path, f=lambda number: min(number, 2)) == {"same": ("failed", "not 3")}
 
 
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(ChecksBroken):
-        with_checks(tmp_path / "nowhere", lambda checks: checks.all)
-
-
-def test_what_the_body_raises_passes_through(folder):
-    with pytest.raises(KeyError):
-        with_checks(folder, lambda checks: {}["missing"])
+        collect(tmp_path / "nowhere")
 
 
 def test_checks_run_on_one_thread_and_leave_the_number_of_threads_as_it_was(folder):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        assert with_checks(folder, lambda _: torch.get_num_threads()) == 1
+        seen = []
+        run(folder, f=lambda: seen.append(torch.get_num_threads()))
+        assert set(seen) == {1}
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
@@ -196,11 +211,8 @@ def test_values_that_change_from_call_to_call_are_told(tmp_path):
 
     steady = ((lambda x: x + 1, False), (never, False))
     for function, changes in ((torch.randn_like, True), (remembering, True), (nearly, True), *steady):
-        (result,) = with_checks(
-            tmp_path,
-            lambda checks, f=function: checks.run(
-                "f", submission(f=f), seed=1, include_hidden=True, renew=lambda: None
-            ),
+        (result,) = collect(tmp_path).run(
+            "f", submission(f=function), seed=1, include_hidden=True, renew=lambda: None
         )
         assert ("Made once more, the same call gives other numbers" in result.message) == changes
         assert ("The smallest input that shows it" in result.message) != changes

@@ -16,8 +16,9 @@ from torch import nn
 from autograder.checking.expectations.values import ROUNDED
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
+from autograder.checking.runner.checks import PUBLIC_SEED, Checks
+from autograder.checking.runner.collection import collect
 from autograder.checking.runner.marks import RULES
-from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
 from autograder.protocol.without import Without
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.taken_away import lacking
@@ -137,7 +138,7 @@ def judged(
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # small tensors: waking a pool of threads costs more than it brings
     try:
-        return with_checks(EXERCISES / notebook, body)
+        return body(collect(EXERCISES / notebook))
     finally:
         torch.set_num_threads(threads)
 

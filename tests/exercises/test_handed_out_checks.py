@@ -15,7 +15,7 @@ from textwrap import dedent
 
 import pytest
 
-from autograder.checking.runner.session import with_checks
+from autograder.checking.runner.collection import collect
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import is_grade, is_solution, tags
 from autograder.grading.course.course import Course
@@ -72,7 +72,7 @@ def hidden_when_collected() -> set[str]:
     """The same of the hidden checks, told by running the decorators."""
     found = set()
     for folder in sorted({path.parent for path in EXERCISES.glob("*/test_*.py")}):
-        for check in with_checks(folder, lambda checks: checks.all):
+        for check in collect(folder).all:
             if check.instead is not None:
                 found.add(f"{folder.name}/test_{check.task}.py::test_{check.name}")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import judge
 from autograder.grading.workers.forkserver import WarmParent
 from tests.support.helpers import SEED, make_bundle
@@ -39,12 +39,8 @@ def judged(assignment: str, head: str = "") -> tuple[float, list[str], int]:
         spawn = workers.spawn
         workers.spawn = lambda without=None: spawned.append(without) or spawn(without)  # type: ignore[method-assign]
         raw = bundle.with_answers({**bundle.solution, "copy_from_torch": source})
-        verdict = with_checks_of(
-            bundle,
-            lambda checks: (
-                judge(raw, bundle, student="ada", seed=SEED, checks=checks, workers=workers).verdict
-            ),
-        )
+        with checks_of(bundle) as checks:
+            verdict = judge(raw, bundle, student="ada", seed=SEED, checks=checks, workers=workers).verdict
     told = [check.message for task in verdict.tasks for check in task.checks if check.outcome != "passed"]
     return verdict.score, told, len(spawned)
 

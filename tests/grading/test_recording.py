@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.checking.runner.session import with_checks
+from autograder.checking.runner.collection import collect
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.records import beside as beside_module
@@ -51,10 +51,8 @@ def resubmitted(tmp_path_factory) -> Resubmitted:
     seed = assignment_seed(course, ASSIGNMENT)
 
     def judged(raw: bytes) -> Graded:
-        return with_checks(
-            folder,
-            lambda checks: judge(raw, bundle, student=student, seed=seed, checks=checks, workers=workers),
-        )
+        checks = collect(folder)
+        return judge(raw, bundle, student=student, seed=seed, checks=checks, workers=workers)
 
     first, second = notebook_path(course, student).read_bytes(), submission(WRONG)
     with WarmParent() as workers, bundle.checks_folder() as folder:

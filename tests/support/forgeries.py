@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import rebuild
 from autograder.grading.judging.attempt import Run, _task

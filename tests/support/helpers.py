@@ -22,7 +22,7 @@ import psutil
 from nbgrader import api
 
 from autograder import cli
-from autograder.checking.runner.session import with_checks
+from autograder.checking.runner.collection import collect
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import Graded, judge
@@ -132,10 +132,8 @@ def run_judge(raw: bytes | None, workers: WarmParent, bundle: Bundle | None = No
     """Judge one submission in this process; the result keeps the contract of every verdict."""
     bundle = bundle or make_bundle()
     with bundle.checks_folder() as folder:
-        graded = with_checks(
-            folder,
-            lambda checks: judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers),
-        )
+        checks = collect(folder)
+        graded = judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers)
     assert_explicit(graded.verdict.as_json())
     graded.notebook.encode()  # can be written
     nbformat.validate(nbformat.reads(graded.notebook, as_version=4))

@@ -15,7 +15,8 @@ import torch
 import autograder.exercises
 from autograder.checking.diagnosis.sealed_hints import opened
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
+from autograder.checking.runner.checks import PUBLIC_SEED, Checks
+from autograder.checking.runner.collection import collect
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.taken_away import lacking
 
@@ -54,7 +55,7 @@ def main() -> None:
         }
         return {"home": str(autograder.exercises.HOME), "answers": told, "kept_back": kept}
 
-    print(json.dumps(with_checks(folder, body)))
+    print(json.dumps(body(collect(folder))))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ import torch
 from torch import nn
 
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
+from autograder.checking.runner.checks import PUBLIC_SEED, Checks
+from autograder.checking.runner.collection import collect
 from autograder.protocol.values import map_tree
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.taken_away import lacking
@@ -163,4 +164,4 @@ def faults(notebook: str, odds: Iterable[str], whens: Iterable[str]) -> Iterator
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield from with_checks(EXERCISES / notebook, body)
+        yield from body(collect(EXERCISES / notebook))

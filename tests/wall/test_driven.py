@@ -11,7 +11,8 @@ from functools import cache
 import pytest
 
 from autograder.checking.runner.check import CheckResult
-from autograder.checking.runner.session import Checks, with_checks
+from autograder.checking.runner.checks import Checks
+from autograder.checking.runner.collection import collect
 from tests.attacks.driving import DRIVEN, FORGED
 from tests.exercises.test_exercises import EXERCISES, notebook_of
 
@@ -33,7 +34,7 @@ def judged(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
                     assert student.over.attribute() is True, "the attack came to its end"
         return results
 
-    return with_checks(EXERCISES / notebook, body)
+    return body(collect(EXERCISES / notebook))
 
 
 @pytest.mark.parametrize(

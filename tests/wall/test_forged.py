@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.checking.runner.session import Checks, with_checks
+from autograder.checking.runner.checks import Checks
+from autograder.checking.runner.collection import collect
 from autograder.grading.workers.forkserver import WarmParent
 from tests.attacks import borrowing, handed, oddities, recognising, rewriting
 from tests.attacks.forgery import Forgery
@@ -35,7 +36,7 @@ def judged(workers: WarmParent) -> dict[str, Judged]:
                     found[name] = bench.judged(forgery.task, forgery.source, SEED)
 
         with make_bundle(assignment).checks_folder() as folder:
-            with_checks(folder, body)
+            body(collect(folder))
     return found
 
 
@@ -66,7 +67,7 @@ def test_what_is_borrowed_is_right_where_nothing_lacks(assignment: str, workers:
         return {name: bench.where_nothing_lacks(f.task, f.source) for name, f in borrowed.items()}
 
     with make_bundle(assignment).checks_folder() as folder:
-        scores = with_checks(folder, body)
+        scores = body(collect(folder))
     stopped = {name: score for name, score in scores.items() if score <= borrowed[name].earns}
     assert not stopped
 

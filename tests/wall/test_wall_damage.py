@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.grading.judging.judge_pool import Setting, work_off
 from autograder.grading.workers.client import Worker
 from autograder.grading.workers.forkserver import RunLimits, WarmParent

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from autograder.checking.explain.evidence import Evidence
 from autograder.checking.runner.fault import Fault
@@ -31,8 +30,9 @@ class Check:
     """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
     teaching_only: bool = False
     without: Without | None = None
-    anywhere: bool = False
     """Parts of torch that do not work where the task is judged."""
+    anywhere: bool = False
+    """The task may be judged where parts of torch do not work that it may use."""
 
 
 @dataclass(frozen=True)
@@ -75,23 +75,48 @@ class ChecksBroken(Exception):
         self.errors = tuple(errors)
 
 
-def read_check(item: pytest.Item) -> Check:
-    assert isinstance(item, pytest.Function)
-    function: Any = item.function
-    task = item.path.stem.removeprefix("test_")
+@dataclass(frozen=True)
+class Collected:
+    """One check as it was collected, ready to run: one for each set of parameters, if it has any."""
+
+    check: Check
+    name: str
+    """Its name in the file, parameters included: what its inputs are drawn by."""
+    function: Callable[..., object]
+    asks: tuple[str, ...]
+    """The names of its arguments."""
+    parameters: Mapping[str, Any]
+
+    def raised_with(self, fixtures: Mapping[str, Any]) -> BaseException | None:
+        """Run it with its parameters and those fixtures that it asks for, and return what it ended with."""
+        given = {**fixtures, **self.parameters}
+        try:
+            self.function(**{name: given[name] for name in self.asks})
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # pytest's own `fail` and `skip` are no `Exception`
+            return error
+        return None
+
+
+def read_check(function: Any, path: Path, parameters: Iterable[str] = ()) -> Check:
+    """Return a test function of a file as the check that it is; `ChecksBroken` where it is none.
+
+    `parameters` are the names of its arguments that pytest's `parametrize` gives.
+    """
     rule = getattr(function, "autograder_rule", None)
     title = " ".join((function.__doc__ or "").split())
-    name = f"`{function.__name__}` in {item.path.name}"
+    name = f"`{function.__name__}` in {path.name}"
     if rule is None or not title:
         raise ChecksBroken(f"{name} needs a docstring (its title) and a @rule")
-    known = item._fixtureinfo.name2fixturedefs
-    unknown = [asked for asked in item._fixtureinfo.argnames if asked not in known]
+    known = {*FIXTURES, *parameters, "self"}
+    unknown = [asked for asked in inspect.signature(function).parameters if asked not in known]
     if unknown:
         raise ChecksBroken(
             f"{name} asks for `{unknown[0]}`, which there is not: a check may ask for {', '.join(FIXTURES)}"
         )
     return Check(
-        task=task,
+        task=path.stem.removeprefix("test_"),
         name=function.__name__.removeprefix("test_"),
         rule=rule,
         title=title,

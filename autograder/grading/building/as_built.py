@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import nbformat
 
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import grade_id, is_solution

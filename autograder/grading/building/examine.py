@@ -23,7 +23,7 @@ from autograder.grading.building.source import SourceCell, read_source
 from autograder.grading.course.course import Course
 
 if TYPE_CHECKING:
-    from autograder.checking.runner.session import Checks
+    from autograder.checking.runner.checks import Checks
 
 
 def examine(course: Course, assignments: Sequence[str], *, catalogue: bool = True) -> list[Problem]:
@@ -136,7 +136,7 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
 def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list[Problem]:
     """Return the problems that only show when the check files are imported, and torch with them."""
     from autograder.checking.runner.check import ChecksBroken
-    from autograder.checking.runner.session import with_checks
+    from autograder.checking.runner.collection import collect
 
     path = notebook_of(course, assignment)
     assert path is not None  # or its texts had a problem
@@ -146,17 +146,15 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
     bundle = Bundle(assignment, path.stem, "", own_checks=own)
     points = {cell.task: cell for cell in cells if cell.task}
 
-    def look(checks: Checks) -> list[Problem]:
-        rules = _rules_without_check(course, assignment, checks) if catalogue else ()
-        return [*_points_differ(points, checks), *rules]
-
     with bundle.checks_folder() as folder:
         try:
-            return with_checks(folder, look)
+            checks = collect(folder)
         except ChecksBroken as broken:
             return [_broken(error_path, error, folder, shown) for error_path, error in broken.errors] or [
                 Problem(shown, f"the checks cannot be collected: {broken}.")
             ]
+        rules = _rules_without_check(course, assignment, checks) if catalogue else ()
+        return [*_points_differ(points, checks), *rules]
 
 
 def _points_differ(points: dict[str, SourceCell], checks: Checks) -> Iterator[Problem]:

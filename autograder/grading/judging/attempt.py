@@ -16,7 +16,7 @@ from autograder.cards.card import task_outputs
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import Rebuilt, Step
 from autograder.grading.judging.carried_errors import merged

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from autograder.cards.card import unjudged_outputs
 from autograder.checking.diagnosis.match import Known
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
 from autograder.grading.assignment.rebuild import CorruptNotebook, rebuild

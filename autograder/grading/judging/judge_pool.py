@@ -19,10 +19,10 @@ import torch
 
 from autograder.checking.diagnosis.match import Known
 from autograder.checking.remote.errors import WorkerLost
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.judging.collected_checks import with_checks_of
+from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.workers.forkserver import WarmParent
 from autograder.worker.sandbox import syscalls
 
@@ -146,20 +146,22 @@ def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) ->
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch itself hears the interrupt, and ends its judges
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # which is how it does so
 
-    def serve(checks: Checks) -> None:
-        while (job := jobs.recv()) is not None:
-            try:
-                told = job.run(setting, checks)
-            except WorkerLost as lost:
-                told = Failure(str(lost))
-            except Exception as error:
-                told = Failure(f"{type(error).__name__}: {error}.")
-            jobs.send(told)
-
     try:
-        with_checks_of(setting.bundle, serve)
+        with checks_of(setting.bundle) as checks:
+            while (job := jobs.recv()) is not None:
+                jobs.send(_result_of(job, setting, checks))
     except UserError as error:  # the checks are broken, for every job alike
         while jobs.recv() is not None:
             jobs.send(Failure(str(error)))
     finally:
         setting.workers.wait_for_left()
+
+
+def _result_of(job: Job[Result], setting: Setting, checks: Checks) -> Result | Failure:
+    """Return what a job gives, or why it gives nothing."""
+    try:
+        return job.run(setting, checks)
+    except WorkerLost as lost:
+        return Failure(str(lost))
+    except Exception as error:
+        return Failure(f"{type(error).__name__}: {error}.")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograder import __version__
 from autograder.checking.diagnosis.match import Known
-from autograder.checking.runner.session import Checks
+from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.catalogue import Mistake

@@ -21,9 +21,10 @@ from autograder.checking.diagnosis.sealed_hints import FILE as HINTS
 from autograder.checking.diagnosis.sealed_hints import sealed
 from autograder.checking.inputs.references import Recorder
 from autograder.checking.runner.check import Check, ChecksBroken
+from autograder.checking.runner.checks import PUBLIC_SEED, Checks
+from autograder.checking.runner.collection import collect
 from autograder.checking.runner.handed_out_file import FILE as HANDED_OUT
 from autograder.checking.runner.handed_out_file import text_of
-from autograder.checking.runner.session import PUBLIC_SEED, Checks, with_checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle, forget_modules
 from autograder.grading.course.course import Course
@@ -122,7 +123,7 @@ def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str]) 
             if Path(name).parent == OWN:
                 (folder / Path(name).name).write_text(text, encoding="utf-8")
         try:
-            found = with_checks(folder, lambda checks: set(checks.all))
+            found = set(collect(folder).all)
         except ChecksBroken as error:
             told = str(error).strip().splitlines()[-1]
             raise UserError(

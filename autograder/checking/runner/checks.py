@@ -1,22 +1,15 @@
-"""Runs checks: pytest collects an exercise's check files once and runs them for any number of submissions.
-
-`with_checks(folder, body)` calls `body(checks)` inside one pytest session; `checks.run(…)` runs one
-task's checks against one submission. Collection costs tens of milliseconds, a run a few, so a
-batch keeps one session open.
-"""
+"""The checks of one exercise, collected once and run for any number of submissions."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import NamedTuple
 
-import pytest
 import torch
 
 from autograder.checking.diagnosis.fingerprint import fingerprint
@@ -25,15 +18,14 @@ from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.check import Check, CheckResult, ChecksBroken, read_check
+from autograder.checking.runner.check import Check, CheckResult, ChecksBroken, Collected
 from autograder.checking.runner.fault import Fault, fault_of
 from autograder.checking.runner.handed_out import handed_out
-from autograder.checking.runner.isolation import undisturbed
+from autograder.checking.runner.isolation import on_one_thread
 from autograder.checking.runner.outcome import FINDINGS, is_unwritten, read_failure, was_judged
 from autograder.checking.runner.shrink import LADDER, smallest
 from autograder.protocol.without import Without
 
-Result = TypeVar("Result")
 PUBLIC_SEED = 2013
 """The seed of the inputs that students see in their notebooks."""
 _TRIED_AGAIN = ("values", "generality")
@@ -59,13 +51,14 @@ class Checks:
     Of checks as students get them, those that are kept for grading are there by their points alone.
     """
 
-    def __init__(self, session: pytest.Session, plugin: _Plugin, folder: Path) -> None:
-        self._plugin = plugin
+    def __init__(self, collected: Sequence[Collected], folder: Path, shown_as: str = "") -> None:
+        """`shown_as` is where their author has the folder, if it is a copy: for what is told of faults."""
+        self._folder, self._shown_as = folder, shown_as
         self._handed_out = handed_out(folder)
         self._recorder: Recorder | None = None
-        self._items: dict[Check, list[pytest.Item]] = {}
-        for item in session.items:
-            self._items.setdefault(read_check(item), []).append(item)
+        self._items: dict[Check, list[Collected]] = {}
+        for item in collected:
+            self._items.setdefault(item.check, []).append(item)
         kept_back = self._handed_out.kept_back if self._handed_out else ()
         self.all: tuple[Check, ...] = (*self._items, *kept_back)
         self._draws = lru_cache(_DRAWS)(Draw)
@@ -96,6 +89,17 @@ class Checks:
             raise ChecksBroken(
                 "these checks are as students get them, without those that are kept for grading"
             )
+        with on_one_thread():
+            return self._run(task, submission, seed, include_hidden, renew)
+
+    def _run(
+        self,
+        task: str,
+        submission: Submission,
+        seed: int,
+        include_hidden: bool,
+        renew: Callable[[], None] | None,
+    ) -> list[CheckResult]:
         results: list[CheckResult] = []
         passed: set[str] = set()
         faults: dict[str, Fault] = {}
@@ -130,13 +134,14 @@ class Checks:
 
     def unfit_for_small_sizes(self, task: str, right: Submission, seed: int) -> list[str]:
         """The checks of values that fail a right answer at the sizes that `smallest` tries."""
-        return [
-            check.name
-            for check in self.of(task)
-            if check.rule == "values"
-            for item in self._items.get(check, ())
-            if any(_is_unfit(self._raised_by(item, check, right, seed, sizes)) for sizes in LADDER)
-        ]
+        with on_one_thread():
+            return [
+                check.name
+                for check in self.of(task)
+                if check.rule == "values"
+                for item in self._items.get(check, ())
+                if any(_is_unfit(self._try(item, right, seed, sizes).raised) for sizes in LADDER)
+            ]
 
     def _run_one(
         self, check: Check, submission: Submission, seed: int, shrink: Callable[[], None] | None
@@ -145,14 +150,14 @@ class Checks:
         that they change from call to call; it is called should the student's process be lost over that."""
         remarks: list[str] = []
         for item in self._items[check]:
-            raised = self._raised_by(item, check, submission, seed)
+            raised = self._try(item, submission, seed).raised
             if raised is None:
                 remarks += submission.remarks
                 continue
             if isinstance(raised, NotRecorded):
                 return CheckResult(check, "skipped", _NOT_RECORDED)
             if not isinstance(raised, FINDINGS):
-                fault = fault_of(raised, self._plugin.folder, self._plugin.shown_as)
+                fault = fault_of(raised, self._folder, self._shown_as)
                 return CheckResult(check, "fault", fault.told, fault=fault)
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.prints()  # now: below, the check is made again with other inputs
@@ -163,16 +168,13 @@ class Checks:
                 earned, evidence, accused = raised.earned, raised.evidence, raised.accused
             answers = fingerprint(submission.exchanges, check.rule, accused)
             if shrink is not None and isinstance(raised, WrongValues) and check.rule in _TRIED_AGAIN:
-                message = (
-                    f"{message} {self._by_trying(item, check, submission, seed, shrink, raised)}".rstrip()
-                )
+                message = f"{message} {self._by_trying(item, submission, seed, shrink, raised)}".rstrip()
             return CheckResult(check, outcome, message, earned, answers, evidence, prints)
         return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
 
     def _by_trying(
         self,
-        item: pytest.Item,
-        check: Check,
+        item: Collected,
         submission: Submission,
         seed: int,
         renew: Callable[[], None],
@@ -181,20 +183,20 @@ class Checks:
         """What more is found out about wrong values by running the check again, in words."""
 
         def fails(sizes: Sizes) -> bool:
-            raised = self._raised_by(item, check, submission, seed, sizes)
+            raised = self._try(item, submission, seed, sizes).raised
             if isinstance(raised, (WorkerLost, NotRecorded)):
                 raise raised
             return isinstance(raised, WrongValues)
 
         try:
-            again = self._raised_by(item, check, submission, seed, again=True)
+            again, letters = self._try(item, submission, seed, again=True)
             if isinstance(again, (WorkerLost, NotRecorded)):
                 raise again
             if not isinstance(again, (*FINDINGS, type(None))):
                 return ""  # a fault of the check's tells nothing of the answer
             if not _alike(raised, again):
                 return _CHANGING
-            return smallest(fails, self._plugin.letters) if check.rule == "values" else ""
+            return smallest(fails, letters) if item.check.rule == "values" else ""
         except NotRecorded:
             return ""
         except WorkerLost as lost:
@@ -203,36 +205,30 @@ class Checks:
             renew()
             return ""
 
-    def _raised_by(
+    def _try(
         self,
-        item: pytest.Item,
-        check: Check,
+        item: Collected,
         submission: Submission,
         seed: int,
         sizes: Sizes | None = None,
         *,
         again: bool = False,
-    ) -> BaseException | None:
-        """Run one check once, at the seed's sizes or at others, and return what it ended with.
+    ) -> _Tried:
+        """Run one check once, at the seed's sizes or at others.
 
         `again` gives the student's generators another seed, and leaves the inputs as they are.
         """
-        label = f"{check.task}/{item.name}"
-        time = 5 if check.rule in _CARRIED_ON else 2
-        sizes = sizes or _drawn_sizes(seed, label, time)
-        self._plugin.given = {
-            "submission": submission,
-            "sizes": sizes,
-            "draw": self._draws(seed, label, sizes).again(),
-        }
+        check, label = item.check, f"{item.check.task}/{item.name}"
+        sizes = sizes or _drawn_sizes(seed, label, 5 if check.rule in _CARRIED_ON else 2)
+        draw = self._draws(seed, label, sizes).again()
         submission.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         with using(self._tape(check, f"{label} {sizes}")):
-            raised = self._plugin.run(item)
+            raised = item.raised_with({"submission": submission, "sizes": sizes, "draw": draw})
         try:
             submission.finish()
         except Exception as error:  # whatever may come of a request, and of an answer that is none
-            return error  # it came before whatever the check found
-        return raised
+            raised = error  # it came before whatever the check found
+        return _Tried(raised, draw.letters)
 
     def _tape(self, check: Check, place: str) -> RecordedTape | RecordingTape | None:
         """Return the tape that looks up or notes references, if any: complete checks mostly need none."""
@@ -243,118 +239,11 @@ class Checks:
         return None
 
 
-class _Plugin:
-    """The fixtures of a check, and the exception it ended with."""
+class _Tried(NamedTuple):
+    """One run of a check: what it ended with, and the dimensions of what it drew."""
 
-    def __init__(self, folder: Path, shown_as: str) -> None:
-        self.folder, self.shown_as = folder, shown_as
-        self.given: dict[str, Any] = {}
-        """What a check may ask for, by the name of its argument."""
-        self.raised: BaseException | None = None
-        self.called = False
-        self.body: Callable[[pytest.Session], Any] | None = None
-        self.ran = False
-        self.interrupted = False
-        self.result: Any = None
-        self.broken: list[tuple[Path, BaseException]] = []
-        """The check files that could not be collected, and why."""
-
-    def run(self, item: pytest.Item) -> BaseException | None:
-        """Run a collected check with what is given, and return the exception it ended with."""
-        assert isinstance(item, pytest.Function)
-        if set(item.fixturenames) <= set(self.given) and not item.own_markers:
-            # There is nothing for pytest to set up, and its ceremony costs more than most checks.
-            try:
-                item.obj(**{name: self.given[name] for name in item.fixturenames})
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # pytest's own `fail` and `skip` are no `Exception`
-                return error
-            return None
-        self.raised, self.called = None, False
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-        if self.raised is None and not self.called:
-            raise ChecksBroken(f"{item.nodeid} was not run")  # and so must not count as passed
-        return self.raised
-
-    @property
-    def letters(self) -> set[str]:
-        """The dimensions of what the last check drew."""
-        draw: Draw = self.given["draw"]
-        return draw.letters
-
-    @pytest.fixture
-    def submission(self) -> Submission:
-        return self.given["submission"]
-
-    @pytest.fixture
-    def sizes(self) -> Sizes:
-        return self.given["sizes"]
-
-    @pytest.fixture
-    def draw(self) -> Draw:
-        return self.given["draw"]
-
-    def pytest_keyboard_interrupt(self) -> None:
-        self.interrupted = True
-
-    def pytest_exception_interact(
-        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]
-    ) -> None:
-        if call.when == "collect" and call.excinfo is not None:
-            raised = call.excinfo.value
-            # Pytest wraps some errors in a text of its own.
-            cause = raised.__cause__ if isinstance(raised, pytest.Collector.CollectError) else None
-            self.broken.append((node.path, cause or raised))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        if not self.broken and self.body is not None:
-            self.ran = True
-            self.result = self.body(session)
-        return True
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-        self.called = self.called or call.when == "call"
-        if call.excinfo is not None and self.raised is None:
-            self.raised = call.excinfo.value
-        return (yield)
-
-
-def with_checks(folder: Path, body: Callable[[Checks], Result], *, shown_as: str = "") -> Result:
-    """Collect the check files `test_<task>.py` of a folder and call `body` with them.
-
-    `shown_as` is where their author has them, if the folder is a copy: for what is told of their faults.
-    Raises `ChecksBroken` when they cannot be collected; what `body` raises passes through.
-    """
-    plugin = _Plugin(folder, shown_as)
-    raised: list[BaseException] = []
-
-    def guarded(session: pytest.Session) -> Result | None:
-        try:
-            return body(Checks(session, plugin, folder))
-        except BaseException as error:
-            raised.append(error)
-            return None
-
-    plugin.body = guarded
-    options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:logging"]
-    options += ["-p", "no:warnings", "-p", "no:unraisableexception", "-p", "no:threadexception", "-s"]
-    # The root is above the folder, so that two folders' files of one name are two modules.
-    options += ["--noconftest", "--import-mode=importlib", "-c", os.devnull, f"--rootdir={folder.parent}"]
-    with undisturbed():
-        pytest.main([*options, str(folder)], plugins=[plugin])
-    if plugin.broken:
-        path, error = plugin.broken[0]
-        raise ChecksBroken(f"{path.name} stops with {type(error).__name__}: {error}", plugin.broken)
-    if raised:
-        raise raised[0]
-    if plugin.interrupted:
-        raise KeyboardInterrupt
-    if not plugin.ran:
-        raise ChecksBroken(f"no checks could be collected in {shown_as or folder}")
-    return plugin.result
+    raised: BaseException | None
+    letters: set[str]
 
 
 @lru_cache(_DRAWS)

@@ -1,0 +1,81 @@
+"""Collects check files: pytest imports them and finds their checks, and is done before any is run."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.checking.runner.check import ChecksBroken, Collected, read_check
+from autograder.checking.runner.checks import Checks
+from autograder.checking.runner.isolation import apart_from_other_sessions
+
+_OPTIONS = [
+    *("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:logging"),
+    *("-p", "no:warnings", "-p", "no:unraisableexception", "-p", "no:threadexception", "-s"),
+    *("--noconftest", "--import-mode=importlib", "-c", os.devnull),
+]
+
+
+def collect(folder: Path, *, shown_as: str = "") -> Checks:
+    """Collect the check files `test_<task>.py` of a folder. It costs tens of milliseconds, a run a few.
+
+    `shown_as` is where their author has them, if the folder is a copy: for what is told of their faults.
+    Raises `ChecksBroken` when they cannot be collected.
+    """
+    plugin = _Collector()
+    # The root is above the folder, so that two folders' files of one name are two modules.
+    with apart_from_other_sessions():
+        pytest.main([*_OPTIONS, f"--rootdir={folder.parent}", str(folder)], plugins=[plugin])
+    if plugin.broken:
+        path, error = plugin.broken[0]
+        raise ChecksBroken(f"{path.name} stops with {type(error).__name__}: {error}", plugin.broken)
+    if plugin.interrupted:
+        raise KeyboardInterrupt
+    if plugin.items is None:
+        raise ChecksBroken(f"no checks could be collected in {shown_as or folder}")
+    return Checks(list(map(_read, plugin.items)), folder, shown_as)
+
+
+def _read(item: pytest.Item) -> Collected:
+    """Return a collected test as a check; `ChecksBroken` where it is none."""
+    assert isinstance(item, pytest.Function)
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    check = read_check(item.function, item.path, parameters)
+    marks = [mark.name for mark in item.iter_markers() if mark.name != "parametrize"]
+    if marks:
+        raise ChecksBroken(
+            f"`{item.name}` in {item.path.name} has pytest's mark `{marks[0]}`, which means nothing here"
+        )
+    asks = tuple(inspect.signature(item.obj).parameters)
+    return Collected(check, item.name, item.obj, asks, dict(parameters))
+
+
+class _Collector:
+    """A plugin that keeps what pytest collects, and has none of it run."""
+
+    def __init__(self) -> None:
+        self.items: list[pytest.Item] | None = None
+        self.interrupted = False
+        self.broken: list[tuple[Path, BaseException]] = []
+        """The check files that could not be collected, and why."""
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self.interrupted = True
+
+    def pytest_exception_interact(
+        self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]
+    ) -> None:
+        if call.when == "collect" and call.excinfo is not None:
+            raised = call.excinfo.value
+            # Pytest wraps some errors in a text of its own.
+            cause = raised.__cause__ if isinstance(raised, pytest.Collector.CollectError) else None
+            self.broken.append((node.path, cause or raised))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.items = list(session.items)
+        return True
