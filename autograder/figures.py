@@ -1,8 +1,8 @@
 """The visual voice of the course: tensors as boxes, networks as diagrams, heat maps and curves.
 
-A dimension has one colour in every notebook. The colours are Okabe and Ito's, which colour-blind readers
-can tell apart, and a name always stands beside them. A function draws and returns nothing, so a cell shows
-only its picture; to put several drawings into one figure, hand each an `ax` from `panels`.
+A dimension has one colour in every notebook, and the same one on the cards (see `palette`). A function draws
+and returns nothing, so a cell shows only its picture; to put several drawings into one figure, hand each an
+`ax` from `panels`.
 Importing this module is cheap: the first drawing imports matplotlib.
 """
 
@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
+from autograder.palette import DIMENSIONS, GATE
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = {
-    "batch": "#0072B2", "time": "#E69F00", "features": "#009E73",
-    "hidden": "#D55E00", "layers": "#CC79A7", "gate": "#56B4E9",
-}  # fmt: skip
+COLOURS = {**DIMENSIONS, "gate": GATE}
 INK, PAPER, FAINT = "#222222", "#FFFFFF", "#999999"
 STYLES = ("-", "--", "-.", ":")
 Pairs = Sequence[tuple[str, int]]

@@ -1,8 +1,8 @@
-"""The colours of cards, one for each name of a dimension, and the chips that carry them.
+"""The colours of cards, and the chips that carry them; those of dimensions are in `autograder.palette`.
 
 A card does not know its page: it may be white, black, or a sanitizer may have taken its styles away.
 So colour never says anything alone, text stands on a ground of its own or in the page's colour, and
-every ground here has the one lightness that white text and both kinds of pages stand out from
+every ground has the one lightness that white text and both kinds of pages stand out from
 (WCAG AA: 4.5 for the text on it, 3 for its edge on the page). Styles are in line, the only ones that
 JupyterLab keeps in a notebook it does not trust.
 """
@@ -12,17 +12,10 @@ from __future__ import annotations
 import html
 import re
 
+from autograder.palette import DIMENSIONS
+
 INK = "#ffffff"
 """The text on every ground."""
-DIMENSIONS = {
-    "batch": "#116dd5",
-    "time": "#b6510a",
-    "features": "#207e47",
-    "hidden": "#964bcb",
-    "layers": "#ce2479",
-    "vocabulary": "#0f7a84",
-}
-"""The ground of each name that dimensions have in messages."""
 PASSED, WRONG, TO_DO, WAITING = "#207f30", "#d42831", "#2667e7", "#697076"
 LEVELS = ("", "#b6510a", "#c3402d", "#d42831")
 """The ground of a part of a picture by how far it is off; a right one has none."""

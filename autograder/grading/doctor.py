@@ -28,7 +28,8 @@ PACKAGES = (
 )
 GPU_USE = (
     "Checks of devices use a pretend GPU. `autograder grade ASSIGNMENT --gpu-memory GIB` makes them on the "
-    "last of the GPUs, too, with so much of its memory for each submission; that has not run on a GPU yet."
+    "last of the GPUs, too, with so much of its memory for each submission "
+    "(experimental: it has never run on a GPU)."
 )
 PINNED = {"torch": "2.13.0", "nbgrader": "0.9.6"}
 SETTINGS = {
@@ -54,9 +55,7 @@ def examine(course: Path) -> dict[str, Any]:
     level = best_level(layers)
     versions = {name: _version(name) for name in PACKAGES}
     problems = [
-        f"{layer.name} does not hold ({layer.detail}): {layer.remedy}"
-        for layer in layers
-        if not layer.holds and layer.remedy
+        f"{layer.name} does not hold ({layer.detail}): {layer.remedy}" for layer in layers if not layer.holds
     ]
     here = Course.at(course) if (course / CONFIG_FILE).is_file() else None
     for name, wanted in PINNED.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from textwrap import dedent
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 import autograder
 from autograder.grading.course import template as module
@@ -148,6 +150,24 @@ def test_students_need_no_grading_package(student_wheel):
     metadata = student_wheel[f"lstm_autograder-{autograder.__version__}.dist-info/METADATA"].decode()
     required = re.findall(r"(?m)^Requires-Dist: ([\w.-]+)(?!.*extra ==)", metadata)
     assert sorted(required) == ["ipython", "matplotlib", "numpy", "pytest", "torch"]
+
+
+def test_grading_installs_only_what_it_imports():
+    """What the tests alone import is in the extra `dev`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    imported = {
+        name.split(".")[0]
+        for path in (ROOT / "autograder").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
+        )
+    }
+    modules = metadata.packages_distributions()
+    used = {canonicalize_name(distribution) for name in imported for distribution in modules.get(name, ())}
+    asked = [Requirement(each).name for each in project["optional-dependencies"]["grading-tools"]]
+    assert [name for name in asked if canonicalize_name(name) not in used] == []
 
 
 def test_a_notebook_needs_neither_grading_packages_nor_linux():

@@ -72,4 +72,4 @@ class Layer:
     detail: str
     """What was tried and seen."""
     remedy: str
-    """The remedy that a TA has if the layer does not hold; empty if it does, or if nothing needs doing."""
+    """The remedy that a TA has if the layer does not hold; empty if it does."""

@@ -54,7 +54,7 @@ def best_level(layers: Sequence[Layer]) -> Level:
 
 def probe() -> tuple[Layer, ...]:
     """Try each layer for real in a throwaway child of this process, which must have one thread."""
-    return tuple(_try(name, attempt, remedy) for name, attempt, remedy in _PROBES)
+    return tuple(_try(name, attempt, remedy) for name, attempt, remedy in PROBES)
 
 
 def _try(name: str, attempt: Callable[[], str], remedy: str) -> Layer:
@@ -201,15 +201,11 @@ def _probe_no_new_privileges() -> str:
     return "set-uid programs give nothing"
 
 
-def _probe_cgroup() -> str:
-    raise Refused("not used: the supervisor adds up the memory of the tree")
-
-
 _NAMESPACES_REMEDY = (
     "Allow unprivileged user namespaces (Ubuntu 24.04: sysctl kernel.apparmor_restrict_unprivileged_userns=0;"
     " Docker: --security-opt seccomp=unconfined), or run as root; else grading falls back to Landlock."
 )
-_PROBES: tuple[tuple[str, Callable[[], str], str], ...] = (
+PROBES: tuple[tuple[str, Callable[[], str], str], ...] = (
     ("user-namespace", _probe_user, _NAMESPACES_REMEDY),
     ("pid-namespace", _probe_pid, _NAMESPACES_REMEDY),
     ("mount-namespace", _probe_mount, _NAMESPACES_REMEDY + " Linux 5.12 is needed."),
@@ -224,5 +220,4 @@ _PROBES: tuple[tuple[str, Callable[[], str], str], ...] = (
     ("seccomp", _probe_seccomp, "Install pyseccomp and the system's libseccomp (apt install libseccomp2)."),
     ("rlimits", _probe_limits, "Raise the hard limits that ulimit -H -a shows."),
     ("no-new-privileges", _probe_no_new_privileges, "Use Linux 4.10 or later."),
-    ("memory-cgroup", _probe_cgroup, ""),
 )
