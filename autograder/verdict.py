@@ -5,17 +5,14 @@ The JSON is a contract with other people's tools; docs/verdict.md describes it. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder.checking.diagnosis.match import Answered, Known, explain
-from autograder.checking.explain.evidence import Evidence
+from autograder.checking.explain.evidence import Difference, Evidence, Prints, Shape
 from autograder.checking.runner.check import CheckResult
 from autograder.checking.runner.fault import Fault
-
-if TYPE_CHECKING:  # it imports torch
-    from autograder.checking.remote.prints import Prints
 
 STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
 UNREAD = ("missing", "corrupt")
@@ -99,8 +96,40 @@ class CheckVerdict:
             "answers": self.answers,
             "fault": self.fault.as_json() if self.fault else None,
             "unwritten": self.unwritten,
-            "hidden": self.instead is not None,
+            "hidden": self.hidden,
         }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> CheckVerdict:
+        """Read what `as_json` gives, now or in an earlier version; what stands for a hidden check is lost."""
+        seen, expected, difference = (told.get(name) for name in ("seen", "expected", "difference"))
+        evidence = Evidence(
+            Shape.from_json(seen) if seen else None,
+            Shape.from_json(expected) if expected else None,
+            Difference.from_json(difference) if difference else None,
+        )
+        printed, fault = told.get("printed"), told.get("fault")
+        return cls(
+            check=told["check"],
+            rule=told["rule"],
+            title=told["title"],
+            outcome=told["outcome"],
+            points=told["points"],
+            max_points=told["max_points"],
+            message=told["message"],
+            instead="" if told.get("hidden") else None,
+            diagnosis=told.get("diagnosis"),
+            answers=told.get("answers"),
+            evidence=evidence if evidence != Evidence() else None,
+            prints=Prints(**printed) if printed else None,
+            fault=Fault(**fault) if fault else None,
+            unwritten=told.get("unwritten", False),
+        )
+
+    @property
+    def hidden(self) -> bool:
+        """Return whether students see neither its title nor its message."""
+        return self.instead is not None
 
 
 @dataclass(frozen=True)
@@ -136,6 +165,16 @@ class TaskVerdict:
             "note": self.note,
             "checks": checks,
         }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> TaskVerdict:
+        checks = tuple(map(CheckVerdict.from_json, told["checks"]))
+        return cls(told["task"], told["max_score"], checks, told.get("note", ""))
+
+    @property
+    def unwritten(self) -> bool:
+        """Return whether the student has left it as it was released."""
+        return any(check.unwritten for check in self.checks)
 
     def diagnosed(self, known: Sequence[Known]) -> TaskVerdict:
         """The same with a diagnosis for each failed check that one of the known mistakes explains."""
@@ -198,6 +237,21 @@ class Verdict:
             "tasks": [task.as_json() for task in self.tasks],
             "by_hand": [{"task": each.task, "max_score": each.max_score} for each in self.by_hand],
         }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Verdict:
+        """Read what `as_json` gives, now or in an earlier version. Scores follow from the checks again."""
+        return cls(
+            student=told["student"],
+            assignment=told["assignment"],
+            notebook=told["notebook"],
+            status=told["status"],
+            seconds=told["seconds"],
+            seed=told["seed"],
+            findings=tuple(Finding(each["kind"], each["message"]) for each in told["findings"]),
+            tasks=tuple(map(TaskVerdict.from_json, told["tasks"])),
+            by_hand=tuple(ByHand(each["task"], each["max_score"]) for each in told.get("by_hand", ())),
+        )
 
 
 def _told(known: Known) -> dict[str, str]:

@@ -129,7 +129,7 @@ def _build(course: Course, assignments: list[str], force: bool = False, one_file
         with steps(lambda line: out.print(line, markup=False)) as way:
             build_course(course, assignments, way.say, force=force, advance=way.advance, done=built.append)
     except SolutionFails as failed:
-        print_verdict(err, failed.verdict.as_json())
+        print_verdict(err, failed.verdict)
         raise
     finally:
         for one in built:

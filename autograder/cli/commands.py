@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,10 @@ from autograder.cli.console import (
     tell,
     told,
 )
+
+if TYPE_CHECKING:
+    from autograder.grading.records.results import Result
+    from autograder.verdict import Verdict
 
 STOPPED = "Stopped. What was graded is on record; the same command goes on from there."
 STOPPED_FORCED = (
@@ -49,8 +53,7 @@ def demo(
         for line in make_demo(directory, course):
             tell(line)
         assignment = demo_assignment(course)
-        verdicts = _grade_with_progress(directory, assignment, None, None, False, False)
-        out.print(results_table(verdicts))
+        out.print(results_table(_grade_with_progress(directory, assignment, None, None, False, False)))
         tell(f"What each student reads: {directory}/autograded/STUDENT/{assignment}/")
         tell(f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}")
         tell(f"The gradebook:           {directory}/gradebook.db; in formgrader: run `jupyter lab` in")
@@ -91,7 +94,7 @@ def check(
         if as_json:
             print_json(verdict.as_json())
         else:
-            print_verdict(out, verdict.as_json())
+            print_verdict(out, verdict)
         if verdict.status == "corrupt":
             raise UserError(f"{notebook} was not graded. {verdict.findings[0].message}")
         if verdict.status == "infra_error":
@@ -115,20 +118,21 @@ def grade(
             "--gpu-memory",
             min=0,
             metavar="GIB",
-            help="Check devices on the GPUs, too: GiB of each that one submission may use.",
+            help="Check devices on the GPUs, too: GiB of each that one submission may use "
+            "(experimental: it has never run on a GPU).",
         ),
     ] = 0.0,
 ) -> None:
     """Grade all submissions of an assignment. Exit status 3 if some could not be graded by our fault."""
     with told(STOPPED_FORCED if force else STOPPED):
-        verdicts = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory)
+        found = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory)
         from autograder.cli.tables import legend, results_table, summary  # it imports torch, too
 
-        out.print(results_table(verdicts))
-        if signs := legend(verdicts):
+        out.print(results_table(found))
+        if signs := legend(found):
             tell(signs)
-        tell(summary(verdicts))
-        if any(verdict["status"] == "infra_error" for verdict in verdicts):
+        tell(summary(found))
+        if any(result.verdict.status == "infra_error" for result in found):
             raise typer.Exit(3)
 
 
@@ -156,7 +160,7 @@ def _grade_with_progress(
     force: bool,
     unsafe: bool,
     gpu_memory: float = 0.0,
-) -> list[dict[str, Any]]:
+) -> list[Result]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -181,7 +185,7 @@ def _grade_with_progress(
     )
     # No refreshing thread: judges are forked from here.
     progress = Progress(*columns, console=err, auto_refresh=False)
-    verdicts: list[dict[str, Any]] = []
+    verdicts: list[Verdict] = []
 
     def started(count: int) -> None:
         progress.start()  # only now, so that a refusal is one sentence and no dead bar
@@ -214,4 +218,4 @@ def _grade_with_progress(
         if progress.live.is_started:
             progress.stop()
         workers.close()
-    return with_marks(at, assignment, sorted(verdicts, key=lambda verdict: str(verdict["student"])))
+    return with_marks(at, assignment, sorted(verdicts, key=lambda verdict: verdict.student))

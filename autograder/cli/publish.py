@@ -61,14 +61,14 @@ def results(
             found = find_clusters(Course.at(course), assignment)
             print_json(found) if as_json else print_clusters(out, found)
             return
-        verdicts = read_results(Course.at(course), assignment)
+        graded = read_results(Course.at(course), assignment)
         if as_json:
-            print_json(verdicts)
+            print_json([result.as_json() for result in graded])
         else:
-            out.print(results_table(verdicts))
-            if signs := legend(verdicts):
+            out.print(results_table(graded))
+            if signs := legend(graded):
                 tell(signs)
-            tell(summary(verdicts))
+            tell(summary(graded))
 
 
 @app.command()

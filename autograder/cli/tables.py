@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -14,120 +14,117 @@ from rich.text import Text
 from autograder.cards.card import points
 from autograder.reporting.common_mistakes import first_failure
 
+if TYPE_CHECKING:
+    from autograder.grading.records.results import Result
+    from autograder.grading.records.scores import TaskPoints
+    from autograder.verdict import Verdict
+
 _SIGNS = {"passed": "✓", "skipped": "–", "fault": "!"}
 _GIVEN, _WAITING = "*", "?"
 _STYLES = {"graded": "", "infra_error": "bold red"}
 
 
-def results_table(verdicts: list[dict[str, Any]]) -> Table:
-    """A line for each student: status, score, the tasks' points in order, and what to look at first.
+def results_table(results: list[Result]) -> Table:
+    """Return a line for each student: status, score, the tasks' points in order, and what to look at first.
 
     Points are those that count, as `legend` says; of a verdict without a mark, those of its checks.
     """
-    tasks = list(dict.fromkeys(task for verdict in verdicts for task in _points_by_task(verdict)))
+    tasks = list(dict.fromkeys(task for result in results for task in _points_by_task(result)))
     table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
     for title in ("student", "status", "score", "tasks", "seconds"):
         table.add_column(title, justify="right" if title in ("score", "seconds") else "left", no_wrap=True)
     table.add_column("first thing to see", overflow="ellipsis", no_wrap=True, ratio=1)
-    for verdict in verdicts:
-        shown = _points_by_task(verdict)
+    for result in results:
+        shown = _points_by_task(result)
         table.add_row(
-            Text(verdict["student"]),
-            Text(status(verdict), style=_STYLES.get(status(verdict), "yellow")),
-            _score(verdict),
+            Text(result.verdict.student),
+            Text(status(result), style=_STYLES.get(status(result), "yellow")),
+            _score(result),
             " ".join(shown.get(task, "–").ljust(4) for task in tasks),
-            f"{verdict['seconds']:.1f}",
-            Text(_first_thing(verdict)),
+            f"{result.verdict.seconds:.1f}",
+            Text(_first_thing(result.verdict)),
         )
     return table
 
 
-def legend(verdicts: list[dict[str, Any]]) -> str:
+def legend(results: list[Result]) -> str:
     """Return the meaning of the signs beside points, if there are any."""
-    marks = [verdict["mark"] for verdict in verdicts if verdict.get("mark") and not _unread(verdict)]
-    tasks = [task for mark in marks for task in mark["tasks"]]
-    given = any(task["by_hand"] and task["points"] is not None for task in tasks)
-    waiting = any(task["points"] is None for task in tasks)
+    tasks = [task for result in results if result.mark and not _unread(result) for task in result.mark.tasks]
+    given = any(task.by_hand and task.points is not None for task in tasks)
+    waiting = any(task.points is None for task in tasks)
     signs = [f"{_GIVEN} points that a person gave"] if given else []
     return "   ".join([*signs, f"{_WAITING} waits for a person's points"] if waiting else signs)
 
 
-def status(verdict: dict[str, Any]) -> str:
-    """The verdict's status, or that a graded submission has no score before a person gives points."""
-    mark = verdict.get("mark")
-    waits = mark is not None and mark["state"] == "needs_manual_grade" and verdict["status"] == "graded"
-    return "waits for points" if waits else str(verdict["status"])
+def status(result: Result) -> str:
+    """Return the verdict's status, or that a graded submission has no score before a person gives points."""
+    waits = result.mark is not None and result.mark.state == "needs_manual_grade"
+    return "waits for points" if waits and result.verdict.status == "graded" else result.verdict.status
 
 
-def summary(verdicts: list[dict[str, Any]]) -> str:
+def summary(results: list[Result]) -> str:
     """Return the number of submissions of each status, and the mean of the scores that there are."""
-    counts = Counter(status(verdict) for verdict in verdicts)
+    counts = Counter(status(result) for result in results)
     said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-    scored = [mark["score"] for verdict in verdicts if (mark := verdict.get("mark"))]
-    scored = [score for score in scored if score is not None]
+    scored = [result.mark.score for result in results if result.mark and result.mark.score is not None]
     mean = f"; mean of {len(scored)} scores {sum(scored) / len(scored):.2f}" if scored else ""
-    return f"{len(verdicts)} submissions: {said}{mean}"
+    return f"{len(results)} submissions: {said}{mean}"
 
 
-def _score(verdict: dict[str, Any]) -> str:
-    """The score that counts of what there is to earn; the points so far where some are missing."""
-    mark = verdict.get("mark")
-    if verdict["status"] == "infra_error" and (mark is None or mark["score"] is None):
+def _score(result: Result) -> str:
+    """Return the score that counts of what there is to earn; the points so far where some are missing."""
+    verdict, mark = result.verdict, result.mark
+    if verdict.status == "infra_error" and (mark is None or mark.score is None):
         return "–"
     if mark is None:
-        return f"{points(verdict['score'])}/{points(verdict['max_score'])}"
-    given = [task["points"] for task in mark["tasks"] if task["points"] is not None]
-    so_far = max(0.0, sum(given) - mark["penalty"]) if given else None
-    score = mark["score"] if mark["score"] is not None else so_far
-    return f"{'–' if score is None else points(score)}/{points(mark['max_score'])}"
+        return f"{points(verdict.score)}/{points(verdict.max_score)}"
+    given = [task.points for task in mark.tasks if task.points is not None]
+    so_far = max(0.0, sum(given) - mark.penalty) if given else None
+    score = mark.score if mark.score is not None else so_far
+    return f"{'–' if score is None else points(score)}/{points(mark.max_score)}"
 
 
-def _points_by_task(verdict: dict[str, Any]) -> dict[str, str]:
-    mark = verdict.get("mark")
-    if mark is None:
-        return {task["task"]: points(task["score"]) for task in verdict["tasks"]}
-    return {task["task"]: "–" if _unread(verdict) else _task_points(task) for task in mark["tasks"]}
+def _points_by_task(result: Result) -> dict[str, str]:
+    if result.mark is None:
+        return {task.task: points(task.score) for task in result.verdict.tasks}
+    return {task.task: "–" if _unread(result) else _task_points(task) for task in result.mark.tasks}
 
 
-def _unread(verdict: dict[str, Any]) -> bool:
+def _unread(result: Result) -> bool:
     """Return whether the status says already that nobody has given any points."""
-    return verdict["status"] != "graded" and all(task["points"] is None for task in verdict["mark"]["tasks"])
+    given = result.mark is not None and any(task.points is not None for task in result.mark.tasks)
+    return result.verdict.status != "graded" and not given
 
 
-def _task_points(task: dict[str, Any]) -> str:
-    if task["points"] is None:
+def _task_points(task: TaskPoints) -> str:
+    if task.points is None:
         return _WAITING
-    return points(task["points"]) + (_GIVEN if task["by_hand"] else "")
+    return points(task.points) + (_GIVEN if task.by_hand else "")
 
 
-def print_verdict(console: Console, verdict: dict[str, Any]) -> None:
-    """One verdict for a person: findings first, then task by task, the failing checks with their messages."""
+def print_verdict(console: Console, verdict: Verdict) -> None:
+    """Print one verdict: findings first, then task by task, the failing checks with their messages."""
     say = console.print
-    earned = f"{points(verdict['score'])} of {points(verdict['max_score'])} points"
-    by_hand = sum(each["max_score"] for each in verdict.get("by_hand", ()))
+    earned = f"{points(verdict.score)} of {points(verdict.max_score)} points"
+    by_hand = sum(each.max_score for each in verdict.by_hand)
     earned += f", and {points(by_hand)} that a person gives" if by_hand else ""
-    said = f"{verdict['assignment']}: {verdict['status']}, {earned}"
-    say(said, style="bold", markup=False)
-    for finding in verdict["findings"]:
-        say(f"  ! {finding['message']}", markup=False)
-    for each in verdict.get("by_hand", ()):
-        say(f"{each['task']}  {points(each['max_score'])} by hand", style="bold", markup=False)
-    for task in verdict["tasks"]:
-        say(
-            f"{task['task']}  {points(task['score'])} of {points(task['max_score'])}",
-            style="bold",
-            markup=False,
-        )
-        for check in task["checks"]:
-            sign = _SIGNS.get(check["outcome"], "✗")
-            say(f"  {sign} {check['title']}", markup=False)
-            if check["outcome"] == "fault":
-                for line in check["fault"]["traceback"].splitlines():
+    say(f"{verdict.assignment}: {verdict.status}, {earned}", style="bold", markup=False)
+    for finding in verdict.findings:
+        say(f"  ! {finding.message}", markup=False)
+    for each in verdict.by_hand:
+        say(f"{each.task}  {points(each.max_score)} by hand", style="bold", markup=False)
+    for task in verdict.tasks:
+        said = f"{task.task}  {points(task.score)} of {points(task.max_score)}"
+        say(said, style="bold", markup=False)
+        for check in task.checks:
+            say(f"  {_SIGNS.get(check.outcome, '✗')} {check.title}", markup=False)
+            if check.outcome == "fault" and check.fault is not None:
+                for line in check.fault.traceback.splitlines():
                     say(f"      {line}", markup=False, soft_wrap=True)
-            elif check["outcome"] not in ("passed", "skipped"):
-                say(f"      {check['message']}", markup=False)
-                if check["diagnosis"]:
-                    mistake, hint = check["diagnosis"]["mistake"], check["diagnosis"]["hint"]
+            elif check.outcome not in ("passed", "skipped"):
+                say(f"      {check.message}", markup=False)
+                if check.diagnosis:
+                    mistake, hint = check.diagnosis["mistake"], check.diagnosis["hint"]
                     say(f"      Known mistake {mistake}: {hint}", markup=False)
 
 
@@ -169,7 +166,7 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
         say(found["gpu_use"], markup=False)
     say(f"Confinement: {found['level']}", style="bold", markup=False)
     for layer in found["layers"]:
-        sign = "✓" if layer["holds"] else "✗" if layer["remedy"] else "–"
+        sign = "✓" if layer["holds"] else "✗"
         say(f"  {sign} {layer['name']}: {layer['detail']}", markup=False)
     for problem in found["problems"]:
         say(f"! {problem}", markup=False)
@@ -184,5 +181,5 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
     )
 
 
-def _first_thing(verdict: dict[str, Any]) -> str:
-    return str(verdict["findings"][0]["message"]) if verdict["findings"] else first_failure(verdict)
+def _first_thing(verdict: Verdict) -> str:
+    return verdict.findings[0].message if verdict.findings else first_failure(verdict)

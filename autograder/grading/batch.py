@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
-from autograder.checking.diagnosis.match import Answered, explain
 from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
@@ -41,9 +39,9 @@ from autograder.verdict import UNREAD, Finding, Verdict
 
 @dataclass(frozen=True)
 class Done:
-    """One submission of a batch: its verdict as JSON, and whether it was judged now or earlier."""
+    """One submission of a batch: its verdict, and whether it was judged now or earlier."""
 
-    verdict: dict[str, Any]
+    verdict: Verdict
     fresh: bool
 
 
@@ -129,7 +127,7 @@ def grade(
                 or force
                 or student not in recorded
                 or kept.key.conditions != key.conditions
-                or kept.verdict["status"] == "infra_error"
+                or kept.verdict.status == "infra_error"
                 or _diagnosis_changed(kept.verdict, mistakes)
             ):
                 todo.append(Submitted(student, files))
@@ -138,7 +136,7 @@ def grade(
                 todo.append(Submitted(student, files, kept.content))
             else:
                 timely = recorded[student] == course.submitted_at(student, assignment)
-                silent = kept.verdict["status"] in UNREAD and student in zeros
+                silent = kept.verdict.status in UNREAD and student in zeros
                 if silent or not timely or not is_beside(course, student, assignment):
                     refile(course, bundle, kept, key)
                 known.append(Done(kept.verdict, fresh=False))
@@ -161,21 +159,12 @@ def grade(
             )
             if verdict.status == "infra_error":
                 record_failure(course, bundle, verdict, keys[job.student])
-            yield Done(verdict.as_json(), fresh=True)
+            yield Done(verdict, fresh=True)
 
 
-def _diagnosis_changed(verdict: dict[str, Any], mistakes: KnownMistakes) -> bool:
-    """Whether the known mistakes explain anything in a kept verdict otherwise than it says."""
-    for task in verdict["tasks"]:
-        checks = task["checks"]
-        answered = [Answered(check["check"], check["outcome"], check.get("answers")) for check in checks]
-        found = explain(answered, mistakes.get(task["task"], ()))
-        for check in checks:
-            now = found.get(check["check"])
-            said = check["diagnosis"] or {"mistake": None, "hint": None}
-            if (said["mistake"], said["hint"]) != ((now.mistake, now.hint) if now else (None, None)):
-                return True
-    return False
+def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:
+    """Return whether the known mistakes explain anything in a kept verdict otherwise than it says."""
+    return any(task.diagnosed(mistakes.get(task.task, ())) != task for task in verdict.tasks)
 
 
 def _recorded(course: Course, bundle: Bundle, graded: Graded, key: Key) -> Graded | Failure:

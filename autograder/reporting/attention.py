@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from autograder.grading.records.scores import Mark
+from autograder.verdict import Verdict
 
 REASONS = {
     "check_fault": "not graded: a check has a fault",
@@ -53,7 +53,7 @@ class Attention:
 
 
 def attention(
-    verdicts: Iterable[Mapping[str, Any]], marks: Mapping[str, Mark], submitted: Iterable[str]
+    verdicts: Iterable[Verdict], marks: Mapping[str, Mark], submitted: Iterable[str]
 ) -> list[Attention]:
     """The reasons, the most urgent first; none for who handed in nothing at all."""
     handed_in = set(submitted)
@@ -64,27 +64,27 @@ def attention(
         if mark.state in _MARKED and (mark.state != "look_again" or mark.by_hand)
     ]
     for verdict in verdicts:
-        student = verdict["student"]
-        if student in handed_in or verdict["status"] != "missing":
+        student = verdict.student
+        if student in handed_in or verdict.status != "missing":
             found += [Attention(student, kind, _said(told)) for kind, told in _reasons(verdict).items()]
     order = list(REASONS)
     return sorted(found, key=lambda each: (order.index(each.kind), each.student))
 
 
-def _reasons(verdict: Mapping[str, Any]) -> dict[str, list[str]]:
+def _reasons(verdict: Verdict) -> dict[str, list[str]]:
     """The messages of each kind of reason."""
     told: dict[str, list[str]] = {}
-    for each in verdict["findings"]:
-        if each["kind"] in REASONS:
-            told.setdefault(each["kind"], []).append(each["message"])
-    if verdict["status"] in REASONS and not told.keys() & {"check_fault", "other_notebook"}:
-        told.setdefault(verdict["status"], [f"The notebook as a whole: {REASONS[verdict['status']]}."])
-    for task in verdict["tasks"]:
-        for check in task["checks"]:
+    for each in verdict.findings:
+        if each.kind in REASONS:
+            told.setdefault(each.kind, []).append(each.message)
+    if verdict.status in REASONS and not told.keys() & {"check_fault", "other_notebook"}:
+        told.setdefault(verdict.status, [f"The notebook as a whole: {REASONS[verdict.status]}."])
+    for task in verdict.tasks:
+        for check in task.checks:
             # A blank answer fails that check, too: it is the first of its task.
-            borrowed = check["rule"] == "from-scratch" and check["outcome"] == "failed"
-            if borrowed and not check.get("unwritten", False):
-                told.setdefault("from_scratch", []).append(f"`{task['task']}`: {check['message']}")
+            borrowed = check.rule == "from-scratch" and check.outcome == "failed"
+            if borrowed and not check.unwritten:
+                told.setdefault("from_scratch", []).append(f"`{task.task}`: {check.message}")
     return told
 
 

@@ -6,7 +6,8 @@ import ast
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from autograder.verdict import Verdict
 
 EXCERPT_LINES, EXCERPT_WIDTH = 40, 160
 """What is shown of a cell; students may write as much as they like."""
@@ -37,19 +38,19 @@ class CommonMistake:
     example: Example
 
 
-def common_mistakes(verdicts: Iterable[Mapping[str, Any]], answers: Answers) -> list[CommonMistake]:
+def common_mistakes(verdicts: Iterable[Verdict], answers: Answers) -> list[CommonMistake]:
     """The known mistakes in a class, the most frequent first; a student counts once for each."""
     titles: dict[tuple[str, str], dict[str, None]] = {}
     hints: dict[tuple[str, str], str] = {}
     students: dict[tuple[str, str], dict[str, None]] = {}
     for verdict in verdicts:
-        for task in verdict["tasks"]:
-            for check in task["checks"]:
-                if check["diagnosis"]:
-                    key = (task["task"], check["diagnosis"]["mistake"])
-                    hints[key] = check["diagnosis"]["hint"]
-                    titles.setdefault(key, {})[check["title"]] = None
-                    students.setdefault(key, {})[verdict["student"]] = None
+        for task in verdict.tasks:
+            for check in task.checks:
+                if check.diagnosis:
+                    key = (task.task, check.diagnosis["mistake"])
+                    hints[key] = check.diagnosis["hint"]
+                    titles.setdefault(key, {})[check.title] = None
+                    students.setdefault(key, {})[verdict.student] = None
     most_first = sorted(students, key=lambda key: (-len(students[key]), key))
     return [
         CommonMistake(
@@ -86,14 +87,14 @@ def excerpt(cell: str) -> str:
     return "\n".join([*shown, *([f"… {left} more lines"] if left else [])])
 
 
-def first_failure(verdict: Mapping[str, Any]) -> str:
+def first_failure(verdict: Verdict) -> str:
     """The first check that did not pass: the known mistake, or what the check says; `""` if all passed."""
-    for task in verdict["tasks"]:
-        for check in task["checks"]:
-            if check["outcome"] not in ("passed", "skipped", "fault"):
-                known = check["diagnosis"]
-                told = f"the known mistake {known['mistake']}" if known else check["message"]
-                return f"{task['task']}: {told}"
+    for task in verdict.tasks:
+        for check in task.checks:
+            if check.outcome not in ("passed", "skipped", "fault"):
+                known = check.diagnosis
+                told = f"the known mistake {known['mistake']}" if known else check.message
+                return f"{task.task}: {told}"
     return ""
 
 

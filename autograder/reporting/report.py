@@ -16,7 +16,7 @@ from typing import Any
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
 from autograder.grading.records.answers import graded_answers
-from autograder.grading.records.clusters import cluster
+from autograder.grading.records.clusters import Alike, cluster
 from autograder.grading.records.results import results
 from autograder.grading.records.scores import STATES, Mark, Marks, read_marks
 from autograder.reporting.attention import Attention, attention
@@ -40,6 +40,7 @@ from autograder.reporting.statistics import (
     spread,
     task_statistics,
 )
+from autograder.verdict import Verdict
 
 MOST_SHOWN = {"mistakes": 60, "clusters": 30, "pairs": 25}
 """What is kept of the long tails; the report says how many there were."""
@@ -126,12 +127,12 @@ class Report:
 def gather(course: Course, assignment: str) -> Report:
     """The report of a graded assignment. Raises `UserError` if it is unknown or nothing was graded."""
     bundle = course.bundle(assignment)
-    verdicts = {str(verdict["student"]): verdict for verdict in results(course, assignment)}
+    verdicts = {result.verdict.student: result.verdict for result in results(course, assignment)}
     marks = read_marks(course, assignment)
     submitted = course.students(assignment)
     told = list(verdicts.values())
     counted = judged(told)
-    answers = {str(verdict["student"]): _answers(course, bundle, verdict) for verdict in counted}
+    answers = {verdict.student: _answers(course, bundle, verdict) for verdict in counted}
     everybody, reasons = aside(attention(told, marks.marks, submitted), len(counted))
     mistakes = common_mistakes(counted, answers)
     clusters = cluster(counted)
@@ -150,7 +151,7 @@ def gather(course: Course, assignment: str) -> Report:
         need_a_person=len({reason.student for reason in reasons}),
         states={state: n for state, n in _states(marks).items() if n},
         scores=spread(scored, marks.max_score),
-        seconds=spread([float(verdict["seconds"]) for verdict in counted]),
+        seconds=spread([verdict.seconds for verdict in counted]),
         tasks=tuple(task_statistics(told)),
         checks=tuple(check_statistics(told)),
         mistakes=tuple(mistakes[: MOST_SHOWN["mistakes"]]),
@@ -167,14 +168,14 @@ def gather(course: Course, assignment: str) -> Report:
     )
 
 
-def _answers(course: Course, bundle: Bundle, verdict: Mapping[str, Any]) -> dict[str, str]:
-    cells = graded_answers(course, str(verdict["student"]), bundle)
+def _answers(course: Course, bundle: Bundle, verdict: Verdict) -> dict[str, str]:
+    cells = graded_answers(course, verdict.student, bundle)
     return {task: own_words(cell, bundle.stubs[task]) for task, cell in cells.items()}
 
 
-def _nothing_of_it(verdict: Mapping[str, Any] | None) -> bool:
+def _nothing_of_it(verdict: Verdict | None) -> bool:
     """Say whether a folder was found to hold no notebook of the assignment."""
-    return verdict is not None and verdict["status"] == "missing"
+    return verdict is not None and verdict.status == "missing"
 
 
 def aside(found: list[Attention], counted: int) -> tuple[dict[str, str], list[Attention]]:
@@ -189,15 +190,14 @@ def _states(marks: Marks) -> dict[str, int]:
     return {state: count[state] for state in STATES}
 
 
-def _cluster(found: Mapping[str, Any], answers: Answers) -> Cluster:
-    first = found["checks"][0]
+def _cluster(found: Alike, answers: Answers) -> Cluster:
     return Cluster(
-        task=found["task"],
-        students=tuple(found["students"]),
-        title=first["title"],
-        message=first["message"],
-        checks=tuple(check["title"] for check in found["checks"]),
-        example=shortest(found["task"], found["students"], answers),
+        task=found.task,
+        students=found.students,
+        title=found.checks[0].title,
+        message=found.checks[0].message,
+        checks=tuple(check.title for check in found.checks),
+        example=shortest(found.task, found.students, answers),
     )
 
 
@@ -216,30 +216,30 @@ def _submission(
     marks: Marks,
     student: str,
     mark: Mark,
-    verdict: Mapping[str, Any] | None,
+    verdict: Verdict | None,
     reasons: list[Attention],
 ) -> Submission:
-    told = verdict or {"status": "", "tasks": [], "seconds": None}
     mine = [each for each in reasons if each.student == student]
-    counts = bool(judged([told]))
+    counts = verdict is not None and bool(judged([verdict]))
+    first = first_failure(verdict) if verdict else ""
     folder = course.folder("autograded", student, marks.assignment)
     enrolled = marks.students[student]
     return Submission(
         student=student,
         name=" ".join(filter(None, (enrolled.first_name, enrolled.last_name))),
         state=mark.state,
-        status=told["status"],
+        status=verdict.status if verdict else "",
         score=mark.score,
         penalty=mark.penalty,
-        tasks={task["task"]: task["score"] if counts else None for task in told["tasks"]},
-        seconds=told["seconds"] if counts else None,
+        tasks={task.task: task.score if counts else None for task in (verdict.tasks if verdict else ())},
+        seconds=verdict.seconds if verdict and counts else None,
         reasons=tuple(dict.fromkeys(each.kind for each in mine)),
-        first=mine[0].message if mine else first_failure(told),
+        first=mine[0].message if mine else first,
         notebook=next(iter(sorted(folder.glob("*.ipynb"))), None),
         notebook_id=mark.notebook_id,
     )
 
 
-def _last_graded(course: Course, assignment: str, verdicts: Mapping[str, Any]) -> datetime:
+def _last_graded(course: Course, assignment: str, verdicts: Mapping[str, Verdict]) -> datetime:
     paths = [course.verdict_path(student, assignment) for student in verdicts]
     return datetime.fromtimestamp(max(path.stat().st_mtime for path in paths if path.is_file()))

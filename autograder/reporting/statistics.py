@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from autograder.verdict import CheckVerdict, Verdict
 
 JUDGED = ("graded", "timeout", "out_of_memory", "crashed")
 """The statuses of submissions whose code was judged."""
@@ -21,9 +22,6 @@ FEWEST, FEW = 10, 30
 """A discrimination from fewer submissions than the first is not told, from fewer than the second flagged."""
 FEWEST_APART = 3
 """Nor is it told where fewer than these did otherwise than all the rest: it would be a word about them."""
-
-Verdict = Mapping[str, Any]
-"""A verdict's JSON."""
 
 
 @dataclass(frozen=True)
@@ -135,23 +133,18 @@ def _counted_in(width: float) -> float:
 
 def judged(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """The verdicts that say something about the student's code."""
-    return [verdict for verdict in verdicts if verdict["status"] in JUDGED]
-
-
-def not_written(task: Verdict) -> bool:
-    """Return whether the student has left a task as it was released."""
-    return any(check.get("unwritten", False) for check in task["checks"])
+    return [verdict for verdict in verdicts if verdict.status in JUDGED]
 
 
 def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
     """Each task in the notebook's order."""
     counted = judged(verdicts)
     found = []
-    for name in dict.fromkeys(task["task"] for verdict in counted for task in verdict["tasks"]):
-        mine = [(verdict, task) for verdict in counted for task in verdict["tasks"] if task["task"] == name]
-        most = float(mine[0][1]["max_score"])
-        scores = [float(task["score"]) for _, task in mine]
-        written = [(verdict, task) for verdict, task in mine if not not_written(task)]
+    for name in dict.fromkeys(task.task for verdict in counted for task in verdict.tasks):
+        mine = [(verdict, task) for verdict in counted for task in verdict.tasks if task.task == name]
+        most = mine[0][1].max_score
+        scores = [task.score for _, task in mine]
+        written = [(verdict, task) for verdict, task in mine if not task.unwritten]
         found.append(
             TaskStatistics(
                 task=name,
@@ -162,7 +155,7 @@ def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
                 mean=statistics.fmean(scores),
                 earned=statistics.fmean(scores) / most if most else None,
                 discrimination=discrimination(
-                    [float(task["score"]) for _, task in written],
+                    [task.score for _, task in written],
                     [_elsewhere(verdict, name) for verdict, _ in written],
                 ),
             )
@@ -172,12 +165,11 @@ def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
 
 def check_statistics(verdicts: Iterable[Verdict]) -> list[CheckStatistics]:
     """Each check in the notebook's order."""
-    found: dict[tuple[str, str], list[tuple[Verdict, Verdict, bool]]] = {}
+    found: dict[tuple[str, str], list[tuple[Verdict, CheckVerdict, bool]]] = {}
     for verdict in judged(verdicts):
-        for task in verdict["tasks"]:
-            unwritten = not_written(task)
-            for check in task["checks"]:
-                found.setdefault((task["task"], check["check"]), []).append((verdict, check, unwritten))
+        for task in verdict.tasks:
+            for check in task.checks:
+                found.setdefault((task.task, check.check), []).append((verdict, check, task.unwritten))
     return [_check(task, rows) for (task, _), rows in found.items()]
 
 
@@ -197,31 +189,31 @@ def discrimination(items: Sequence[float], rests: Sequence[float]) -> Discrimina
     return Discrimination(statistics.correlation(items, rests), count, few if count < FEW else "")
 
 
-def _check(task: str, rows: Sequence[tuple[Verdict, Verdict, bool]]) -> CheckStatistics:
+def _check(task: str, rows: Sequence[tuple[Verdict, CheckVerdict, bool]]) -> CheckStatistics:
     check = rows[0][1]
     unwritten = sum(unwritten for _, _, unwritten in rows)
     counting = [
-        (verdict, one) for verdict, one, unwritten in rows if not unwritten and one["outcome"] != "skipped"
+        (verdict, one) for verdict, one, unwritten in rows if not unwritten and one.outcome != "skipped"
     ]
-    passed = [float(one["outcome"] == "passed") for _, one in counting]
-    most = float(check["max_points"])
+    passed = [float(one.outcome == "passed") for _, one in counting]
+    most = check.max_points
     return CheckStatistics(
         task=task,
-        check=check["check"],
-        rule=check["rule"],
-        title=check["title"],
-        hidden=bool(check["hidden"]),
+        check=check.check,
+        rule=check.rule,
+        title=check.title,
+        hidden=check.hidden,
         max_points=most,
         passed=round(sum(passed)),
         failed=len(passed) - round(sum(passed)),
         skipped=len(rows) - unwritten - len(counting),
         unwritten=unwritten,
         pass_rate=statistics.fmean(passed) if passed else None,
-        earned=statistics.fmean(float(one["points"]) for _, one, _ in rows) / most if most else None,
+        earned=statistics.fmean(one.points for _, one, _ in rows) / most if most else None,
         discrimination=discrimination(passed, [_elsewhere(verdict, task) for verdict, _ in counting]),
     )
 
 
 def _elsewhere(verdict: Verdict, task: str) -> float:
     """The points in the other tasks: those in the same one hang together with each of its checks."""
-    return sum(float(other["score"]) for other in verdict["tasks"] if other["task"] != task)
+    return sum(other.score for other in verdict.tasks if other.task != task)

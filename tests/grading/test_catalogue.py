@@ -74,19 +74,19 @@ def catalogue(course: Course, text: str) -> None:
 
 def fresh(course: Course, workers: WarmParent) -> set[str]:
     """Who is judged now, and not known from before."""
-    return {done.verdict["student"] for done in grade(course, ASSIGNMENT, workers=workers) if done.fresh}
+    return {done.verdict.student for done in grade(course, ASSIGNMENT, workers=workers) if done.fresh}
 
 
 def named(course: Course) -> dict[str, set[str]]:
     """The mistakes named for each student."""
     return {
-        verdict["student"]: {
-            check["diagnosis"]["mistake"]
-            for task in verdict["tasks"]
-            for check in task["checks"]
-            if check["diagnosis"]
+        result.verdict.student: {
+            check.diagnosis["mistake"]
+            for task in result.verdict.tasks
+            for check in task.checks
+            if check.diagnosis
         }
-        for verdict in results(course, ASSIGNMENT)
+        for result in results(course, ASSIGNMENT)
     }
 
 

@@ -236,7 +236,7 @@ def test_what_is_handed_in_again_never_keeps_the_old_score(graded, tmp_path):
     assert {name: sum(g[0] or 0 for g in each["grades"].values()) for name, each in now.items()} == {
         "ada": 0, "ben": 10, "cai": 8, "dov": 0, "eve": 10, "fay": 8
     }  # fmt: skip
-    statuses = {name: load_verdict(course, name, ASSIGNMENT).verdict["status"] for name in now}
+    statuses = {name: load_verdict(course, name, ASSIGNMENT).verdict.status for name in now}
     assert (statuses["ada"], statuses["dov"], statuses["eve"]) == ("corrupt", "missing", "graded")
     assert now["ada"]["grades"]["check_lstm_cell"] == (None, 1.25, 0.5, True), "kept, and flagged"
     assert now["ada"]["comments"]["lstm_cell"][1] == "Nice."
@@ -285,7 +285,7 @@ def seconds(course: Course, student: str) -> float:
     """How long it took to judge: differs from one judging to the next."""
     kept = load_verdict(course, student, ASSIGNMENT)
     assert kept is not None
-    return float(kept.verdict["seconds"])
+    return kept.verdict.seconds
 
 
 def test_what_is_on_record_is_told_by_its_key_and_a_whole_notebook(graded, tmp_path):

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from autograder.reporting.statistics import check_statistics, discrimination, spread, task_statistics
+from autograder.verdict import CheckVerdict, TaskVerdict, Verdict
 
 
-def verdict(*tasks: dict[str, Any], status: str = "graded") -> dict[str, Any]:
-    return {"student": "x", "status": status, "tasks": list(tasks), "seconds": 1.0, "findings": []}
+def verdict(*tasks: TaskVerdict, status: str = "graded") -> Verdict:
+    return Verdict("x", "a", "n", status, 1.0, 1, (), tasks)
 
 
-def task(name: str, *outcomes: str, points: float = 1.0) -> dict[str, Any]:
-    """A task with a check for each outcome; a passed one earns `points`."""
-    checks = [
-        {
-            "check": f"check{number}",
-            "rule": "values",
-            "title": f"Check {number}.",
-            "outcome": "failed" if outcome == "unwritten" else outcome,
-            "points": points if outcome == "passed" else 0.0,
-            "max_points": points,
-            "message": "",
-            "unwritten": outcome == "unwritten",
-            "diagnosis": None,
-            "answers": None,
-            "hidden": False,
-        }
+def task(name: str, *outcomes: str, points: float = 1.0) -> TaskVerdict:
+    """Return a task with a check for each outcome; a passed one earns `points`."""
+    checks = tuple(
+        CheckVerdict(
+            check=f"check{number}",
+            rule="values",
+            title=f"Check {number}.",
+            outcome="failed" if outcome == "unwritten" else outcome,
+            points=points if outcome == "passed" else 0.0,
+            max_points=points,
+            message="",
+            unwritten=outcome == "unwritten",
+        )
         for number, outcome in enumerate(outcomes)
-    ]
-    earned = sum(check["points"] for check in checks)
-    return {"task": name, "score": earned, "max_score": points * len(checks), "checks": checks, "note": ""}
+    )
+    return TaskVerdict(name, points * len(checks), checks)
 
 
 def test_what_was_not_judged_is_no_failure():

@@ -41,7 +41,7 @@ from autograder.grading.course.course import Course
 from autograder.grading.workers.forkserver import RunLimits, WarmParent
 with WarmParent(RunLimits(1.5, 1.5, 12, 384 << 20)) as workers:
     for done in grade(Course.at(Path(sys.argv[-1])), sys.argv[1], jobs=2, workers=workers):
-        print(done.verdict["student"], done.verdict["status"])
+        print(done.verdict.student, done.verdict.status)
 """
 """The batch that the command runs, with limits that make it bearable to wait for them."""
 

@@ -67,10 +67,9 @@ def test_a_submission_that_brings_its_judge_down_stops_nobody(
     monkeypatch.setattr(judge_pool, "GRACE_SECONDS", 6.0)
     monkeypatch.setattr(quick_workers, "limits", RunLimits(1.5, 1.5, 3.0))
     done = {
-        d.verdict["student"]: d.verdict
-        for d in batch.grade(course, ASSIGNMENT, jobs=2, workers=quick_workers)
+        d.verdict.student: d.verdict for d in batch.grade(course, ASSIGNMENT, jobs=2, workers=quick_workers)
     }
-    assert {student: (v["status"], v["score"]) for student, v in done.items()} == {
+    assert {student: (v.status, v.score) for student, v in done.items()} == {
         **dict.fromkeys(("ada", "zoe"), ("graded", 10.0)),
         **dict.fromkeys(("dies", "hangs", "unrecorded"), ("infra_error", 0.0)),
     }

@@ -6,6 +6,7 @@ expected number: a difference tells where and how far, in four steps.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,10 @@ class Shape:
     def as_json(self) -> dict[str, Any]:
         return {"name": self.of, "shape": [[each.name, each.size] for each in self.dimensions]}
 
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Shape:
+        return cls(told["name"], tuple(Dimension(name, size) for name, size in told["shape"]))
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -55,6 +60,10 @@ class Axis:
 
     def as_json(self) -> dict[str, Any]:
         return {"name": self.name, "size": self.size, "blocks": self.blocks, "starts": list(self.starts)}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Axis:
+        return cls(told["name"], tuple(told["starts"]), told["size"], told["blocks"])
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,11 @@ class Difference:
             "levels": [list(row) for row in self.levels],
         }
 
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Difference:
+        rows, columns = Axis.from_json(told["rows"]), Axis.from_json(told["columns"])
+        return cls(told["name"], rows, columns, tuple(map(tuple, told["levels"])))
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -85,6 +99,17 @@ class Evidence:
     seen: Shape | None = None
     expected: Shape | None = None
     difference: Difference | None = None
+
+
+@dataclass(frozen=True)
+class Prints:
+    """The output of a student's code in one call: the call, in words, and the lines that it printed."""
+
+    call: str
+    text: str
+
+    def as_json(self) -> dict[str, str]:
+        return {"call": self.call, "text": self.text}
 
 
 def shapes_told(seen: Shape, expected: Shape) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.diagnosis.fingerprint import Exchange
+from autograder.checking.explain.evidence import Prints
 from autograder.protocol.values import tensors_in
 
 MAX_LINES = 24
@@ -19,17 +19,6 @@ _OF_A_CALL = ("call", "place", "make")
 """The operations that run the student's code; all others ask what it has left behind."""
 _STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 """Escape sequences, by which a terminal sets colours and titles and moves its cursor."""
-
-
-@dataclass(frozen=True)
-class Prints:
-    """The output of one call: the call, in words, and the lines that it printed."""
-
-    call: str
-    text: str
-
-    def as_json(self) -> dict[str, str]:
-        return {"call": self.call, "text": self.text}
 
 
 def prints_of(exchanges: Sequence[Exchange], names: Mapping[int, str]) -> Prints | None:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.checking.explain.evidence import Evidence
+from autograder.checking.explain.evidence import Evidence, Prints
 from autograder.checking.runner.fault import Fault
 
-if TYPE_CHECKING:  # they import torch
-    from autograder.checking.remote.prints import Prints
+if TYPE_CHECKING:
     from autograder.protocol.without import Without
 
 

@@ -125,7 +125,7 @@ def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
 
     The time in the gradebook comes after the one beside the notebook: whether it is right is seen next time.
     """
-    student, assignment = kept.verdict["student"], bundle.assignment
+    student, assignment = kept.verdict.student, bundle.assignment
     with one_writer(course), staged_verdict(course, kept.verdict, key, kept.content):
         with staged_beside(course, student, assignment):
             pass
@@ -133,7 +133,7 @@ def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
         withdraw_feedback_of_another_time(course, student, assignment)
         with _transaction(course) as gradebook:
             notebook = gradebook.find_submission_notebook(bundle.notebook, assignment, student)
-            if kept.verdict["status"] in UNREAD:
+            if kept.verdict.status in UNREAD:
                 _take_zeros_back(notebook)
             _file_time(course, notebook.assignment, notebook, assignment)
 

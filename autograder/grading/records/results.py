@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.errors import UserError
 from autograder.grading.course.course import Course
 from autograder.grading.judging.blank import blank_verdict
 from autograder.grading.records.ready import require_readable
-from autograder.grading.records.scores import NobodyGraded, read_marks
+from autograder.grading.records.scores import Counting, NobodyGraded, read_marks
 from autograder.grading.records.store import load_verdict
-from autograder.verdict import Finding
+from autograder.verdict import Finding, Verdict
 
 
-def results(course: Course, assignment: str) -> list[dict[str, Any]]:
-    """The JSON of every graded submission, and of every student of the gradebook who handed in nothing.
+@dataclass(frozen=True)
+class Result:
+    """One student's verdict, and the points that count; `None` if the gradebook has none."""
 
-    Each has its `mark`. Raises `UserError` if nothing has been graded. Submissions that wait to be graded
+    verdict: Verdict
+    mark: Counting | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.verdict.as_json(), "mark": self.mark.as_json() if self.mark else None}
+
+
+def results(course: Course, assignment: str) -> list[Result]:
+    """Return the result of every submission judged, and of every student who handed in nothing.
+
+    Raises `UserError` if nothing has been graded. Submissions that wait to be graded
     are left out. Nothing is written.
     """
     bundle = course.bundle(assignment)
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Verdict] = {}
     folder = course.verdict_path("x", assignment).parent
     require_readable(course, assignment, folder.parent, folder)
     for path in sorted(folder.glob("*.json")):
@@ -35,21 +46,18 @@ def results(course: Course, assignment: str) -> list[dict[str, Any]]:
     submitted = set(course.students(assignment))
     with course.gradebook() as gradebook:
         enrolled = [student.id for student in gradebook.students]
-    seed = next(iter(found.values()))["seed"]  # the same for all
+    seed = next(iter(found.values())).seed  # the same for all
     for student in enrolled:
         if student not in found and student not in submitted:
             nothing = (Finding("missing", "Nothing was submitted."),)
-            verdict = replace(blank_verdict(student, bundle, seed), status="missing", findings=nothing)
-            found[student] = verdict.as_json()
+            found[student] = replace(blank_verdict(student, bundle, seed), status="missing", findings=nothing)
     return with_marks(course, assignment, [found[student] for student in sorted(found)])
 
 
-def with_marks(
-    course: Course, assignment: str, verdicts: Iterable[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """The verdicts' JSON, each with its `mark`: the points that count; `null` if the gradebook has none."""
+def with_marks(course: Course, assignment: str, verdicts: Iterable[Verdict]) -> list[Result]:
+    """Return each verdict with the points that count."""
     try:
         marks = read_marks(course, assignment)
     except NobodyGraded:  # the machine failed at every one
-        return [{**verdict, "mark": None} for verdict in verdicts]
-    return [{**verdict, "mark": marks.as_json(verdict["student"])} for verdict in verdicts]
+        return [Result(verdict, None) for verdict in verdicts]
+    return [Result(verdict, marks.of(verdict.student)) for verdict in verdicts]

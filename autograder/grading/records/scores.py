@@ -7,7 +7,7 @@ for a person has no score here, whatever number the gradebook adds up.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import nbformat
@@ -79,6 +79,30 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class TaskPoints:
+    """The points of one task that count; `None` while they wait for a person."""
+
+    task: str
+    points: float | None
+    max_points: float
+    by_hand: bool
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The points of one student that count, as docs/verdict.md describes them."""
+
+    state: str
+    score: float | None
+    max_score: float
+    penalty: float
+    tasks: tuple[TaskPoints, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "tasks": [asdict(task) for task in self.tasks]}
+
+
+@dataclass(frozen=True)
 class Marks:
     """A class's marks in one assignment, one for each student that is known, by name."""
 
@@ -92,26 +116,16 @@ class Marks:
     def max_score(self) -> float:
         return sum(self.max_scores.values())
 
-    def as_json(self, student: str) -> dict[str, Any] | None:
-        """One student's mark as JSON data, as docs/verdict.md describes it; `None` if there is none."""
+    def of(self, student: str) -> Counting | None:
+        """Return the points of one student that count; `None` if the gradebook has none."""
         mark = self.marks.get(student)
         if mark is None:
             return None
-        return {
-            "state": mark.state,
-            "score": mark.score,
-            "max_score": self.max_score,
-            "penalty": mark.penalty,
-            "tasks": [
-                {
-                    "task": task,
-                    "points": mark.tasks.get(task),
-                    "max_points": worth,
-                    "by_hand": task in mark.by_hand,
-                }
-                for task, worth in self.max_scores.items()
-            ],
-        }
+        tasks = tuple(
+            TaskPoints(task, mark.tasks.get(task), worth, task in mark.by_hand)
+            for task, worth in self.max_scores.items()
+        )
+        return Counting(mark.state, mark.score, self.max_score, mark.penalty, tasks)
 
 
 def read_marks(course: Course, assignment: str) -> Marks:
@@ -196,7 +210,7 @@ def _mark(
     submitted: bool,
 ) -> Mark:
     kept = load_verdict(course, student, bundle.assignment)
-    status = kept.verdict["status"] if kept is not None else None
+    status = kept.verdict.status if kept is not None else None
     by_hand = frozenset(
         names.get(row.cell, row.cell) for row in rows if row.manual_score is not None or row.extra_credit
     )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import secrets
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+
+from filelock import FileLock, Timeout
 
 from autograder import __version__
 from autograder.errors import UserError
@@ -53,12 +52,12 @@ class Key:
 
 @dataclass(frozen=True)
 class Kept:
-    """A verdict on record, as JSON, with what it was formed from."""
+    """A verdict on record, with what it was formed from."""
 
     key: Key
     content: str
     """The digest of what counts in the submitted file; `""` if it could not be read."""
-    verdict: dict[str, Any]
+    verdict: Verdict
 
 
 @cache
@@ -108,40 +107,32 @@ def one_writer(course: Course) -> Iterator[None]:
     """
     path = course.root / ".autograder" / "lock"
     course.access.make_folder(path.parent)
-    descriptor = _lock_file(path, course.access)
+    _make_lock_file(path, course.access)
+    # `fallback_to_soft` would lock by a file's being there, and a killed grader would leave that file behind.
+    lock = FileLock(path, timeout=LOCK_SECONDS, poll_interval=0.01, fallback_to_soft=False)
     try:
-        deadline = time.monotonic() + LOCK_SECONDS
-        while not _locked(descriptor):
-            if time.monotonic() > deadline:
-                raise UserError(
-                    f"Another grader has held {path} for {LOCK_SECONDS} seconds; nothing more was written. "
-                    "Try again when it is done."
-                )
-            time.sleep(0.01)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _lock_file(path: Path, access: Access) -> int:
-    try:
-        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        access.give(path)
-        return descriptor
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        lock.acquire()
+    except Timeout:
+        raise UserError(
+            f"Another grader has held {path} for {LOCK_SECONDS} seconds; nothing more was written. "
+            "Try again when it is done."
+        ) from None
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
             raise
         # A file system without locks: the gradebook's own lock is all there is.
-    return True
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _make_lock_file(path: Path, access: Access) -> None:
+    """Make the lock file if it is missing: filelock would give it a mode, but not the course's group."""
+    if not path.exists():
+        with suppress(FileExistsError):  # another grader was faster
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+            access.give(path)
 
 
 def clear_leftovers(course: Course, bundle: Bundle) -> None:
@@ -179,13 +170,10 @@ def assignment_seed(course: Course, assignment: str) -> int:
 
 
 @contextmanager
-def staged_verdict(
-    course: Course, verdict: Verdict | dict[str, Any], key: Key, content: str
-) -> Iterator[None]:
+def staged_verdict(course: Course, verdict: Verdict, key: Key, content: str) -> Iterator[None]:
     """Keep a verdict, with what it was formed from, when the block ends well."""
-    told = verdict.as_json() if isinstance(verdict, Verdict) else verdict
-    kept = {**asdict(key), "content": content, "verdict": told}
-    path = course.verdict_path(told["student"], told["assignment"])
+    kept = {**asdict(key), "content": content, "verdict": verdict.as_json()}
+    path = course.verdict_path(verdict.student, verdict.assignment)
     with staged(path, json.dumps(kept) + "\n", course.access):
         yield
 
@@ -199,6 +187,7 @@ def load_verdict(course: Course, student: str, assignment: str) -> Kept | None:
     """A verdict on record, or `None` if there is none that can be read."""
     try:
         kept = json.loads(course.verdict_path(student, assignment).read_text(encoding="utf-8"))
-        return Kept(Key(kept["conditions"], kept["file"]), kept["content"], kept["verdict"])
-    except (OSError, ValueError, KeyError, TypeError):
+        key, verdict = Key(kept["conditions"], kept["file"]), Verdict.from_json(kept["verdict"])
+        return Kept(key, kept["content"], verdict)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

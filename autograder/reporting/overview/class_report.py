@@ -29,6 +29,7 @@ from autograder.reporting.statistics import (
     spread,
     task_statistics,
 )
+from autograder.verdict import Verdict
 
 MOST_SHOWN = {"mistakes": 15, "checks": 12}
 """The most entries kept of each long list; the report says how many there were."""
@@ -131,7 +132,7 @@ class _Graded:
     """The records of one assignment."""
 
     marks: Marks
-    verdicts: list[dict[str, Any]]
+    verdicts: list[Verdict]
     handed_in: int
     attention: list[Attention]
     everybody: dict[str, str]
@@ -182,9 +183,10 @@ def _verdict_files(course: Course, assignment: str) -> list[Any]:
 
 
 def _read(course: Course, assignment: str) -> _Graded:
-    marks, verdicts = read_marks(course, assignment), results(course, assignment)
+    marks = read_marks(course, assignment)
+    verdicts = [result.verdict for result in results(course, assignment)]
     submitted = course.students(assignment)
-    missing = {verdict["student"] for verdict in verdicts if verdict["status"] == "missing"}
+    missing = {verdict.student for verdict in verdicts if verdict.status == "missing"}
     everybody, reasons = aside(attention(verdicts, marks.marks, submitted), len(judged(verdicts)))
     return _Graded(
         marks=marks,

@@ -97,7 +97,7 @@ def _conditions(course: Course, bundle: Bundle) -> tuple[str, ...]:
 
 def _group(kept: Kept | None, files: HandedIn | None, conditions: tuple[str, ...]) -> str:
     """The count of `Standing` that a submission belongs to."""
-    if kept is None or kept.verdict["status"] == "infra_error" or kept.key.file != Key.of(files, "", 0).file:
+    if kept is None or kept.verdict.status == "infra_error" or kept.key.file != Key.of(files, "", 0).file:
         return "to_grade"
     return "graded" if kept.key.conditions in conditions else "out_of_date"
 
@@ -105,7 +105,7 @@ def _group(kept: Kept | None, files: HandedIn | None, conditions: tuple[str, ...
 def _waits(kept: Kept | None, row: Row[Any] | None) -> bool:
     """Return whether a person has something to do about a submission, besides grading it."""
     by_hand = row is not None and row.by_hand
-    ungradable = kept is not None and kept.verdict["status"] in UNGRADABLE
+    ungradable = kept is not None and kept.verdict.status in UNGRADABLE
     return bool((row is not None and row.open and kept is not None) or (ungradable and not by_hand))
 
 
