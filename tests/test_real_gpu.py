@@ -166,7 +166,7 @@ def test_right_code_is_right_on_a_real_gpu(name):
 def test_a_wait_for_a_real_gpu_is_written_down():
     case = Case(lstm(keep="outputs.append(h); h.sum().item()"))
     seen = target(case).placed(inputs_of(case.inputs), device="cuda", made_with=case.made_with)
-    assert any(".item()" in event["line"] for event in seen.events)
+    assert any(event.line and ".item()" in event.line.text for event in seen.events)
 
 
 # With two of them `cuda:1` is there.

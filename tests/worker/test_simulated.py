@@ -147,8 +147,8 @@ def test_a_plain_tensor_is_followed_through_what_is_made_of_it():
 
 def test_copies_that_are_made_on_purpose_are_written_down_and_no_fault():
     seen = placed(RIGHT["zeros moved"])
-    assert [event["kind"] for event in seen.events] == ["copied"]
-    assert "torch.zeros(2, B, self.H).to(x.device" in seen.events[0]["line"]
+    assert [event.kind for event in seen.events] == ["copied"]
+    assert "torch.zeros(2, B, self.H).to(x.device" in seen.events[0].line.text
 
 
 def test_reading_a_number_may_be_allowed():

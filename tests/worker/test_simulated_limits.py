@@ -36,7 +36,7 @@ def test_where_pretending_ends_nothing_is_said():
     )
     target = Submission(Objects(namespace_of(case)).perform).f
     there = target.placed(inputs_of("x"), device="pretend")
-    assert [event["kind"] for event in there.events] == ["beyond"]
+    assert [event.kind for event in there.events] == ["beyond"]
     assert failures(case) == {}
 
 

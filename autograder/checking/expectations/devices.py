@@ -14,11 +14,12 @@ from typing import Any
 
 import torch
 
-from autograder.checking.expectations.looks import Again, Event, counting
+from autograder.checking.expectations.looks import Again, counting
 from autograder.checking.expectations.values import TOLERANCE, agree, case, fail
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
+from autograder.protocol.events import Event, Line
 from autograder.protocol.looks import AS_IT_IS
 from autograder.protocol.values import map_tree, tensors_in
 
@@ -91,7 +92,7 @@ def expect_device_neutral(
             break
     if here.error is not None:
         raise here.error
-    if there.error is not None and way[1] and all(event["kind"] == "guard" for event in there.events):
+    if there.error is not None and way[1] and all(event.kind == "guard" for event in there.events):
         # Of overwritten numbers, gradients complain on some devices only: that is another rule's.
         way = (way[0], False)
         here, there = calls(("cpu", *way), (device, *way))
@@ -99,7 +100,7 @@ def expect_device_neutral(
     looks: list[Event] = []
     if device != "pretend" or not _given_up(there):
 
-        def again(way_to_answer: int, lines: Sequence[str] | None) -> Placed:
+        def again(way_to_answer: int, lines: Sequence[Line | None] | None) -> Placed:
             (seen,) = calls((device, *way), looks=(way_to_answer, lines))
             return seen
 
@@ -113,7 +114,7 @@ def expect_device_neutral(
     (other,) = calls(("cpu", *way), call_seed=1)
     drawn = any(map(_differ, tensors_in(here.value), tensors_in(other.value)))
     # A look by numpy that is known to be one stops the call here no more than there.
-    bare = {"looks": (AS_IT_IS, None)} if any(event["operation"] == "numpy" for event in looks) else {}
+    bare = {"looks": (AS_IT_IS, None)} if any(event.operation == "numpy" for event in looks) else {}
     for cudnn in (True, False):
         (there,) = calls(("cuda", *way), cudnn=cudnn, repeat=_CALLS, **bare)
         if bare and there.error is None:
@@ -176,20 +177,20 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
     Returns the looks at numbers that are none, because nothing that is returned depends on them.
     """
     order = ("hard-coded", "generator", "mixed")
-    faults = [event for kind in order for event in there.events if event["kind"] == kind]
+    faults = [event for kind in order for event in there.events if event.kind == kind]
     looking = ("written", "readback") if reads else ("written", "readback", "sync", "shape")
-    looks = [event for kind in looking for event in there.events if event["kind"] == kind]
+    looks = [event for kind in looking for event in there.events if event.kind == kind]
     if not faults and not is_beyond(there):
         # Of a call that does not end nothing is known but that it looked.
         found = looks[:1] if there.error is not None else [counting(looks, again)]
         faults = [event for event in found if event is not None]
     for event in faults:
-        kind, line = event["kind"], quoted(event["line"])
-        made = quoted(event["made"]) if event["made"] else ""
-        name = f"`{event['name']}`" if event["name"] else "a tensor"
+        kind, line = event.kind, quoted(event.line)
+        made = quoted(event.made) if event.made else ""
+        name = f"`{event.name}`" if event.name else "a tensor"
         if kind == "hard-coded":
             fail(
-                f"{line} names a device of its own, `{event['operation']}`; the input may be on any other. "
+                f"{line} names a device of its own, `{event.operation}`; the input may be on any other. "
                 "Ask the input (`x.device`) in place of naming one."
             )
         if kind == "generator":
@@ -203,7 +204,7 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
                 f"{name} stays on the CPU when the module is moved with `.to(device)`, and {line} needs it "
                 f"on the GPU.{origin} {REGISTER}"
             )
-        if kind == "mixed" and event["operation"] in ("_pack_padded_sequence", "_pad_packed_sequence"):
+        if kind == "mixed" and event.operation in ("_pack_padded_sequence", "_pad_packed_sequence"):
             fail(
                 f"{line} gets the lengths on the GPU. Packing needs them on the CPU; lengths, unlike data, "
                 "may always be moved there."
@@ -233,7 +234,7 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
             )
         if kind == "shape":
             fail(
-                f"{line} makes Python wait for the GPU: how large the result of `{event['operation']}` is "
+                f"{line} makes Python wait for the GPU: how large the result of `{event.operation}` is "
                 "depends on numbers that only the GPU knows, and what you return depends on it. "
                 "`torch.where`, products with a mask and `masked_fill` keep the shape that is known."
             )
@@ -244,27 +245,27 @@ def _remark_on(target: Handle, looks: Sequence[Event]) -> None:
     """Say of looks that cost nothing what they would do on a GPU."""
     if not looks:
         return
-    bare = next((event for event in looks if event["operation"] == "numpy"), None)
+    bare = next((event for event in looks if event.operation == "numpy"), None)
     if bare is not None:
         target.remark(
-            f"{capital(quoted(bare['line']))} would stop on a GPU: numpy takes numbers from the CPU alone. "
+            f"{capital(quoted(bare.line))} would stop on a GPU: numpy takes numbers from the CPU alone. "
             "Write `.cpu()` before it. What you return does not depend on it, so it costs nothing."
         )
         return
     target.remark(
-        f"{capital(quoted(looks[0]['line']))} looks at numbers, and for that Python waits for the GPU. What "
+        f"{capital(quoted(looks[0].line))} looks at numbers, and for that Python waits for the GPU. What "
         "you return does not depend on it, so it costs nothing. Take it out once you trust the code."
     )
 
 
 def _given_up(there: Placed) -> bool:
     """Return whether torch has stopped inside itself; code that raises its words has not met its limits."""
-    guarded = any(event["kind"] == "guard" for event in there.events)
+    guarded = any(event.kind == "guard" for event in there.events)
     return not guarded and there.error is not None and bool(_TORCHS_OWN.search(there.error.message))
 
 
 def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> None:
-    if any(event["kind"] == "autocast" for event in there.events):
+    if any(event.kind == "autocast" for event in there.events):
         return  # the pretend device has no autocast: these are right, and not comparable
     if _all_alike(here, there):
         return
@@ -314,18 +315,17 @@ def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 def is_beyond(there: Placed) -> bool:
     """Whether the call has come to the limits of what is pretended."""
-    return any(event["kind"] == "beyond" for event in there.events)
+    return any(event.kind == "beyond" for event in there.events)
 
 
-def is_held(event: Mapping[str, str]) -> bool:
-    """Whether the module has held the stray tensor since before the call."""
-    return event["name"].startswith("self.") and bool(event["held"])
+def is_held(event: Event) -> bool:
+    """Return whether the module has held the stray tensor since before the call."""
+    return event.name.startswith("self.") and event.held
 
 
-def quoted(line: str) -> str:
-    """`line 7: x = 1` as it stands in a sentence."""
-    number, _, text = line.partition(": ")
-    return f"{number} (`{text}`)" if text else "a line"
+def quoted(line: Line | None) -> str:
+    """Return a line as it stands in a sentence: "line 7 (`x = 1`)"."""
+    return f"line {line.number} (`{line.text}`)" if line is not None and line.text else "a line"
 
 
 def capital(sentence: str) -> str:

@@ -26,6 +26,7 @@ from autograder.checking.expectations.looks import counting
 from autograder.checking.expectations.values import case, fail
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
+from autograder.protocol.events import Line
 from autograder.protocol.looks import AS_IT_IS
 from autograder.protocol.values import tensors_in, tree_leaves
 
@@ -109,10 +110,10 @@ def expect_dtypes(
             _fail_in_dtype(seen, traced(dtype), dtype, strays)
         if seen.events:
             seen = traced(dtype)
-        rounded = next((event for event in seen.events if event["kind"] == "rounded"), None)
+        rounded = next((event for event in seen.events if event.kind == "rounded"), None)
         if rounded is not None:
             fail(
-                f"With inputs of float64, {quoted(rounded['line'])} rounds numbers to a coarser dtype, and "
+                f"With inputs of float64, {quoted(rounded.line)} rounds numbers to a coarser dtype, and "
                 "they stay rounded. Compute in the dtype of the input."
             )
         if dtype is torch.float64:
@@ -195,14 +196,14 @@ def _without_numpy(target: Handle, stopped: Placed, calls: Callable[..., Iterato
     Numpy has no bfloat16, so a `print(h.numpy())` ends every call in that dtype. It is a look like any other.
     """
 
-    def again(way: int, lines: Sequence[str] | None) -> Placed:
+    def again(way: int, lines: Sequence[Line | None] | None) -> Placed:
         return next(calls(way, lines))
 
     true = again(AS_IT_IS, None)
-    looks = [event for event in true.events if event["kind"] == "numpy"]
+    looks = [event for event in true.events if event.kind == "numpy"]
     if not looks:
         return stopped
-    line = capital(quoted(looks[0]["line"]))
+    line = capital(quoted(looks[0].line))
     if true.error is not None or counting(looks, again) is not None:
         fail(
             f"In bfloat16 the call stops, because numpy does not have that dtype. {line} hands it numbers "
@@ -236,23 +237,23 @@ def _fail_in_dtype(
 
 def _stray_dtype(seen: Placed, word: str) -> str:
     """Which line made the tensor that brought another dtype in, in words."""
-    event = next((e for e in seen.events if e["kind"] == "dtype" and e["dtype"] != word), None)
+    event = next((e for e in seen.events if e.kind == "dtype" and e.dtype != word), None)
     if event is None:
-        event = next((e for e in seen.events if e["kind"] == "cast" and e["dtype"] != word), None)
+        event = next((e for e in seen.events if e.kind == "cast" and e.dtype != word), None)
         if event is None:
             return ""
-        return f": {quoted(event['line'])} takes numbers to {event['dtype']}. Compute in the input's dtype."
+        return f": {quoted(event.line)} takes numbers to {event.dtype}. Compute in the input's dtype."
     if is_held(event):
-        made = f" It was made by {quoted(event['made'])}." if event["made"] else ""
+        made = f" It was made by {quoted(event.made)}." if event.made else ""
         return (
-            f": `{event['name']}` is of {event['dtype']}, and {quoted(event['line'])} mixes it with the "
+            f": `{event.name}` is of {event.dtype}, and {quoted(event.line)} mixes it with the "
             f"rest.{made} {REGISTER}"
         )
-    name = f"`{event['name']}`" if event["name"] else "a tensor"
-    origin = f"{quoted(event['made'])} makes {name}" if event["made"] else f"{name} is"
-    mixes = " and" if event["made"] == event["line"] else f", and {quoted(event['line'])}"
+    name = f"`{event.name}`" if event.name else "a tensor"
+    origin = f"{quoted(event.made)} makes {name}" if event.made else f"{name} is"
+    mixes = " and" if event.made == event.line else f", and {quoted(event.line)}"
     return (
-        f": {origin} of {event['dtype']}{mixes} mixes it with the rest. New tensors take "
+        f": {origin} of {event.dtype}{mixes} mixes it with the rest. New tensors take "
         "the input's dtype if they are told to: `dtype=`, or the `new_…` methods and `…_like` functions."
     )
 

@@ -7,16 +7,16 @@ numbers that Python has read are a part of the result. A guard that raises has d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from autograder.checking.remote.observations import Placed
+from autograder.protocol.events import Event, Line
 from autograder.protocol.looks import AS_IT_IS, WAYS
 
-Event = Mapping[str, str]
-Again = Callable[[int, Sequence[str] | None], Placed]
+Again = Callable[[int, Sequence[Line | None] | None], Placed]
 """Makes the call once more: the way to answer looks, and at which lines; at all with `None`."""
 
 CLOSE = {torch.float64: (1e-7, 1e-9), torch.float32: (1e-4, 1e-5)}
@@ -27,13 +27,13 @@ def counting(looks: Sequence[Event], again: Again) -> Event | None:
     """The first of a call's looks that what it returns depends on; `None` if there is none."""
     if not looks:
         return None
-    lines = list(dict.fromkeys(event["line"] for event in looks))
+    lines = list(dict.fromkeys(event.line for event in looks))
     true = again(AS_IT_IS, None)
     if true.error is not None:
         return looks[0]
-    told: set[str] = set()
-    ended: set[str] = set()
-    together, alone = lines, list[str]()
+    told: set[Line | None] = set()
+    ended: set[Line | None] = set()
+    together, alone = lines, list[Line | None]()
     """The lines that can be looked into together, and those whose guards would stop before the others."""
     for way in range(WAYS):
         seen = again(way, together)
@@ -58,7 +58,7 @@ def counting(looks: Sequence[Event], again: Again) -> Event | None:
                 ended |= _told(one)
         if _counts(true, seen):  # only all of them together change it, as in `if a and b`
             return looks[0]
-    return next((event for event in looks if event["line"] in told - ended), None)
+    return next((event for event in looks if event.line in told - ended), None)
 
 
 def _counts(true: Placed, seen: Placed) -> bool:
@@ -66,18 +66,18 @@ def _counts(true: Placed, seen: Placed) -> bool:
     return seen.error is None and not same(true, seen)
 
 
-def _told(seen: Placed) -> set[str]:
+def _told(seen: Placed) -> set[Line | None]:
     """The lines whose looks got to see other numbers."""
-    return {event["line"] for event in seen.events if event["kind"] == "told"}
+    return {event.line for event in seen.events if event.kind == "told"}
 
 
-def _at(line: str, looks: Sequence[Event]) -> Event:
-    return next(event for event in looks if event["line"] == line)
+def _at(line: Line | None, looks: Sequence[Event]) -> Event:
+    return next(event for event in looks if event.line == line)
 
 
 def _guarded(seen: Placed) -> bool:
     """Whether the student's own code stopped the call."""
-    return any(event["kind"] == "guard" for event in seen.events)
+    return any(event.kind == "guard" for event in seen.events)
 
 
 def same(one: Placed, other: Placed) -> bool:

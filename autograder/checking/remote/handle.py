@@ -6,7 +6,7 @@ worker says about itself (what it modified, which kernels ran, what a module reg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +17,7 @@ from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.remote.errors import StudentError, reading
 from autograder.checking.remote.observations import Gradients, Module, Placed
 from autograder.checking.remote.odd_answers import Named, NoTensor
+from autograder.protocol.events import Event, Line
 from autograder.protocol.values import Ref, map_tree
 
 if TYPE_CHECKING:
@@ -156,13 +157,15 @@ class Handle:
         method: str | None = None,
         on_cpu: tuple[int, ...] = (),
         gradients: bool = False,
+        looks: tuple[int, Sequence[Line | None] | None] | None = None,
         **more: Any,
     ) -> dict[str, Any]:
         """The request for a call on a device.
 
         `made_with` are the arguments that make the module to be called, which then gets `state`; without
         them it is called as it is. Modules among the arguments move, too, and stay moved. `on_cpu` are the
-        positions of arguments that are left on the CPU. `more` are fields of the operation `place`.
+        positions of arguments that are left on the CPU. `looks` is how the student's looks at numbers are
+        answered, and at which lines; at all with `None`. `more` are fields of the operation `place`.
         """
         request: dict[str, Any] = {
             "op": "place",
@@ -182,6 +185,10 @@ class Handle:
             request["method"] = [method]
         if gradients:
             request["backward"] = 1
+        if looks is not None:
+            way, lines = looks
+            told = None if lines is None else [line.as_data() if line is not None else None for line in lines]
+            request["looks"] = [way, told]
         return request
 
     def _seen(self, told: dict[str, Any]) -> Placed:
@@ -195,7 +202,7 @@ class Handle:
                 inputs=self._slopes(slopes.get("inputs", [])),
                 parameters=self._slopes_by_name(slopes.get("parameters", {})),
                 gradient_places=tuple(map(str, slopes.get("places", ()))),
-                events=tuple(_event(event) for event in told.get("events", ())),
+                events=tuple(map(Event.from_data, told.get("events", ()))),
                 memory=tuple(_of(int, each) for each in told.get("memory", ())),
                 error=StudentError(told["error"]) if told.get("error") else None,
             )
@@ -341,15 +348,6 @@ def outgoing(value: Any, *, copies: bool = False) -> Any:
         return item.ref() if isinstance(item, Handle) else item
 
     return map_tree(value, leaf)
-
-
-def _event(told: Any) -> Mapping[str, str]:
-    """An event of a call as the worker tells it, in lengths that a person reads."""
-    fields = told if isinstance(told, dict) else {}
-    return {
-        name: "".join(c for c in str(fields.get(name, ""))[:300] if c.isprintable())
-        for name in ("kind", "operation", "line", "made", "name", "held", "dtype")
-    }
 
 
 def _left(told: Any) -> str | tuple[int, str]:

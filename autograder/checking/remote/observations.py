@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from autograder.checking.remote.errors import StudentError
+from autograder.protocol.events import Event
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Placed:
     inputs: list[torch.Tensor | None]
     parameters: dict[str, torch.Tensor | None]
     gradient_places: tuple[str, ...]
-    events: tuple[Mapping[str, str], ...]
+    events: tuple[Event, ...]
     memory: tuple[int, ...]
     """Bytes in use on a real GPU after each of the further calls that were asked for."""
     error: StudentError | None

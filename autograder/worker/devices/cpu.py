@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from autograder.protocol.events import Event
 from autograder.worker.devices.base import Device
 from autograder.worker.tracing.dtypes import CpuLog
 from autograder.worker.tracing.looks import ForNumpy, Otherwise, is_guard
@@ -55,4 +56,4 @@ class Cpu(Device):
     def stopped(self, error: BaseException) -> None:
         """Say what stopped it."""
         if self._otherwise is not None and is_guard(error):
-            self.events.note({"kind": "guard"})
+            self.events.note(Event("guard"))

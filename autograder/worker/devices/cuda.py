@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from autograder.protocol.events import Event
 from autograder.worker.devices.base import Device
 from autograder.worker.sandbox.gpu_nodes import MEMORY_VARIABLE
 from autograder.worker.tracing.looks import ForNumpy, Otherwise
@@ -84,4 +85,4 @@ class Cuda(Device):
         frame = student_frame()
         if self.quiet or frame is None or "synchronizing" not in str(message):
             return
-        self.events.note({"kind": "waited", "operation": "", "line": line_of(frame), "made": "", "name": ""})
+        self.events.note(Event("waited", line=line_of(frame)))

@@ -27,6 +27,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from autograder.protocol.events import Line
 from autograder.protocol.values import map_tree, tensors_in, tree_leaves
 from autograder.worker.devices.autocast import GpuAutocast
 from autograder.worker.devices.base import Device
@@ -50,7 +51,7 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
     """Make one call there. What stops it is in `error`, beside all that was seen until then."""
     origins = Origins()
     looks = request.get("looks")
-    otherwise = None if looks is None else Otherwise(*looks)
+    otherwise = None if looks is None else Otherwise(looks[0], _lines(looks[1]))
     machine = _machine(request, origins, objects.namespace, otherwise)
     answer: dict[str, Any] = {"device": str(machine.device), "places": [], "stayed": [], "error": None}
     with warnings.catch_warnings(), _one_way_of_attention(), _same_defaults():
@@ -64,7 +65,8 @@ def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
         except (Exception, SystemExit) as error:
             answer["error"] = describe_exception(error)
             machine.stopped(error)
-    answer["events"] = machine.events if otherwise is None else [*machine.events, *otherwise.events]
+    events = machine.events if otherwise is None else [*machine.events, *otherwise.events]
+    answer["events"] = [event.as_data() for event in events]
     return answer
 
 
@@ -239,3 +241,8 @@ def _plainly(value: Any) -> Any:
         items = [_plainly(item) for item in value]
         return items if isinstance(value, list) else tuple(items)
     return value
+
+
+def _lines(told: Any) -> list[Line | None] | None:
+    """Return the lines of a request; `None` among them is whatever runs outside the student's cells."""
+    return None if told is None else [Line.from_data(each) for each in told]

@@ -22,6 +22,7 @@ from typing import Any
 
 from torch import nn
 
+from autograder.protocol.events import Event
 from autograder.worker.devices.base import Device
 from autograder.worker.devices.fast_modules import swap
 from autograder.worker.simulated.cuda_module import cuda_of
@@ -70,6 +71,6 @@ class SimulatedDevice(Ledger, Device):
             "message"
         ]  # an error's text may hold tensors that cannot be read now
         if is_guard(error):  # whatever the student's code says when it raises: it was no limit
-            self.events.note({"kind": "guard"})
+            self.events.note(Event("guard"))
         elif isinstance(error, Beyond) or "from the 'Lazy' backend" in told:
-            self.events.note({"kind": "beyond", "operation": told[:200]})
+            self.events.note(Event("beyond", told[:200]))

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from autograder.protocol.events import Event, Line
 from autograder.worker.simulated.tensor import (
     DEVICE,
     LABEL,
@@ -28,7 +29,7 @@ from autograder.worker.tracing.provenance import (
 
 
 class Ledger:
-    """What is seen of one call. `events` are plain data."""
+    """What is seen of one call."""
 
     def __init__(
         self, origins: Origins | None, names: dict[str, Any] | None, otherwise: Otherwise | None
@@ -50,33 +51,33 @@ class Ledger:
             holds = Holds.TRUTHS if tensor.dtype is torch.bool else Holds.LENGTHS
         return SimulatedTensor(tensor, root or Root(holds))
 
-    def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> str:
+    def event(self, kind: str, operation: str, stray: torch.Tensor | None = None) -> Line | None:
         """Write down what happened, with the student's line that made the stray tensor, if there is one.
 
-        Returns the line that is running, `""` where nothing is written down.
+        Returns the line that is running, `None` where nothing is written down.
         """
         frame = None if self.quiet else student_frame()
         if frame is None:
-            return ""
+            return None
         name = name_of(stray, frame) if stray is not None else ""
-        made = self.origins.line(stray) if stray is not None else ""
-        told = {
-            "kind": kind,
-            "operation": operation,
-            "line": line_of(frame),
-            "made": made or line_that_names(name, frame),
-            "name": name,
-            "held": "held" if stray is not None and not self.origins.in_call(stray) else "",
-        }
-        self.events.note(told)
-        return told["line"]
+        made = self.origins.line(stray) if stray is not None else None
+        event = Event(
+            kind=kind,
+            operation=operation,
+            line=line_of(frame),
+            made=made or line_that_names(name, frame),
+            name=name,
+            held=stray is not None and not self.origins.in_call(stray),
+        )
+        self.events.note(event)
+        return event.line
 
     def looked(
         self, numbers: torch.Tensor, operation: str, kind: str, stray: torch.Tensor | None = None
     ) -> torch.Tensor:
         """Note a look at numbers of the device, and return what it gets to see."""
         line = self.event(kind, operation, stray)
-        if not line or self.otherwise is None:
+        if line is None or self.otherwise is None:
             return numbers
         if kind == "shape":
             return self.otherwise.shaping(numbers, line)

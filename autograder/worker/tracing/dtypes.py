@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from autograder.protocol.events import Event, Line
 from autograder.worker.tracing.modes import Events, Watching, tensors_of
 from autograder.worker.tracing.provenance import Origins, line_of, memory_of, name_of, student_frame
 from autograder.worker.tracing.schema import schema_of
@@ -55,7 +56,7 @@ class CoarserLog(CpuLog):
         made = func(*args, **(kwargs or {}))
         # One event says all; whoever reads it has the call made again.
         if not self.events and any(t.dtype in self._coarser for t in tensors_of((made, *args))):
-            self.events.note({"kind": "coarser"})
+            self.events.note(Event("coarser"))
         return made
 
 
@@ -71,8 +72,8 @@ class DtypeLog(CpuLog):
     def __init__(self, origins: Origins, dtype: torch.dtype) -> None:
         super().__init__()
         self._origins, self._dtype = origins, dtype
-        self._rounded: dict[int, str] | None = None
-        """By memory, for all that depends on the arguments: the line that rounded it, or `""`."""
+        self._rounded: dict[int, Line | None] | None = None
+        """By memory, for all that depends on the arguments: the line that rounded it, if one did."""
         self._kept: list[torch.Tensor] = []  # memory that is let go would be handed out a second time
 
     def given(self, tensors: Iterable[torch.Tensor]) -> None:
@@ -81,13 +82,13 @@ class DtypeLog(CpuLog):
         All that does not come from these is constant. A constant written down in float32 is rounded as well,
         and no fault.
         """
-        self._rounded = {memory_of(tensor): "" for tensor in tensors if tensor.dtype in _EPS}
+        self._rounded = {memory_of(tensor): None for tensor in tensors if tensor.dtype in _EPS}
 
     def ended(self, results: Iterable[torch.Tensor]) -> None:
         for result in results:
             line = (self._rounded or {}).get(memory_of(result)) if result.dtype in _EPS else None
             if line:
-                self.events.note({"kind": "rounded", "line": line})
+                self.events.note(Event("rounded", line=line))
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -115,11 +116,12 @@ class DtypeLog(CpuLog):
     ) -> None:
         """Tell of the results what was told of the arguments, and whether they are coarser."""
         assert self._rounded is not None
-        before, finest, dtype = "", 1.0, None
+        before: Line | None = None
+        finest, dtype = 1.0, None
         for value in given:
-            line = self._rounded.get(memory_of(value))
-            if line is None:
+            if memory_of(value) not in self._rounded:
                 continue
+            line = self._rounded[memory_of(value)]
             before, finest, dtype = before or line, min(finest, _EPS[value.dtype]), dtype or value.dtype
         if dtype is None:
             return
@@ -140,13 +142,13 @@ class DtypeLog(CpuLog):
         frame = student_frame()
         if frame is None or self._rounded is None:
             return
-        told = {
-            "kind": kind,
-            "operation": func._schema.name.removeprefix("aten::"),
-            "line": line_of(frame),
-            "made": self._origins.line(stray) if stray is not None else "",
-            "name": name_of(stray, frame) if stray is not None else "",
-            "held": "held" if stray is not None and not self._origins.in_call(stray) else "",
-            "dtype": str(dtype).removeprefix("torch."),
-        }
-        self.events.note(told)
+        event = Event(
+            kind=kind,
+            operation=func._schema.name.removeprefix("aten::"),
+            line=line_of(frame),
+            made=self._origins.line(stray) if stray is not None else None,
+            name=name_of(stray, frame) if stray is not None else "",
+            held=stray is not None and not self._origins.in_call(stray),
+            dtype=str(dtype).removeprefix("torch."),
+        )
+        self.events.note(event)

@@ -1,7 +1,7 @@
 """Answers looks at numbers otherwise than they are, to see whether what a call returns depends on them.
 
-    otherwise = Otherwise(way=1, lines=["line 7: if h.mean() > 0:"])
-    otherwise.answer(numbers, "line 7: if h.mean() > 0:")
+    otherwise = Otherwise(way=1, lines=[Line(7, "if h.mean() > 0:")])
+    otherwise.answer(numbers, Line(7, "if h.mean() > 0:"))
 
 A `print` or an `assert` reads numbers, and so does `h / h.norm().item()`. What tells them apart is not how
 they are written but whether the call returns something else when they are told something else.
@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from autograder.protocol.events import Event, Line
 from autograder.worker.tracing.modes import Events, unwatched
 from autograder.worker.tracing.provenance import is_student_file, line_of, student_frame
 
@@ -28,13 +29,13 @@ _Numpy = (torch.Tensor.numpy, torch.Tensor.__array__)
 class Otherwise:
     """One way to answer looks, at some of the student's lines or, with `None`, at all of them."""
 
-    def __init__(self, way: int, lines: Sequence[str] | None) -> None:
+    def __init__(self, way: int, lines: Sequence[Line | None] | None) -> None:
         self._way, self._lines = way, None if lines is None else frozenset(lines)
         self._asked = 0
         self.events = Events()
         """The lines that were answered otherwise; the kind is `told`."""
 
-    def answer(self, numbers: torch.Tensor, line: str) -> torch.Tensor:
+    def answer(self, numbers: torch.Tensor, line: Line | None) -> torch.Tensor:
         """Return what a look at a line gets to see: a tensor of the same shape and dtype."""
         if self._way < 0 or (self._lines is not None and line not in self._lines) or self._asked == _MOST:
             return numbers
@@ -43,10 +44,10 @@ class Otherwise:
             found = altered(numbers, self._way, self._asked)
             if torch.equal(found, numbers):
                 return numbers
-        self.events.note({"kind": "told", "line": line})
+        self.events.note(Event("told", line=line))
         return found
 
-    def shaping(self, numbers: torch.Tensor, line: str) -> torch.Tensor:
+    def shaping(self, numbers: torch.Tensor, line: Line | None) -> torch.Tensor:
         """The same of numbers of which only those count that are not zero."""
         with unwatched(), torch.no_grad():
             truths = numbers != 0
@@ -110,7 +111,7 @@ class ForNumpy(TorchFunctionMode):
         ):
             return func(*args, **(kwargs or {}))
         line = line_of(student_frame())
-        self._events.note({"kind": "numpy", "operation": "numpy", "line": line, "made": "", "name": ""})
+        self._events.note(Event("numpy", "numpy", line))
         plain = tensor.detach().cpu()
         plain = plain.float() if plain.dtype is torch.bfloat16 else plain
         return func(self._otherwise.answer(plain, line), *args[1:], **(kwargs or {}))

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograder.protocol.events import Event
+
 _MOST = 40
 
 
@@ -28,12 +30,12 @@ def unwatched() -> Iterator[None]:
         yield
 
 
-class Events(list[dict[str, str]]):
-    """What was seen of a call, as plain data, each thing once, and no more of it than a person reads."""
+class Events(list[Event]):
+    """What was seen of a call, each thing once, and no more of it than a person reads."""
 
-    def note(self, told: dict[str, str]) -> None:
-        if told not in self and len(self) < _MOST:
-            self.append(told)
+    def note(self, event: Event) -> None:
+        if event not in self and len(self) < _MOST:
+            self.append(event)
 
 
 def tensors_of(args: Iterable[Any]) -> list[torch.Tensor]:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.protocol.events import Line
 from autograder.worker.tracing.modes import tensors_of
 
 _STUDENT_FILES = ("<cell ", "<ipython-input", "ipykernel_")
@@ -61,7 +62,7 @@ def describe_exception(error: BaseException) -> dict[str, Any]:
     return {
         "type": kind[:100],
         "message": message[:2000],
-        "lines": [_told(f.filename, f.lineno or 0)[:300] for f in frames[-5:]],
+        "lines": [str(_line(f.filename, f.lineno or 0))[:300] for f in frames[-5:]],
     }
 
 
@@ -87,13 +88,13 @@ def called_by_student() -> bool:
     return frame is not None and is_student_file(frame.f_code.co_filename)
 
 
-def line_of(frame: FrameType | None) -> str:
-    """The line that a frame is at, or `""` without one."""
-    return _told(frame.f_code.co_filename, frame.f_lineno) if frame is not None else ""
+def line_of(frame: FrameType | None) -> Line | None:
+    """Return the line that a frame is at."""
+    return _line(frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
 
 
-def _told(filename: str, number: int) -> str:
-    return f"line {number}: {linecache.getline(filename, number).strip()[:_LONGEST]}"
+def _line(filename: str, number: int) -> Line:
+    return Line(number, linecache.getline(filename, number).strip()[:_LONGEST])
 
 
 class Origins:
@@ -134,10 +135,10 @@ class Origins:
         """Whether the call itself made a tensor, not the module's constructor nor somebody before."""
         return memory_of(tensor) in list(self._lines)[self._begun :]
 
-    def line(self, tensor: torch.Tensor) -> str:
-        """The student's line that made a tensor, or `""` where it was not seen being made."""
+    def line(self, tensor: torch.Tensor) -> Line | None:
+        """Return the student's line that made a tensor, if it was seen being made."""
         found = self._find(tensor)
-        return _told(*found) if found is not None else ""
+        return _line(*found) if found is not None else None
 
     def _find(self, tensor: torch.Tensor) -> tuple[str, int] | None:
         return self._lines.get(memory_of(tensor))
@@ -162,10 +163,10 @@ def name_of(tensor: torch.Tensor, frame: FrameType | None) -> str:
     return ""
 
 
-def line_that_names(name: str, frame: FrameType | None) -> str:
-    """The first line of the running cell that assigns a name, or `""`."""
+def line_that_names(name: str, frame: FrameType | None) -> Line | None:
+    """Return the first line of the running cell that assigns a name."""
     found = _assignment(name, frame) if name and frame is not None else None
-    return _told(*found) if found is not None else ""
+    return _line(*found) if found is not None else None
 
 
 def _assignment(name: str, frame: FrameType) -> tuple[str, int] | None:

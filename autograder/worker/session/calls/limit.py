@@ -124,7 +124,8 @@ class _Watch:
             return False
         if not self.fired:
             students = (each for each in self._frames(frame) if is_student_file(each.f_code.co_filename))
-            self.line = line_of(next(students, None))
+            line = line_of(next(students, None))
+            self.line = str(line) if line is not None else ""
         self.fired = True
         return True
 
