@@ -11,15 +11,12 @@ import html
 from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder.cards.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
 from autograder.cards.picture import picture_html, picture_text, picture_words
-from autograder.checking.explain.evidence import Shape, shapes_told
+from autograder.checking.explain.evidence import Prints, Shape, shapes_told
 from autograder.verdict import CheckVerdict, TaskVerdict
-
-if TYPE_CHECKING:  # it imports torch
-    from autograder.checking.remote.prints import Prints
 
 _SIGNS = {
     "passed": "✓",

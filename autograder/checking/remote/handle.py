@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 
@@ -20,10 +20,36 @@ from autograder.checking.remote.odd_answers import Named, NoTensor
 from autograder.protocol.events import Event, Line
 from autograder.protocol.values import Ref, map_tree
 
-if TYPE_CHECKING:
-    from autograder.checking.remote.submission import Submission
-
 Kind = TypeVar("Kind")
+
+
+class Connection(Protocol):
+    """The way to a student's objects, as a handle needs it."""
+
+    on_gpu: bool
+
+    def remark(self, text: str) -> None:
+        """Have the card say something of a check that passes."""
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Have a request performed, and return the answer."""
+
+    def promise(self, request: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+        """Have a request performed together with others; return what gives the answer."""
+
+    def later(self, request: dict[str, Any]) -> None:
+        """Have a request performed before the next one."""
+
+    def named(
+        self, request: dict[str, Any], kind: str, refuse: Callable[[Any], object] | None = None
+    ) -> Handle:
+        """Return a handle to what a request makes before the next one."""
+
+    def incoming(self, value: Any) -> Any:
+        """Return an answer's value, with handles to the student's objects in it."""
+
+    def tensor(self, value: Any) -> Any:
+        """Return an answer's tensor, or what says of itself that it is none."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +63,7 @@ class Call:
     left: tuple[str | tuple[int, str], ...]
     """What was left otherwise: torch's settings by name, `(position, what)` of modules given to it."""
     _number: int
-    _submission: Submission
+    _submission: Connection
 
     def backward(self, weights: list[torch.Tensor]) -> Gradients:
         """Gradients of the sum of the floating outputs, each weighted. The call needs `grad=True`."""
@@ -49,7 +75,7 @@ class Handle:
     """One of the student's objects: a function, a class, a module, or an attribute of one."""
 
     def __init__(
-        self, submission: Submission, where: dict[str, Any], type_name: str = "", is_module: bool = False
+        self, submission: Connection, where: dict[str, Any], type_name: str = "", is_module: bool = False
     ) -> None:
         self._submission, self._where, self.type = submission, where, type_name
         self.is_module = is_module

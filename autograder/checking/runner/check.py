@@ -6,13 +6,11 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder.checking.explain.evidence import Evidence, Prints
 from autograder.checking.runner.fault import Fault
-
-if TYPE_CHECKING:
-    from autograder.protocol.without import Without
+from autograder.protocol.without import Without
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -43,11 +43,23 @@ from autograder.worker.tracing.modes import unwatched
 from autograder.worker.tracing.module_contents import asks_for_gradients, parameters_of
 from autograder.worker.tracing.provenance import Origins, describe_exception
 
-if TYPE_CHECKING:
-    from autograder.worker.session.objects import Objects
+
+class Owner(Protocol):
+    """The objects of one notebook, as a call on a device needs them."""
+
+    namespace: dict[str, Any]
+
+    def target(self, request: dict[str, Any]) -> Any:
+        """Return the object that a request is about."""
+
+    def arguments(self, request: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return what the object is called with."""
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as it travels."""
 
 
-def place(objects: Objects, request: dict[str, Any]) -> dict[str, Any]:
+def place(objects: Owner, request: dict[str, Any]) -> dict[str, Any]:
     """Make one call there. What stops it is in `error`, beside all that was seen until then."""
     origins = Origins()
     looks = request.get("looks")
@@ -110,7 +122,7 @@ def _machine(
 
 
 def _made_and_called(
-    objects: Objects,
+    objects: Owner,
     request: dict[str, Any],
     given: tuple[tuple[Any, ...], dict[str, Any]],
     machine: Device,

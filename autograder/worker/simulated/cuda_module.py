@@ -10,15 +10,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
+from autograder.worker.simulated.ledger import Ledger
 from autograder.worker.simulated.tensor import DEVICE, LABEL, SimulatedTensor
 from autograder.worker.tracing.provenance import is_student_file
-
-if TYPE_CHECKING:
-    from autograder.worker.simulated.ledger import Ledger
 
 _NOTHING = (
     "synchronize", "empty_cache", "ipc_collect", "manual_seed", "manual_seed_all", "seed", "seed_all", "init",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import weakref
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
+from autograder.worker.simulated.ledger import Ledger
 from autograder.worker.simulated.tensor import LABEL, Holds, MixedDevices, Root, SimulatedTensor
 from autograder.worker.tracing.modes import Watching
 from autograder.worker.tracing.schema import OpSchema
-
-if TYPE_CHECKING:
-    from autograder.worker.simulated.ledger import Ledger
 
 aten = torch.ops.aten
 # CUDA takes a single number from the CPU in arithmetic, but not in these.

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from autograder.protocol.values import map_tree
+from autograder.worker.simulated.ledger import Ledger
 from autograder.worker.simulated.patches import refuse_other_generators
 from autograder.worker.simulated.tensor import DEVICE, LABEL, MixedDevices, SimulatedTensor
 from autograder.worker.tracing.provenance import called_by_student
-
-if TYPE_CHECKING:
-    from autograder.worker.simulated.ledger import Ledger
 
 _T = torch.Tensor
 _Handler = Callable[["Ledger", Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -9,16 +9,14 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 
 from autograder.protocol.values import tree_leaves
+from autograder.worker.simulated.ledger import Ledger
 from autograder.worker.simulated.tensor import DEVICE, LABEL, MixedDevices, SimulatedTensor
-
-if TYPE_CHECKING:
-    from autograder.worker.simulated.ledger import Ledger
 
 _Plain = torch.Generator
 _GENERATORS: Any = type(_Plain)  # torch declares none
