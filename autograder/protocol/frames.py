@@ -101,21 +101,29 @@ class _Writer(_Limits):
                 self.within(len(value), depth)
                 return {key: self.write(item, depth) for key, item in value.items()}
             self.within(3 * len(value), depth)
-            return ["dict", *[[self.write(part, depth) for part in pair] for pair in value.items()]]
+            pairs = [[self._key(key, depth), self.write(item, depth)] for key, item in value.items()]
+            return ["dict", *pairs]
         if kind is int:
-            return value if -1 << 63 < value < 1 << 63 else ["opaque", "an int of more than 64 bits", False]
+            return value if -1 << 63 < value < 1 << 63 else ["opaque", _TOO_LONG, False]
         if kind is tuple or kind is list:
             self.within(len(value), depth)
             return [kind.__name__, *[self.write(item, depth) for item in value]]
         if kind is torch.dtype:
             return ["dtype", str(value).removeprefix("torch.")]
         if kind is float:
-            return value if math.isfinite(value) else ["float", repr(value)]
+            return value if math.isfinite(value) else ["float", float.__repr__(value)]  # numpy's has its own
         if kind is Ref:
             return ["ref", value.id, value.type, value.is_module]
         if kind is Opaque:
             return ["opaque", value.what, value.own]
         raise WireError(f"{kind.__name__} does not travel")
+
+    def _key(self, key: Any, depth: int) -> Any:
+        """Write a key such as the other side reads: an int of too many bits is there in words."""
+        if key is not None and not isinstance(key, _PLAIN):
+            raise WireError(f"a {type(key).__name__} as a key does not travel")
+        written = self.write(key, depth)
+        return _TOO_LONG if isinstance(key, int) and type(written) is list else written
 
 
 class _Reader(_Limits):
@@ -166,7 +174,7 @@ class _Reader(_Limits):
         if type(pair) is not list or len(pair) != 2:
             raise WireError("not a key and its value")
         key, item = (self.read(part, depth) for part in pair)
-        if key is not None and not isinstance(key, (bool, int, float, str)):
+        if key is not None and not isinstance(key, _PLAIN):
             raise WireError("not a key of this protocol")
         return key, item
 
@@ -175,12 +183,15 @@ _AS_IT_IS = frozenset({str, bool, type(None)})
 _WRITTEN = (str, bool, type(None), Tensor, int, float, list, tuple, dict, torch.dtype, Ref, Opaque)
 _KINDS = frozenset(_WRITTEN)
 _NAMES = frozenset({str})
+_PLAIN = (bool, int, float, str)
+"""The kinds of keys that travel, besides `None`."""
+_TOO_LONG = "an int of more than 64 bits"
 _NEXT_TENSOR: list[Any] = []
 
 
 def _int(number: int) -> int:
     if abs(number) >= 1 << 63:  # also: keys that are multiples of 2**61 - 1 all have one hash
-        raise WireError("an int of more than 64 bits")
+        raise WireError(_TOO_LONG)
     return number
 
 

@@ -140,7 +140,7 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) ->
             )
     if len(apart) == 2:
         for cut, whole in (apart, apart[::-1]):
-            parts, rest = divmod(seen[whole], wanted[whole])
+            parts, rest = divmod(seen[whole], wanted[whole]) if wanted[whole] else (0, 0)
             if parts > 1 and not rest and wanted[cut] % parts and seen[cut] == -(-wanted[cut] // parts):
                 return (
                     f"Along {names[cut]} it has been cut into {parts} parts, along {names[whole]} it is "

@@ -56,10 +56,10 @@ class Sizes:
             raise ValueError(_unknown(unknown.args[0], dims)) from None
 
     def _size(self, dim: str) -> int:
-        if dim.isdigit():
+        if dim.isdecimal():  # `²`, too, is a digit
             return int(dim)
         factor, letter = dim[:-1], dim[-1]
-        if letter not in NAMES or not (factor.isdigit() or not factor):
+        if letter not in NAMES or not (factor.isdecimal() or not factor):
             raise KeyError(dim)
         return (int(factor) if factor else 1) * int(getattr(self, letter))
 

@@ -89,6 +89,8 @@ def read_notebook(raw: bytes) -> NotebookNode:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nbformat's words on cell ids are for authors of notebooks
             notebook = nbformat.convert(nbformat.reader.reads(kept.encode("utf-8", "replace").decode()), 4)
+        for cell in notebook["cells"]:
+            cell.setdefault("source", "")  # JSON that was written by hand may have a cell without
         if len(notebook["cells"]) > MAX_CELLS:
             raise CorruptNotebook(f"the file has more than {MAX_CELLS} cells")
     except CorruptNotebook:
