@@ -413,7 +413,7 @@ JUDGED = {
             """
             import sys
             for module in list(sys.modules.values()):
-                if getattr(module, "__name__", "").endswith("worker.objects"):
+                if getattr(module, "__name__", "").endswith("worker.session.objects"):
                     real = module._plain_tensor
                     module._plain_tensor = lambda value: torch.ones_like(real(value)) if value.dim() == 2 else real(value)
             """,
