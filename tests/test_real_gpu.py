@@ -17,8 +17,8 @@ from autograder.worker.session import device_call
 from autograder.worker.session.objects import Objects
 from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import Case, D, H, inputs_of, namespace_of
-from tests.devices.correct import lstm
 from tests.devices.everything import RIGHT, WRONG
+from tests.devices.right.usual import lstm
 from tests.support.helpers import ASSIGNMENT, autograder_here, make_course, solved, submit
 
 gpu = pytest.mark.gpu

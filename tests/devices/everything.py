@@ -1,40 +1,32 @@
 """The whole corpus: what is right, in many styles, and what has one fault."""
 
-from tests.devices import (
-    correct,
-    faults,
-    fresh_autocast,
-    fresh_faults,
-    fresh_functions,
-    fresh_module_faults,
-    fresh_modules,
-    fresh_numbers,
-    looks,
-    subtle_dtypes,
-    subtle_functions,
-    subtle_modules,
-    unusual_functions,
-    unusual_modules,
-    unusual_parts,
-)
+from tests.devices import looks
+from tests.devices.right import around_a_recurrence, autocast, numbers, parts, whole_loops
+from tests.devices.right import functions as right_functions
+from tests.devices.right import modules as right_modules
+from tests.devices.right import usual as right_usual
+from tests.devices.wrong import dtypes, more_functions, more_modules
+from tests.devices.wrong import functions as wrong_functions
+from tests.devices.wrong import modules as wrong_modules
+from tests.devices.wrong import usual as wrong_usual
 
 RIGHT = {
-    **correct.CORRECT,
-    **unusual_functions.FUNCTIONS,
-    **unusual_modules.MODULES,
-    **unusual_parts.MODULES,
-    **fresh_functions.FUNCTIONS,
-    **fresh_modules.MODULES,
-    **fresh_numbers.FUNCTIONS,
-    **fresh_autocast.MODULES,
+    **right_usual.CORRECT,
+    **right_functions.FUNCTIONS,
+    **right_modules.MODULES,
+    **parts.MODULES,
+    **around_a_recurrence.FUNCTIONS,
+    **whole_loops.MODULES,
+    **numbers.FUNCTIONS,
+    **autocast.MODULES,
     **looks.FREE,
 }
 WRONG = {
-    **faults.FAULTS,
-    **subtle_functions.FUNCTIONS,
-    **subtle_modules.MODULES,
-    **subtle_dtypes.DTYPES,
-    **fresh_faults.FUNCTIONS,
-    **fresh_module_faults.MODULES,
+    **wrong_usual.FAULTS,
+    **wrong_functions.FUNCTIONS,
+    **wrong_modules.MODULES,
+    **dtypes.DTYPES,
+    **more_functions.FUNCTIONS,
+    **more_modules.MODULES,
     **looks.COUNTING,
 }

@@ -1,8 +1,8 @@
 """Looks at numbers: those that nothing depends on, and results that are made of what was seen."""
 
 from tests.devices import Case
-from tests.devices.faults import linear, lstm
 from tests.devices.writing import calls, makes
+from tests.devices.wrong.usual import linear, lstm
 
 _STEPS = "outputs.append(h)"
 

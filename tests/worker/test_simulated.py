@@ -14,7 +14,7 @@ from autograder.grading.workers.forkserver import clean_environment
 from autograder.worker.session.objects import Objects
 from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
 from tests.devices.everything import RIGHT, WRONG
-from tests.devices.faults import linear
+from tests.devices.wrong.usual import linear
 
 HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 ALWAYS = ("checkpointed", "packed sequence", "mask as a plain attribute", "zero state on the CPU")

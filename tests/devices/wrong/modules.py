@@ -1,9 +1,9 @@
 """Modules that are wrong on another device only, and do not look it."""
 
 from tests.devices import H, V
-from tests.devices.correct import lstm
-from tests.devices.faults import device
+from tests.devices.right.usual import lstm
 from tests.devices.writing import makes
+from tests.devices.wrong.usual import device
 
 MODULES = {
     "a constant of the class": device(

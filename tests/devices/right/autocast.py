@@ -1,4 +1,4 @@
-"""Right modules, written without a look at the others: what autocast widens, constants, the machine."""
+"""Right modules: what autocast widens, constants, the machine."""
 
 from tests.devices import Case
 

@@ -1,4 +1,4 @@
-"""Right functions, written without a look at the others: constants, forward gradients, masks, torch.cuda."""
+"""Right functions: constants, forward gradients, masks, torch.cuda."""
 
 from tests.devices import Case
 

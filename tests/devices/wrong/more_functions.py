@@ -1,4 +1,4 @@
-"""Functions with one fault each, written without a look at the others."""
+"""More functions with one fault each."""
 
 from tests.devices import Case
 

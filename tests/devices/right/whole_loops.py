@@ -1,4 +1,4 @@
-"""Right modules, written without a look at the others: functional calls, caches, hooks, whole loops."""
+"""Right modules: functional calls, caches, hooks, whole loops."""
 
 from tests.devices import Case
 

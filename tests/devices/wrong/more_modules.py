@@ -1,4 +1,4 @@
-"""Modules with one fault each, written without a look at the others."""
+"""More modules with one fault each."""
 
 from tests.devices import Case
 

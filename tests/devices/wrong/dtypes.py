@@ -1,8 +1,8 @@
 """Code that is wrong in another dtype only, and does not look it."""
 
-from tests.devices.correct import lstm
-from tests.devices.faults import dtype
+from tests.devices.right.usual import lstm
 from tests.devices.writing import calls, makes
+from tests.devices.wrong.usual import dtype
 
 DTYPES = {
     "the root of the lengths": calls(

@@ -1,7 +1,7 @@
 """Modules that are right on any device and in any dtype, written as few people write them."""
 
 from tests.devices import Case, H, V
-from tests.devices.correct import lstm
+from tests.devices.right.usual import lstm
 from tests.devices.writing import makes
 
 MODULES = {

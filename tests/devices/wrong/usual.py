@@ -4,7 +4,7 @@
 """
 
 from tests.devices import Case, H, V
-from tests.devices.correct import lstm
+from tests.devices.right.usual import lstm
 
 LINEAR = """
 class Model(nn.Module):

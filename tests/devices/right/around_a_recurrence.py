@@ -1,4 +1,4 @@
-"""Right functions, written without a look at the others: whatever of torch people use around a recurrence."""
+"""Right functions: whatever of torch people use around a recurrence."""
 
 from tests.devices import Case
 

@@ -1,0 +1,1 @@
+"""Code with one fault each of devices or dtypes, and right otherwise."""
