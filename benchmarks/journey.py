@@ -33,7 +33,7 @@ from autograder.grading.judging.attempt import Run
 from autograder.grading.records.record import record
 from autograder.grading.records.store import Key
 from autograder.grading.workers.client import Worker
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 
 
 class Stopwatch:
@@ -73,17 +73,17 @@ def main() -> None:
     parser.add_argument("--submissions", type=int, default=40)
     options = parser.parse_args()
     watch = Stopwatch()
-    spawn = WarmParent.spawn
+    spawn = ForkServer.spawn
 
-    def until_it_answers(workers: WarmParent) -> Worker:
+    def until_it_answers(workers: ForkServer) -> Worker:
         worker = spawn(workers)  # which does not wait for the fork
         worker.ask({"op": "nothing"}, 10)
         return worker
 
-    setattr(WarmParent, "spawn", until_it_answers)  # noqa: B010  (mypy refuses to assign a method)
+    setattr(ForkServer, "spawn", until_it_answers)  # noqa: B010  (mypy refuses to assign a method)
     watch.time(judging, "rebuild", "rebuild the notebook")
     watch.time(judging, "unusual_code", "read it for unusual code")
-    watch.time(WarmParent, "spawn", "fork and confine a worker")
+    watch.time(ForkServer, "spawn", "fork and confine a worker")
     watch.time(Run, "_send_cell", "run its cells")
     watch.time(Run, "judge_task", "checks: references, comparisons")
     watch.time(Run, "_ask", "checks: requests to the student's objects")
@@ -105,7 +105,7 @@ def judged(course: Course, assignment: str, watch: Stopwatch, meter: CpuMeter) -
     """CPU-seconds of all processes for each submission but the first two, which pay for what is paid once."""
     bundle = course.bundle(assignment)
 
-    def one(student: str, checks: Checks, workers: WarmParent) -> None:
+    def one(student: str, checks: Checks, workers: ForkServer) -> None:
         raw = course.handed_in(student, bundle)
         started = time.perf_counter()
         graded = judging.judge(raw, bundle, student=student, seed=1, checks=checks, workers=workers)
@@ -117,7 +117,7 @@ def judged(course: Course, assignment: str, watch: Stopwatch, meter: CpuMeter) -
 
     def all_of_them(checks: Checks) -> float | None:
         students = course.students(assignment)
-        with WarmParent(preload=bundle.preload) as workers:
+        with ForkServer(preload=bundle.preload) as workers:
             for student in students[:2]:
                 one(student, checks, workers)
             before = meter.seconds()

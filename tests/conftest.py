@@ -19,7 +19,7 @@ import pytest
 os.environ.pop("COLUMNS", None)
 
 if TYPE_CHECKING:
-    from autograder.grading.workers.forkserver import WarmParent
+    from autograder.grading.workers.forkserver import ForkServer
 
 # Helpers are imported where they are needed: nbgrader takes two seconds, and most tests do without.
 
@@ -90,32 +90,32 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def workers() -> Iterator[WarmParent]:
+def workers() -> Iterator[ForkServer]:
     """Workers with the limits that a class is graded with."""
-    from autograder.grading.workers.forkserver import WarmParent
+    from autograder.grading.workers.forkserver import ForkServer
 
-    with WarmParent() as parent:
+    with ForkServer() as parent:
         yield parent
 
 
 @pytest.fixture(scope="module")
-def quick_parent() -> Iterator[WarmParent]:
+def quick_server() -> Iterator[ForkServer]:
     """What `quick_workers` are forked from."""
-    from autograder.grading.workers.forkserver import WarmParent
+    from autograder.grading.workers.forkserver import ForkServer
     from tests.support.helpers import QUICK
 
-    with WarmParent(QUICK) as parent:
+    with ForkServer(QUICK) as parent:
         yield parent
 
 
 @pytest.fixture
-def quick_workers(quick_parent: WarmParent) -> Iterator[WarmParent]:
+def quick_workers(quick_server: ForkServer) -> Iterator[ForkServer]:
     """Workers that are soon out of time, for tests in which something hangs; none outlives its test."""
     from tests.support.helpers import workers_of
 
-    yield quick_parent
+    yield quick_server
     deadline = time.monotonic() + 5
-    while left := workers_of(quick_parent):
+    while left := workers_of(quick_server):
         assert time.monotonic() < deadline, f"still running: {left}"
         time.sleep(0.02)
 

@@ -39,7 +39,7 @@ from autograder.grading.judging.judge import Graded, judge_answers
 from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
 from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.workers.client import Worker
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import TaskVerdict
 from tests.attacks import borrowing, driving, handed, oddities, recognising, rewriting
 from tests.attacks.cells import ADDED, CELLS
@@ -139,7 +139,7 @@ def of_task(task: TaskVerdict) -> Entry:
 def record(assignments: Iterable[str], jobs: int) -> dict[str, dict[str, Entry]]:
     course = Course.at(ROOT)
     found = {}
-    with WarmParent(preload=OPTIMIZERS) as workers:
+    with ForkServer(preload=OPTIMIZERS) as workers:
         for name in assignments:
             bundle = course.bundle(name)
             known = try_mistakes(bundle, SEED, workers, jobs).known
@@ -148,7 +148,7 @@ def record(assignments: Iterable[str], jobs: int) -> dict[str, dict[str, Entry]]
     return found
 
 
-def judged(bundle: Bundle, known: KnownMistakes, workers: WarmParent, jobs: int) -> dict[str, Entry]:
+def judged(bundle: Bundle, known: KnownMistakes, workers: ForkServer, jobs: int) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     todo = [*notebooks(bundle), *answers(bundle)]
     for job, told in work_off(todo, jobs, Setting(bundle, SEED, workers, known)):

@@ -86,7 +86,7 @@ def test_a_circle_is_seen(tmp_path, files):
 
 
 def test_the_worker_carries_no_check_in_its_memory():
-    """What the warm parent preloads is inherited by every student's process."""
+    """What the fork server preloads is inherited by every student's process."""
     code = """
         import importlib, pkgutil, sys
         import autograder.figures, autograder.notebook, autograder.worker
@@ -174,7 +174,7 @@ def test_only_the_exercises_know_the_topic():
     assert not knowing, "\n".join(knowing)
 
 
-def test_what_starts_the_warm_parent_imports_nothing_slow():
+def test_what_starts_the_fork_server_imports_nothing_slow():
     """It is started before its caller imports torch, so that both do so at the same time."""
     told = subprocess.run(
         [

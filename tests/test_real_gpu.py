@@ -10,7 +10,7 @@ import torch
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.errors import UserError
-from autograder.grading.workers.forkserver import RunLimits, WarmParent
+from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.grading.workers.gpu import require_gpu
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.session import device_call
@@ -138,7 +138,7 @@ def test_a_gpu_that_workers_cannot_use_is_refused_before_anything_runs(monkeypat
         pytest.skip("this machine has a GPU")
     monkeypatch.setattr(gpu_nodes, "describe", lambda: "1 (invented)")
     with (
-        WarmParent(RunLimits(gpu_bytes=1 << 30)) as parent,
+        ForkServer(RunLimits(gpu_bytes=1 << 30)) as parent,
         pytest.raises(UserError, match="cannot be used by workers: there is no device cuda here"),
     ):
         require_gpu(parent)

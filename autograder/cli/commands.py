@@ -79,11 +79,11 @@ def check(
 ) -> None:
     """Grade one notebook and print what was found; the gradebook is not touched."""
     with told():
-        from autograder.grading.workers.forkserver import WarmParent
+        from autograder.grading.workers.forkserver import ForkServer
         from autograder.worker.sandbox.probe import Level
 
         # First of all: it imports torch while we do.
-        with WarmParent(level=Level.NONE if unsafe else None, preload=None) as workers:
+        with ForkServer(level=Level.NONE if unsafe else None, preload=None) as workers:
             with importing():
                 from autograder.cli.tables import print_verdict
                 from autograder.errors import UserError
@@ -170,11 +170,11 @@ def _grade_with_progress(
         TimeRemainingColumn,
     )
 
-    from autograder.grading.workers.forkserver import RunLimits, WarmParent
+    from autograder.grading.workers.forkserver import ForkServer, RunLimits
     from autograder.worker.sandbox.probe import Level
 
     limits = RunLimits(gpu_bytes=int(gpu_memory * (1 << 30)))
-    workers = WarmParent(limits, level=Level.NONE if unsafe else None, preload=None)
+    workers = ForkServer(limits, level=Level.NONE if unsafe else None, preload=None)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -193,7 +193,7 @@ def _grade_with_progress(
         progress.refresh()
 
     try:
-        # Only now: the warm parent imports torch at the same time, a tenth of what a class of 100 takes.
+        # Only now: the fork server imports torch at the same time, a tenth of what a class of 100 takes.
         with importing():
             from autograder.grading.batch import grade as grade_class
             from autograder.grading.course.course import Course

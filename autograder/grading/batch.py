@@ -1,4 +1,4 @@
-"""Grades a class: several judges at a time, one warm parent for all, one writer to the gradebook."""
+"""Grades a class: several judges at a time, one fork server for all, one writer to the gradebook."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from autograder.grading.records.store import (
     clear_leftovers,
     load_verdict,
 )
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.grading.workers.gpu import require_gpu
 from autograder.verdict import UNREAD, Finding, Verdict
 
@@ -84,7 +84,7 @@ def grade(
     students: list[str] | None = None,
     jobs: int = 1,
     force: bool = False,
-    workers: WarmParent | None = None,
+    workers: ForkServer | None = None,
     started: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Done]:
     """Grade a class's submissions of an assignment, and yield each as soon as it is on record.
@@ -115,7 +115,7 @@ def grade(
         parent = workers
         mistakes = kept_mistakes(course, bundle, seed)
         if mistakes is None:
-            parent = parent or stack.enter_context(WarmParent(preload=None))
+            parent = parent or stack.enter_context(ForkServer(preload=None))
             parent.warm(bundle.preload)
             mistakes = known_mistakes(course, bundle, seed, parent, jobs)
         for student in chosen:
@@ -144,7 +144,7 @@ def grade(
         yield from known
         if not todo:
             return
-        parent = parent or stack.enter_context(WarmParent(preload=None))
+        parent = parent or stack.enter_context(ForkServer(preload=None))
         parent.warm(bundle.preload)
         for job, told in work_off(todo, jobs, Setting(bundle, seed, parent, mistakes)):
             assert isinstance(job, Submitted)

@@ -44,7 +44,7 @@ from autograder.grading.records.known import known_mistakes
 from autograder.grading.records.store import assignment_seed, write_whole
 from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
 from autograder.grading.releasing.page import write_page
-from autograder.grading.workers.forkserver import RunLimits, WarmParent
+from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.verdict import Verdict
 
 STEPS = 5
@@ -130,7 +130,7 @@ def build(
     if todo:
         # The proof runs the demonstrations, too, and those may train something.
         limits = RunLimits(cell_seconds=120, total_seconds=600)
-        with WarmParent(limits, preload=OPTIMIZERS) as workers:
+        with ForkServer(limits, preload=OPTIMIZERS) as workers:
             for name in todo:
                 source = source_digest(course, name)
                 built[name] = one = _build_one(course, name, workers, step)
@@ -145,7 +145,7 @@ def _built_before(course: Course, assignment: str) -> Built | None:
     return replace(Built(**told), unchanged=True) if told else None
 
 
-def _build_one(course: Course, assignment: str, workers: WarmParent, say: Callable[[str], None]) -> Built:
+def _build_one(course: Course, assignment: str, workers: ForkServer, say: Callable[[str], None]) -> Built:
     say(f"{assignment}: judging the solution")
     bundle = source_bundle(course, assignment)
     own_stripped(bundle)
@@ -212,7 +212,7 @@ def _generate_release(course: Course, assignment: str) -> None:
         raise UserError(f"nbgrader could not generate the release of {assignment}: {_last_line(told)}")
 
 
-def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: WarmParent) -> Verdict:
+def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: ForkServer) -> Verdict:
     """The verdict on the source's own solution; `SolutionFails` if there is anything to say against it."""
     known = tried_as_built(course, bundle, PROOF_SEED, checks, workers)
     raw = bundle.with_answers(bundle.solution)
@@ -226,7 +226,7 @@ def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: War
     return full
 
 
-def _prove(bundle: Bundle, solution: bytes, full: Verdict, checks: Checks, workers: WarmParent) -> None:
+def _prove(bundle: Bundle, solution: bytes, full: Verdict, checks: Checks, workers: ForkServer) -> None:
     """The release earns nothing and runs from top to bottom; the demonstrations change no score."""
 
     def run(raw: bytes, which: Bundle) -> Graded:

@@ -34,9 +34,9 @@ from autograder.grading.records.known import kept_mistakes, tried_when_needed
 from autograder.grading.records.ready import make_graded_folder, make_ready
 from autograder.grading.records.record import check_gradebook, record_failure, record_scores
 from autograder.grading.records.store import Key, assignment_seed
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 
-_parents: list[WarmParent] = []
+_parents: list[ForkServer] = []
 _find_notebooks = Autograde.init_notebooks
 
 
@@ -114,7 +114,7 @@ class SubmissionExporter(NotebookExporter):
         # nbgrader itself writes to the gradebook, too, and would give up after five seconds of waiting.
         url = patient_url(str(converter.coursedir.db_url))
         converter.coursedir.db_url = url.render_as_string(hide_password=False)
-        _warm_parent()  # where no confinement holds, nothing is run
+        _fork_server()  # where no confinement holds, nothing is run
 
 
 class GradeOutside(NbGraderPreprocessor):
@@ -131,14 +131,14 @@ class GradeOutside(NbGraderPreprocessor):
         kept = kept_mistakes(course, bundle, seed)
         try:
             with checks_of(bundle) as checks:
-                known = tried_when_needed(bundle, seed, checks, _warm_parent()) if kept is None else kept.get
+                known = tried_when_needed(bundle, seed, checks, _fork_server()) if kept is None else kept.get
                 graded = judge(
                     files,
                     bundle,
                     student=student,
                     seed=seed,
                     checks=checks,
-                    workers=_warm_parent(),
+                    workers=_fork_server(),
                     known=lambda task: known(task) or (),
                 )
         except WorkerLost:
@@ -152,10 +152,10 @@ class GradeOutside(NbGraderPreprocessor):
         return nbformat.reads(graded.notebook, as_version=4), resources
 
 
-def _warm_parent() -> WarmParent:
-    """One warm parent for all submissions that this process converts."""
+def _fork_server() -> ForkServer:
+    """One fork server for all submissions that this process converts."""
     if not _parents:
-        _parents.append(WarmParent(preload=OPTIMIZERS))
+        _parents.append(ForkServer(preload=OPTIMIZERS))
         atexit.register(_close_parents)
     return _parents[0]
 

@@ -17,11 +17,11 @@ from autograder.grading.course.course import Course
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import judge
 from autograder.grading.records.known import tried_when_needed
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import Verdict
 
 
-def check_notebook(course: Course, notebook: Path, assignment: str | None, workers: WarmParent) -> Verdict:
+def check_notebook(course: Course, notebook: Path, assignment: str | None, workers: ForkServer) -> Verdict:
     """Judge one notebook file as the batch would, with inputs drawn for this one run.
 
     Of a source notebook of the course, built or not, the solution in it is judged.

@@ -28,7 +28,7 @@ from autograder.grading.judging.judge import Graded, unfit_checks
 from autograder.grading.judging.judge_pool import Failure, Setting, work_off
 from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.validating.right import Variants, kept_in, mixed, mixtures_of, right_answers
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import TaskVerdict, Verdict
 
 SEED = 20_260_102
@@ -104,7 +104,7 @@ def validate(
     found = {name: Validation.of(told) for name, told in kept.items()}
     todo = [name for name in chosen if name not in found]
     if todo:
-        with WarmParent(preload=OPTIMIZERS) as workers:
+        with ForkServer(preload=OPTIMIZERS) as workers:
             for name in todo:
                 source = examined_digest(course, name)
                 found[name] = one = _validate(course, name, workers, jobs, say, advance)
@@ -116,7 +116,7 @@ def validate(
 def _validate(
     course: Course,
     assignment: str,
-    workers: WarmParent,
+    workers: ForkServer,
     jobs: int,
     say: Callable[[str], None],
     advance: Callable[[int, int], None],

@@ -1,4 +1,4 @@
-"""The warm parent: imports everything slow once, then forks a supervisor for every job it is sent.
+"""The fork server: imports everything slow once, then forks a supervisor for every job it is sent.
 
 Started by the trusted side with a clean environment and one connected SEQPACKET socket. The first message
 on it names the modules to import for all workers, as JSON; each one after that is `job` and carries two
@@ -130,7 +130,7 @@ def _settle(preload: Sequence[str]) -> None:
     syscalls.collapse_memory()
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
-        raise SystemExit(f"the warm parent must have one thread to fork safely; it has {threads}")
+        raise SystemExit(f"the fork server must have one thread to fork safely; it has {threads}")
 
 
 def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
@@ -152,7 +152,7 @@ def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
             os._exit(0)
         kind, _, lacking = message.partition(b" ")
         if kind != JOB or len(descriptors) != 2:
-            raise SystemExit("the warm parent got a message it does not know")
+            raise SystemExit("the fork server got a message it does not know")
         data_fd, control_fd = descriptors
         if lacking:
             if lacking not in copies:

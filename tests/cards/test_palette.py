@@ -50,6 +50,6 @@ def test_distances_are_measured_as_oklab_does():
 
 
 def test_the_palette_is_plain_text():
-    """Students' notebooks import it with the figures, and the warm parent of every worker does."""
+    """Students' notebooks import it with the figures, and the fork server of every worker does."""
     statements = ast.walk(ast.parse(Path(palette.__file__).read_text(encoding="utf-8")))
     assert not [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]

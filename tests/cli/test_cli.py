@@ -320,7 +320,7 @@ def test_environment_of_the_caller_does_not_reach_the_student(course):
 
 
 @pytest.mark.parametrize("command", [("grade", ASSIGNMENT), ("check", "lstm_cell.ipynb")])
-def test_the_warm_parent_starts_before_torch_is_imported(command, tmp_path):
+def test_the_fork_server_starts_before_torch_is_imported(command, tmp_path):
     """Both take seconds over it, and do so at the same time."""
     program = f"""
 import sys
@@ -329,7 +329,7 @@ from autograder.grading.workers import forkserver
 def started(*args, **kwargs):
     sys.exit("late" if "torch" in sys.modules else "in time")
 
-forkserver.WarmParent.__init__ = started
+forkserver.ForkServer.__init__ = started
 from autograder.cli import main
 sys.argv = ["autograder", *{command}]
 main()

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import judge
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import SEED, make_bundle
 
 COPIES = {
@@ -35,7 +35,7 @@ def judged(assignment: str, head: str = "") -> tuple[float, list[str], int]:
         signature, _, body = source.partition(":\n")
         source = f"{signature}:{head}{body}"
     spawned = []
-    with WarmParent() as workers:
+    with ForkServer() as workers:
         spawn = workers.spawn
         workers.spawn = lambda without=None: spawned.append(without) or spawn(without)  # type: ignore[method-assign]
         raw = bundle.with_answers({**bundle.solution, "copy_from_torch": source})

@@ -18,7 +18,7 @@ import pytest
 from autograder.grading.assignment.bundle import DEMONSTRATION
 from autograder.grading.assignment.cells import tags
 from autograder.grading.handed_in.folder import File, HandedIn
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import ROOT, cell_named, code_cell, make_bundle, run_judge, scores, solved
 from tests.support.parity_cases import BESIDE, COMPILED, FILES, MAGICS, PYTHON, SHELL, WIDE, Case
 
@@ -128,7 +128,7 @@ def points_of(notebook: Any) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def graded(workers: WarmParent):
+def graded(workers: ForkServer):
     """Each notebook as grading leaves it."""
 
     @cache

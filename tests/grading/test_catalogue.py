@@ -11,7 +11,7 @@ from autograder.grading.batch import grade
 from autograder.grading.course.course import Course
 from autograder.grading.records.clusters import clusters
 from autograder.grading.records.results import results
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import (
     ASSIGNMENT,
     answer,
@@ -72,7 +72,7 @@ def catalogue(course: Course, text: str) -> None:
     path.write_text(text)
 
 
-def fresh(course: Course, workers: WarmParent) -> set[str]:
+def fresh(course: Course, workers: ForkServer) -> set[str]:
     """Who is judged now, and not known from before."""
     return {done.verdict.student for done in grade(course, ASSIGNMENT, workers=workers) if done.fresh}
 

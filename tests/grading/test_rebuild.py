@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from autograder.grading.assignment.rebuild import CorruptNotebook, Rebuilt, rebuild
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import (
     answer,
     cell_named,
@@ -220,7 +220,7 @@ GRADED = (
 
 
 @pytest.mark.parametrize("name", GRADED)
-def test_what_has_no_effect_has_none_on_the_score(name: str, quick_workers: WarmParent):
+def test_what_has_no_effect_has_none_on_the_score(name: str, quick_workers: ForkServer):
     data = solved()
     NO_EFFECT[name](data)
     graded = run_judge(json.dumps(data).encode(), quick_workers)
@@ -230,14 +230,14 @@ def test_what_has_no_effect_has_none_on_the_score(name: str, quick_workers: Warm
     assert run_judge(json.dumps(unsolved).encode(), quick_workers).verdict.score == 0
 
 
-def test_a_helper_that_an_answer_needs_is_there_in_time(quick_workers: WarmParent):
+def test_a_helper_that_an_answer_needs_is_there_in_time(quick_workers: ForkServer):
     data = json.loads(submission({"lstm_cell": answer("lstm_cell").replace("torch.tanh(", "helper(")}))
     place = data["cells"].index(cell_named(data, "lstm_cell"))
     data["cells"].insert(place, code_cell("import math\ndef helper(value):\n    return torch.tanh(value)"))
     assert scores(run_judge(json.dumps(data).encode(), quick_workers)) == ALL
 
 
-def test_redefining_check_changes_nothing(quick_workers: WarmParent):
+def test_redefining_check_changes_nothing(quick_workers: ForkServer):
     lie = "check = lambda *a: 10.0\n"
     names = ("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch")
     stubs = {name: cell_named(released(), name)["source"] + "\n" + lie for name in names}
@@ -249,12 +249,12 @@ def test_redefining_check_changes_nothing(quick_workers: WarmParent):
 
 
 @pytest.mark.parametrize("name", ["empty", "cut", "deep lists", "too many cells"])
-def test_a_corrupt_file_gets_a_verdict_and_a_page(name: str, quick_workers: WarmParent):
+def test_a_corrupt_file_gets_a_verdict_and_a_page(name: str, quick_workers: ForkServer):
     raw = CORRUPT[name] if isinstance(CORRUPT[name], bytes) else json.dumps(CORRUPT[name]).encode()
     graded = run_judge(raw, quick_workers)
     assert (graded.verdict.status, graded.verdict.score, graded.verdict.max_score) == ("corrupt", 0, 10)
     assert "About your submission" in graded.notebook
 
 
-def test_no_file_is_missing(quick_workers: WarmParent):
+def test_no_file_is_missing(quick_workers: ForkServer):
     assert run_judge(None, quick_workers).verdict.status == "missing"

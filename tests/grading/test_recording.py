@@ -21,7 +21,7 @@ from autograder.grading.records import record as record_module
 from autograder.grading.records import store as store_module
 from autograder.grading.records.record import record, refile
 from autograder.grading.records.store import Key, assignment_seed, clear_leftovers, load_verdict
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK, submission
 from tests.support.resuming import (
     WRONG,
@@ -55,7 +55,7 @@ def resubmitted(tmp_path_factory) -> Resubmitted:
         return judge(raw, bundle, student=student, seed=seed, checks=checks, workers=workers)
 
     first, second = notebook_path(course, student).read_bytes(), submission(WRONG)
-    with WarmParent() as workers, bundle.checks_folder() as folder:
+    with ForkServer() as workers, bundle.checks_folder() as folder:
         (notebook_path(course, student).parent / "submission_secret.txt").write_text("drawn first")
         record(course, bundle, judged(first), Key.of(first, bundle.digest(), seed))
         told = judged(second)

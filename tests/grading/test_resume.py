@@ -87,7 +87,7 @@ def assert_undisturbed(course: Course, graded: Course) -> None:
 def test_a_batch_killed_on_the_way_goes_on(ungraded, graded, tmp_path, how, verdicts):
     course = copy(ungraded, tmp_path / "course")
     batch = start_grading(course, "--jobs", 1)
-    if verdicts == 0:  # while the first is being run: by the warm parent, a judge, a supervisor, a worker
+    if verdicts == 0:  # while the first is being run: by the fork server, a judge, a supervisor, a worker
         while len(family(batch.pid)) < 4 and batch.poll() is None:
             time.sleep(0.01)
     wait_for_verdicts(course, verdicts, batch, 120)

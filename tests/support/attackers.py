@@ -38,8 +38,8 @@ import sys
 from pathlib import Path
 from autograder.grading.batch import grade
 from autograder.grading.course.course import Course
-from autograder.grading.workers.forkserver import RunLimits, WarmParent
-with WarmParent(RunLimits(1.5, 1.5, 12, 384 << 20)) as workers:
+from autograder.grading.workers.forkserver import RunLimits, ForkServer
+with ForkServer(RunLimits(1.5, 1.5, 12, 384 << 20)) as workers:
     for done in grade(Course.at(Path(sys.argv[-1])), sys.argv[1], jobs=2, workers=workers):
         print(done.verdict.student, done.verdict.status)
 """

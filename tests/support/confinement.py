@@ -1,4 +1,4 @@
-"""Workers that attack the wall: a stand-in for the warm parent starts them, and the judge hears them."""
+"""Workers that attack the wall: a stand-in for the fork server starts them, and the judge hears them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 NOBODY = 65534
 MIB = 1 << 20
 
-# What stands in for the warm parent: it forks one supervisor and waits. `sabotage` is run before the fork.
+# What stands in for the fork server: it forks one supervisor and waits. `sabotage` is run before the fork.
 PARENT = """
 import json, os, socket, sys
 from autograder.worker.sandbox.probe import Level, Limits, default_readable

@@ -11,7 +11,7 @@ from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import rebuild
 from autograder.grading.judging.attempt import Run, _task
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.attacks.forgery import Forgery
 from tests.support.helpers import SEED, make_bundle
 
@@ -29,7 +29,7 @@ class Judged:
 class Bench:
     """One assignment's checks, and workers in which forgeries are judged."""
 
-    def __init__(self, assignment: str, checks: Checks, workers: WarmParent) -> None:
+    def __init__(self, assignment: str, checks: Checks, workers: ForkServer) -> None:
         self.bundle: Bundle = make_bundle(assignment, solution=True)
         self.checks, self.workers = checks, workers
 

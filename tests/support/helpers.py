@@ -26,7 +26,7 @@ from autograder.checking.runner.collection import collect
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import Graded, judge
-from autograder.grading.workers.forkserver import RunLimits, WarmParent
+from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.verdict import OUTCOMES, STATUSES
 
 # nbgrader starts a process, two seconds long, for every new gradebook, to be told the same each time.
@@ -128,7 +128,7 @@ def make_bundle(assignment: str = ASSIGNMENT, solution: bool | Mapping[str, str]
     return replace(bundle, solution=solution)
 
 
-def run_judge(raw: bytes | None, workers: WarmParent, bundle: Bundle | None = None) -> Graded:
+def run_judge(raw: bytes | None, workers: ForkServer, bundle: Bundle | None = None) -> Graded:
     """Judge one submission in this process; the result keeps the contract of every verdict."""
     bundle = bundle or make_bundle()
     with bundle.checks_folder() as folder:
@@ -242,7 +242,7 @@ def autograder(
     )
 
 
-def workers_of(parent: WarmParent) -> list[psutil.Process]:
+def workers_of(parent: ForkServer) -> list[psutil.Process]:
     """Return the processes of a parent's workers: unlike its copies they are in sessions of their own."""
     home, found = psutil.Process(parent._process.pid), []
     for child in home.children(recursive=True):

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.attacks import borrowing, handed, oddities, recognising, rewriting
 from tests.attacks.forgery import Forgery
 from tests.support.forgeries import Bench, Judged
@@ -24,7 +24,7 @@ ASSIGNMENTS = sorted({forgery.assignment for forgery in FORGERIES.values()})
 
 
 @pytest.fixture(scope="module")
-def judged(workers: WarmParent) -> dict[str, Judged]:
+def judged(workers: ForkServer) -> dict[str, Judged]:
     """Each forgery's judging, an assignment's checks collected once."""
     found: dict[str, Judged] = {}
     for assignment in ASSIGNMENTS:
@@ -59,7 +59,7 @@ def test_a_forgery_comes_to_its_end(name: str, judged: dict[str, Judged]):
         if any(forgery.borrows for forgery in FORGERIES.values() if forgery.assignment == a)
     ],
 )
-def test_what_is_borrowed_is_right_where_nothing_lacks(assignment: str, workers: WarmParent):
+def test_what_is_borrowed_is_right_where_nothing_lacks(assignment: str, workers: ForkServer):
     borrowed = {n: f for n, f in FORGERIES.items() if f.borrows and f.assignment == assignment}
 
     def body(checks: Checks) -> dict[str, float]:

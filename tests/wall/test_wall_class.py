@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.grading.workers.forkserver import RunLimits, WarmParent
+from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from tests.support.helpers import (
     ASSIGNMENT,
     NOTEBOOK,
@@ -39,7 +39,7 @@ from tests.support.wall import (
 
 
 def test_a_submission_that_brings_its_judge_down_stops_nobody(
-    tmp_path: Path, quick_workers: WarmParent, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, quick_workers: ForkServer, monkeypatch: pytest.MonkeyPatch
 ):
     """What nobody thought of: a judge that dies, one that never ends, a verdict that cannot be recorded."""
     from autograder.grading import batch

@@ -15,7 +15,7 @@ import pytest
 from autograder.checking.runner.checks import Checks
 from autograder.grading.judging.judge_pool import Setting, work_off
 from autograder.grading.workers.client import Worker
-from autograder.grading.workers.forkserver import RunLimits, WarmParent
+from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from tests.support.helpers import (
     QUICK,
     SEED,
@@ -70,7 +70,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_whatever_is_returned_costs_only_its_task(name: str, quick_workers: WarmParent):
+def test_whatever_is_returned_costs_only_its_task(name: str, quick_workers: ForkServer):
     body = VALUES[name].replace("; ", "\n  ").replace("\n  ", "\n    ")
     graded = run_judge(submission({"lstm_gates": f"def lstm_gates(x, h, *a):\n    {body}"}), quick_workers)
     assert graded.verdict.status == "graded"
@@ -81,7 +81,7 @@ def test_whatever_is_returned_costs_only_its_task(name: str, quick_workers: Warm
 
 
 @pytest.mark.parametrize("name", DEATHS)
-def test_a_death_in_a_call_costs_its_check(name: str, quick_workers: WarmParent):
+def test_a_death_in_a_call_costs_its_check(name: str, quick_workers: ForkServer):
     deadly = "def copy_from_torch(cell, torch_cell):\n" + indented(DEATHS[name])
     started = time.monotonic()
     graded = run_judge(submission({"copy_from_torch": deadly}), quick_workers)
@@ -96,7 +96,7 @@ def test_a_death_in_a_call_costs_its_check(name: str, quick_workers: WarmParent)
 @pytest.mark.parametrize(
     "name", ["exit", "segfault", "endless", "no descriptors", "memory", "a child that stays"]
 )
-def test_a_death_in_a_cell_costs_what_needs_the_cell(name: str, quick_workers: WarmParent):
+def test_a_death_in_a_cell_costs_what_needs_the_cell(name: str, quick_workers: ForkServer):
     graded = run_judge(
         submission({"copy_from_torch": answer("copy_from_torch", append=DEATHS[name])}), quick_workers
     )
@@ -104,7 +104,7 @@ def test_a_death_in_a_cell_costs_what_needs_the_cell(name: str, quick_workers: W
     assert {**scores(graded), "copy_from_torch": 0.0} == LOST
 
 
-def test_a_hang_for_one_dtype_costs_the_check_of_dtypes(quick_workers: WarmParent):
+def test_a_hang_for_one_dtype_costs_the_check_of_dtypes(quick_workers: ForkServer):
     hang = answer("lstm_gates", append="").replace(
         "    ### BEGIN SOLUTION", "    while x.dtype == torch.bfloat16: pass"
     )
@@ -116,7 +116,7 @@ def test_a_hang_for_one_dtype_costs_the_check_of_dtypes(quick_workers: WarmParen
 
 
 @pytest.mark.parametrize("place", ["__init__", "forward", "__del__", "__getattr__"])
-def test_a_hang_in_a_module(place: str, quick_workers: WarmParent):
+def test_a_hang_in_a_module(place: str, quick_workers: ForkServer):
     hang = f"LSTMCell.{place} = lambda self, *a: [None for _ in iter(int, 1)]"
     graded = run_judge(submission({"LSTMCell": answer("LSTMCell", append=hang)}), quick_workers)
     assert graded.verdict.status == "graded"
@@ -124,7 +124,7 @@ def test_a_hang_in_a_module(place: str, quick_workers: WarmParent):
     assert graded.verdict.seconds < QUICK.total_seconds + 5
 
 
-def test_cells_that_never_end_leave_the_answers_their_points(quick_workers: WarmParent):
+def test_cells_that_never_end_leave_the_answers_their_points(quick_workers: ForkServer):
     """The student's own experiments may hang, one after the other: the answers between them are graded."""
     hang = "while True: pass"
     after = dict.fromkeys(("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch"), hang)
@@ -134,7 +134,7 @@ def test_cells_that_never_end_leave_the_answers_their_points(quick_workers: Warm
 
 
 @pytest.mark.slow
-def test_a_hostile_submission_takes_no_longer_than_its_limit(quick_workers: WarmParent):
+def test_a_hostile_submission_takes_no_longer_than_its_limit(quick_workers: ForkServer):
     """Just within every limit, everywhere: the total is what ends it."""
     limits, quick_workers.limits = quick_workers.limits, RunLimits(1.5, 1.5, 8.0)
     try:
@@ -148,7 +148,7 @@ def test_a_hostile_submission_takes_no_longer_than_its_limit(quick_workers: Warm
     assert "timeout" in {c.outcome for t in graded.verdict.tasks for c in t.checks}
 
 
-def test_a_death_is_never_blamed_on_the_machine(quick_workers: WarmParent):
+def test_a_death_is_never_blamed_on_the_machine(quick_workers: ForkServer):
     """The supervisor's last word and the judge's order to kill cross each other; neither may be lost."""
     for _ in range(25):
         worker = quick_workers.spawn()
@@ -159,7 +159,7 @@ def test_a_death_is_never_blamed_on_the_machine(quick_workers: WarmParent):
         assert lost.value.reason == "crashed"
 
 
-def left(workers: WarmParent) -> Worker:
+def left(workers: ForkServer) -> Worker:
     """A worker that was at work."""
     worker = workers.spawn()
     assert worker.ask({"op": "run", "source": "pass"}, 5)["error"] is None
@@ -168,14 +168,14 @@ def left(workers: WarmParent) -> Worker:
     return worker
 
 
-def test_a_worker_that_was_left_ends_by_itself(quick_workers: WarmParent):
+def test_a_worker_that_was_left_ends_by_itself(quick_workers: ForkServer):
     worker = left(quick_workers)
     wait_for_the_children(quick_workers)
     quick_workers.wait_for_left()
     assert worker.report["exit"] == "killed"
 
 
-def test_a_worker_that_was_left_is_waited_for(quick_workers: WarmParent):
+def test_a_worker_that_was_left_is_waited_for(quick_workers: ForkServer):
     """Two that were left are never there at once, and `wait_for_left` ends the last one."""
     before = None
     for _ in range(5):
@@ -189,12 +189,12 @@ def test_a_worker_that_was_left_is_waited_for(quick_workers: WarmParent):
 
 
 def test_a_parent_that_is_closed_waits_for_the_worker_that_was_left():
-    with WarmParent(QUICK) as parent:
+    with ForkServer(QUICK) as parent:
         worker = left(parent)
     assert worker.report["exit"] == "killed"
 
 
-def test_a_worker_is_prepared_once_and_used_or_ended(quick_workers: WarmParent):
+def test_a_worker_is_prepared_once_and_used_or_ended(quick_workers: ForkServer):
     quick_workers.prepare()
     quick_workers.prepare()
     left(quick_workers)
@@ -202,14 +202,14 @@ def test_a_worker_is_prepared_once_and_used_or_ended(quick_workers: WarmParent):
     wait_for_the_children(quick_workers)  # there was but one
     assert run_judge(b"{", quick_workers).verdict.status == "corrupt"
     wait_for_the_children(quick_workers)
-    with WarmParent(QUICK) as parent:
+    with ForkServer(QUICK) as parent:
         parent.prepare()
         assert parent._prepared is not None
         _, prepared = parent._prepared
     assert prepared.report is not None, "its end was not waited for"
 
 
-def wait_for_the_children(workers: WarmParent) -> None:
+def wait_for_the_children(workers: ForkServer) -> None:
     deadline = time.monotonic() + 2  # from its last word to its exit
     while workers_of(workers):
         assert time.monotonic() < deadline
@@ -242,7 +242,7 @@ class Leaving:
 
 
 def test_a_judge_has_no_share_in_a_worker_that_was_left_and_waits_for_its_own(
-    quick_workers: WarmParent, tmp_path: Path
+    quick_workers: ForkServer, tmp_path: Path
 ):
     job = Leaving(tmp_path / "before", tmp_path / "after")
     quick_workers.leave(Left(job.before))

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import (
     QUICK,
     SEED,
@@ -35,7 +35,7 @@ def test_a_spy_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GRADING_TOKEN", "hunter2-in-the-clear")
     course = make_course(tmp_path)
     (tmp_path / "submitted/ada").mkdir(parents=True)
-    with WarmParent(QUICK) as fresh:  # started with the token in its caller's environment
+    with ForkServer(QUICK) as fresh:  # started with the token in its caller's environment
         graded = run_judge(submission(before=SPY), fresh)
     assert scores(graded) == ALL
     seen = outputs_text(graded)
@@ -55,7 +55,7 @@ def test_a_spy_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert "/source/" not in seen
 
 
-def test_requests_hold_no_answer_and_not_the_seed(quick_workers: WarmParent):
+def test_requests_hold_no_answer_and_not_the_seed(quick_workers: ForkServer):
     """Every request a worker is sent, printed by the student's own code: inputs only."""
     spy = """
 import autograder.worker.session.objects as objects
@@ -83,7 +83,7 @@ log, objects.Objects.perform = [], perform
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_an_unsolved_notebook_gains_nothing(name: str, quick_workers: WarmParent):
+def test_an_unsolved_notebook_gains_nothing(name: str, quick_workers: ForkServer):
     from textwrap import dedent
 
     attack = dedent(FORGERIES[name])
@@ -101,7 +101,7 @@ def _nbgrader_scores(cells: list) -> float:
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_whatever_frame_comes_costs_its_own_check(name: str, quick_workers: WarmParent):
+def test_whatever_frame_comes_costs_its_own_check(name: str, quick_workers: ForkServer):
     started = time.monotonic()
     graded = run_judge(
         submission({"copy_from_torch": answer("copy_from_torch", append=FORGE + "    " + FRAMES[name])}),
@@ -132,7 +132,7 @@ def test_whatever_frame_comes_costs_its_own_check(name: str, quick_workers: Warm
     "told",
     ["5", "[]", "[1, 2, 3]", "[{}] * 3", "[{'raised': 5}]", "[{'each': 5}] * 3", "[{'value': None}] * 3"],
 )
-def test_what_is_no_answer_to_several_calls_costs_the_check(told: str, quick_workers: WarmParent):
+def test_what_is_no_answer_to_several_calls_costs_the_check(told: str, quick_workers: ForkServer):
     """The operation that makes several calls is replaced, for one task."""
     attack = f"""
 import autograder.worker.session.objects as objects
@@ -153,7 +153,7 @@ objects._OPERATIONS["each"] = each
     assert ("crashed" if ended else "error") in seen, seen
 
 
-def test_several_calls_have_the_time_of_one(quick_workers: WarmParent):
+def test_several_calls_have_the_time_of_one(quick_workers: ForkServer):
     """What hangs costs no more of the submission's time than it would by itself."""
     slow = """
 import time, autograder.worker.session.objects as objects
@@ -181,7 +181,7 @@ objects._OPERATIONS["each"] = each
         "{'outputs': [{'output_type': 'stream', 'name': 'stdout', 'text': '\\ud800\\x00'}], 'error': None}",
     ],
 )
-def test_whatever_a_cell_is_said_to_have_shown(told: str, quick_workers: WarmParent):
+def test_whatever_a_cell_is_said_to_have_shown(told: str, quick_workers: ForkServer):
     forged = FORGE + f"    return answer\nshell.Shell.run = lambda self, source: {told}"
     graded = run_judge(
         submission({"copy_from_torch": answer("copy_from_torch", append=forged)}, end="pass"), quick_workers
@@ -189,7 +189,7 @@ def test_whatever_a_cell_is_said_to_have_shown(told: str, quick_workers: WarmPar
     assert {**scores(graded), "copy_from_torch": 2.0} == ALL
 
 
-def test_outputs_that_a_replaced_shell_does_not_cap_are_capped(quick_workers: WarmParent):
+def test_outputs_that_a_replaced_shell_does_not_cap_are_capped(quick_workers: ForkServer):
     flood = "{'outputs': [{'output_type': 'stream', 'name': 'stdout', 'text': 'x' * 3_500_000}] * 2, 'error': None}"
     forged = FORGE + f"    return answer\nshell.Shell.run = lambda self, source: {flood}"
     data = submission({"lstm_gates": answer("lstm_gates", append=forged)})
@@ -208,7 +208,7 @@ def test_outputs_that_a_replaced_shell_does_not_cap_are_capped(quick_workers: Wa
     assert len(graded.notebook) < 1_000_000
 
 
-def test_an_answer_sent_unasked_is_not_taken_for_one(quick_workers: WarmParent):
+def test_an_answer_sent_unasked_is_not_taken_for_one(quick_workers: ForkServer):
     """A thread that writes into the stream desynchronises it: that ends the worker, it never shifts the answers."""
     queued = (
         FORGE
@@ -226,7 +226,7 @@ threading.Thread(target=_send, daemon=True).start()
     assert graded.verdict.status in ("graded", "crashed", "timeout")
 
 
-def test_a_forked_copy_of_the_worker_cannot_answer_later_questions(quick_workers: WarmParent):
+def test_a_forked_copy_of_the_worker_cannot_answer_later_questions(quick_workers: ForkServer):
     fork = "def lstm_gates(*a):\n    import os\n    os.fork()\n    return None"
     graded = run_judge(submission({"lstm_gates": fork}), quick_workers)
     assert scores(graded) == {**ALL, "lstm_gates": 0.0, "lstm_cell": 0.0}

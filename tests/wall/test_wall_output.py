@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from IPython.core.inputtransformer2 import TokenTransformBase, TransformerManager
 
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.worker.session.shell import Transformers
 from tests.support.helpers import (
     code_cell,
@@ -26,7 +26,7 @@ from tests.support.wall import ALL, HARMLESS, SCRIPTS
 # --- Outputs -----------------------------------------------------------------------------------
 
 
-def test_no_script_survives_into_the_graded_notebook(quick_workers: WarmParent):
+def test_no_script_survives_into_the_graded_notebook(quick_workers: ForkServer):
     graded = run_judge(submission(end=SCRIPTS), quick_workers)
     assert scores(graded) == ALL
     outputs = [o for cell in json.loads(graded.notebook)["cells"][-1:] for o in cell["outputs"]]
@@ -50,7 +50,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("name", FLOODS)
-def test_a_flood_of_output_stays_small(name: str, quick_workers: WarmParent):
+def test_a_flood_of_output_stays_small(name: str, quick_workers: ForkServer):
     graded = run_judge(submission(end=FLOODS[name]), quick_workers)
     assert scores(graded) == ALL
     assert len(graded.notebook) < 1_000_000
@@ -59,7 +59,7 @@ def test_a_flood_of_output_stays_small(name: str, quick_workers: WarmParent):
 # --- Correct submissions, whatever surrounds the answers ---------------------------------------
 
 
-def test_correct_answers_keep_their_points(quick_workers: WarmParent):
+def test_correct_answers_keep_their_points(quick_workers: ForkServer):
     """All of these in one notebook, a cell each; what goes wrong in one is no harm to the answers."""
     data = json.loads(submission())
     behind = [
@@ -117,7 +117,7 @@ def test_syntax_that_a_notebook_adds_is_seen_without_a_sign_of_ipythons():
     assert transformers.transform_cell("x = 1\nshout\n") == "x = 1\nprint('!')\n"
 
 
-def test_a_wrong_dedent_is_told_with_the_cell_s_name(quick_workers: WarmParent):
+def test_a_wrong_dedent_is_told_with_the_cell_s_name(quick_workers: ForkServer):
     """As every other syntax error. A tokenizer that came before the compiler would tell it of itself."""
     worker = quick_workers.spawn()
     error = worker.ask({"op": "run", "source": "def f():\n        x = 1\n    return x\n"}, 5)["error"]

@@ -68,11 +68,11 @@ def test_it_dies_with_the_judge(wall):
         job.control.close()
 
 
-def test_it_dies_with_the_warm_parent(wall):
+def test_it_dies_with_the_fork_server(wall):
     job = wall.start(STUBBORN)
     with gone_within_a_second(job):
         job.parent.kill()
-        assert "parent died" in job.ended()["message"]
+        assert "fork server died" in job.ended()["message"]
 
 
 def test_it_dies_with_its_supervisor(wall):

@@ -103,7 +103,7 @@ def test_with_no_acceptable_level_nothing_is_started(missing, monkeypatch):
     monkeypatch.setattr(forkserver, "probe", lambda: held(*missing))
     monkeypatch.setattr(forkserver.subprocess, "Popen", None)
     with pytest.raises(UserError, match="nothing was run"):
-        forkserver.WarmParent()
+        forkserver.ForkServer()
 
 
 def test_layout_of_a_private_root(tmp_path):

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from autograder.grading.workers.forkserver import RunLimits, WarmParent, clean_environment
+from autograder.grading.workers.forkserver import ForkServer, RunLimits, clean_environment
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.sandbox.limits import Level, Limits
 
@@ -161,7 +161,7 @@ def test_cuda_takes_memory_of_the_machine_too():
 
 
 def test_a_share_is_handed_down_to_workers_where_no_gpu_is():
-    with WarmParent(RunLimits(gpu_bytes=1 << 30)) as parent:
+    with ForkServer(RunLimits(gpu_bytes=1 << 30)) as parent:
         worker = parent.spawn()
         try:
             assert worker.ask({"op": "run", "source": "import torch; torch.zeros(2)"}, 20)["error"] is None
@@ -188,7 +188,7 @@ print("untouched")
 """
 
 
-def test_neither_the_warm_parent_nor_doctor_touches_cuda():
+def test_neither_the_fork_server_nor_doctor_touches_cuda():
     told = subprocess.run(
         [sys.executable, "-c", UNTOUCHED],
         capture_output=True,

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from autograder.grading.judging.judge import Graded
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import answer, run_judge, scores, submission
 from tests.support.wall import ALL
 
@@ -35,7 +35,7 @@ def shown(graded: Graded, source: str) -> str:
         ("def look():\n    !ls\nlook()", "!ls"),
     ],
 )
-def test_a_shell_line_stops_no_cell(line: str, told: str, workers: WarmParent):
+def test_a_shell_line_stops_no_cell(line: str, told: str, workers: ForkServer):
     solved = answer("lstm_gates", prepend=line)
     graded = run_judge(submission({"lstm_gates": solved}), workers)
     assert scores(graded) == ALL
@@ -43,7 +43,7 @@ def test_a_shell_line_stops_no_cell(line: str, told: str, workers: WarmParent):
     assert sys.executable not in graded.notebook, "where this machine's Python is, is nobody's business"
 
 
-def test_a_cell_of_bash_is_passed_over(workers: WarmParent):
+def test_a_cell_of_bash_is_passed_over(workers: ForkServer):
     cell = "%%bash\npip install einops"
     graded = run_judge(submission(before=cell), workers)
     assert scores(graded) == ALL
@@ -52,7 +52,7 @@ def test_a_cell_of_bash_is_passed_over(workers: WarmParent):
 
 
 @pytest.mark.parametrize("line", ["exit()", "quit()", "exit"])
-def test_leaving_ends_nothing(line: str, workers: WarmParent):
+def test_leaving_ends_nothing(line: str, workers: ForkServer):
     solved = answer("lstm_gates", prepend=line)
     graded = run_judge(submission({"lstm_gates": solved}, before=line), workers)
     assert (graded.verdict.status, scores(graded)) == ("graded", ALL)

@@ -17,11 +17,11 @@ from autograder.grading.assignment.cells import grade_id, is_solution
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import MistakesOf
 from autograder.grading.records.known import tried_when_needed
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 
 
 def tried_as_built(
-    course: Course, bundle: Bundle, seed: int, checks: Checks, workers: WarmParent
+    course: Course, bundle: Bundle, seed: int, checks: Checks, workers: ForkServer
 ) -> MistakesOf:
     """The mistakes of a task, tried when they are first asked for; none where nothing fit was built."""
     solution = _built_solution(course, bundle)

@@ -23,7 +23,7 @@ from autograder.grading.judging.carried_errors import merged
 from autograder.grading.judging.outputs import MAX_OUTPUT, clean_outputs, length
 from autograder.grading.judging.own_tests import own_test
 from autograder.grading.workers.client import Worker, plain_text
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.protocol.without import Without
 from autograder.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 
@@ -50,7 +50,7 @@ class Run:
     """A rebuilt notebook in a worker. Use as a context manager."""
 
     def __init__(
-        self, rebuilt: Rebuilt, workers: WarmParent, files: Mapping[str, bytes] | None = None
+        self, rebuilt: Rebuilt, workers: ForkServer, files: Mapping[str, bytes] | None = None
     ) -> None:
         """`files` are those beside the notebook, by path."""
         self.files = files or {}

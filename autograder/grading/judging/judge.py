@@ -28,7 +28,7 @@ from autograder.grading.judging.attempt import Run, all_passed, surroundings
 from autograder.grading.judging.blank import blank_verdict
 from autograder.grading.judging.faults_met import faulty
 from autograder.grading.judging.suspicious import unusual_code
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import Finding, TaskVerdict, Verdict
 
 
@@ -53,7 +53,7 @@ def judge(
     student: str,
     seed: int,
     checks: Checks,
-    workers: WarmParent,
+    workers: ForkServer,
     known: MistakesOf = lambda task: (),
 ) -> Graded:
     """Judge one submission: a folder as it was read, or a notebook's bytes, or `None` for none at all.
@@ -108,7 +108,7 @@ def content_of(submitted: HandedIn, bundle: Bundle) -> str:
 
 
 def unfit_checks(
-    bundle: Bundle, *, seed: int, checks: Checks, workers: WarmParent, tasks: Sequence[str] | None = None
+    bundle: Bundle, *, seed: int, checks: Checks, workers: ForkServer, tasks: Sequence[str] | None = None
 ) -> dict[str, list[str]]:
     """By task, all or some, the checks of values that fail the solution at the smallest sizes."""
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
@@ -127,7 +127,7 @@ def judge_answers(
     *,
     seed: int,
     checks: Checks,
-    workers: WarmParent,
+    workers: ForkServer,
 ) -> dict[str, TaskVerdict]:
     """Judge several answers to one task, by name, each in the otherwise solved notebook.
 

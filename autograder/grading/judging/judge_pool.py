@@ -1,4 +1,4 @@
-"""A pool of judges: processes that each keep their checks collected and share one warm parent.
+"""A pool of judges: processes that each keep their checks collected and share one fork server.
 
 A job that brings its judge down is told as such and stops nobody else.
 """
@@ -23,7 +23,7 @@ from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.judging.collected_checks import checks_of
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.worker.sandbox import syscalls
 
 GRACE_SECONDS = 60.0
@@ -51,7 +51,7 @@ class Setting:
 
     bundle: Bundle
     seed: int
-    workers: WarmParent
+    workers: ForkServer
     known: Mapping[str, Sequence[Known]] = field(default_factory=dict)
     """The known mistakes by task, for the diagnosis."""
 

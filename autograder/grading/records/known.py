@@ -23,7 +23,7 @@ from autograder.grading.judging.faults_met import MetFault, met_faults
 from autograder.grading.judging.judge import MistakesOf, judge_answers
 from autograder.grading.judging.judge_pool import Failure, Setting, work_off
 from autograder.grading.records.store import one_writer, write_whole
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import TaskVerdict
 
 KnownMistakes = Mapping[str, Sequence[Known]]
@@ -44,13 +44,13 @@ def mistaken(bundle: Bundle, mistake: Mistake) -> bytes:
 
 
 def known_mistakes(
-    course: Course, bundle: Bundle, seed: int, workers: WarmParent | None = None, jobs: int = 1
+    course: Course, bundle: Bundle, seed: int, workers: ForkServer | None = None, jobs: int = 1
 ) -> KnownMistakes:
     """What the assignment's mistakes answer: as it is kept, or tried out now and kept."""
     kept = kept_mistakes(course, bundle, seed)
     if kept is not None:
         return kept
-    parent = workers or WarmParent(preload=bundle.preload)
+    parent = workers or ForkServer(preload=bundle.preload)
     try:
         table = try_mistakes(bundle, seed, parent, jobs).known
     finally:
@@ -80,7 +80,7 @@ def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> KnownMistakes | 
 
 
 def try_mistakes(
-    bundle: Bundle, seed: int, workers: WarmParent, jobs: int, *, include_hidden: bool = True
+    bundle: Bundle, seed: int, workers: ForkServer, jobs: int, *, include_hidden: bool = True
 ) -> Tried:
     """Try each mistake in its own task, `jobs` tasks at a time, with or without the hidden checks."""
     tasks = dict.fromkeys(mistake.task for mistake in bundle.mistakes)
@@ -98,7 +98,7 @@ def try_mistakes(
     )
 
 
-def tried_when_needed(bundle: Bundle, seed: int, checks: Checks, workers: WarmParent) -> MistakesOf:
+def tried_when_needed(bundle: Bundle, seed: int, checks: Checks, workers: ForkServer) -> MistakesOf:
     """The mistakes of a task, tried in this process when they are first asked for."""
     setting = Setting(bundle, seed, workers)
     return functools.cache(lambda task: Trial(task).run(setting, checks)[0])

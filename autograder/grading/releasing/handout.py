@@ -34,7 +34,7 @@ from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_
 from autograder.grading.records.known import Trial
 from autograder.grading.records.store import one_writer, write_whole
 from autograder.grading.releasing.strip import CannotStrip, Stripped, strip
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.tasks import OWN
 
 RECORDED = "solutions/recorded"
@@ -59,7 +59,7 @@ class Handout:
         shutil.rmtree(release / OWN / "__pycache__", ignore_errors=True)  # compiled from the whole checks
 
 
-def handout(course: Course, bundle: Bundle, workers: WarmParent | None = None) -> Handout:
+def handout(course: Course, bundle: Bundle, workers: ForkServer | None = None) -> Handout:
     """Return the material that goes out with an assignment, made now or kept from the last time.
 
     Raises `UserError` where it cannot be made: a known mistake that cannot be tried, a check that cannot be
@@ -72,7 +72,7 @@ def handout(course: Course, bundle: Bundle, workers: WarmParent | None = None) -
             return Handout(kept["files"], kept["recorded"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    parent = workers or WarmParent(preload=bundle.preload)
+    parent = workers or ForkServer(preload=bundle.preload)
     try:
         made = _made(bundle, parent)
     finally:
@@ -84,7 +84,7 @@ def handout(course: Course, bundle: Bundle, workers: WarmParent | None = None) -
     return made
 
 
-def _made(bundle: Bundle, workers: WarmParent) -> Handout:
+def _made(bundle: Bundle, workers: ForkServer) -> Handout:
     known: dict[str, list[Known]] = {}
     recorder, checks = Recorder(), set[Check]()
     trials = [PublicTrial(task) for task in bundle.tasks]

@@ -1,4 +1,4 @@
-"""The trusted side's hold on the warm parent: starts it, tells it what to import, has it fork workers.
+"""The trusted side's hold on the fork server: starts it, tells it what to import, has it fork workers.
 
 Nothing here imports torch: a batch starts it first, so that both processes import at the same time.
 """
@@ -54,7 +54,7 @@ _STUBS = {
 """Functions that do nothing in a worker, and what they print there: tasks are judged outside it."""
 
 
-class WarmParent:
+class ForkServer:
     """The process that forks workers; one serves a whole batch. Use as a context manager."""
 
     def __init__(
@@ -194,7 +194,7 @@ class WarmParent:
         if self._process.stderr:
             self._process.stderr.close()
 
-    def __enter__(self) -> WarmParent:
+    def __enter__(self) -> ForkServer:
         return self
 
     def __exit__(
@@ -204,7 +204,7 @@ class WarmParent:
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment of the warm parent and of every worker."""
+    """The environment of the fork server and of every worker."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",

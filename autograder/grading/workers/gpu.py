@@ -6,14 +6,14 @@ import torch
 
 from autograder.checking.remote.errors import WorkerLost
 from autograder.errors import UserError
-from autograder.grading.workers.forkserver import WarmParent
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.worker.sandbox import gpu_nodes
 
 _SECONDS = 60.0
 """For the first call on a GPU, which loads the driver's libraries."""
 
 
-def require_gpu(workers: WarmParent) -> None:
+def require_gpu(workers: ForkServer) -> None:
     """Make a call on a GPU in a worker. Raises `UserError` where none is there or none can be used.
 
     Else every submission would be told of a fault of the machine.

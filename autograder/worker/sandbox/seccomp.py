@@ -2,7 +2,7 @@
 
 A list of what is denied over a default of allowed, because torch, numpy and IPython between them use
 too much to list it all; calls newer than this file are denied by number. The program is compiled by
-libseccomp (through pyseccomp) once in the warm parent and loaded in each worker, which takes microseconds.
+libseccomp (through pyseccomp) once in the fork server and loaded in each worker, which takes microseconds.
 """
 
 from __future__ import annotations

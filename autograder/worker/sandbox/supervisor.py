@@ -1,7 +1,7 @@
 """The supervisor: one trusted process per job that forks the worker, watches it and sees to its end.
 
 It stays outside the sandbox and holds the judge's control socket. Whatever happens (the judge says so, goes
-away, the warm parent dies, memory runs over, the worker ends) it leaves no process behind and then says once,
+away, the fork server dies, memory runs over, the worker ends) it leaves no process behind and then says once,
 in one message, how it ended.
 """
 
@@ -54,7 +54,7 @@ def supervise(
     readable: Sequence[str],
     hidden: Sequence[str],
 ) -> NoReturn:
-    """Run `body` in a confined worker; call it in a fresh fork of the warm parent. Never returns.
+    """Run `body` in a confined worker; call it in a fresh fork of the fork server. Never returns.
 
     Inside `body` the descriptor `data_fd` is open under its own number, 0 to 2 are /dev/null and nothing
     else is open. When `body` returns the worker exits with 0, when it raises with 1, or SystemExit's code.
@@ -110,7 +110,7 @@ class _Supervisor:
         self._finish(Exit("killed", 0, f"the supervisor failed: {error!r}", self._peak, 0.0))
 
     def _settle(self, data_fd: int) -> None:
-        """Nothing of the warm parent's but its memory and the two descriptors; ready to outlive nobody."""
+        """Nothing of the fork server's but its memory and the two descriptors; ready to outlive nobody."""
         os.setsid()
         signal.set_wakeup_fd(-1)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -192,7 +192,7 @@ class _Supervisor:
             if worker in ready:
                 return None
             if self._orphaned or os.getppid() != self._parent:
-                return "killed", "the warm parent died"
+                return "killed", "the fork server died"
             used = self._look(pid, inherited)
             looks += 1
             if used.memory_bytes > self._limits.host_bytes:

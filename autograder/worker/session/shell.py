@@ -1,6 +1,6 @@
 """Runs a notebook's cells in an IPython `InteractiveShell` and returns their outputs as data.
 
-The shell is built once, in the warm parent, because building one costs ten times what a fork does.
+The shell is built once, in the fork server, because building one costs ten times what a fork does.
 Outputs are capped while they stream, so that a flood of prints costs memory nowhere.
 """
 
