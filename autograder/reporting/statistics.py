@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autograder.verdict import CheckVerdict, Verdict
+from autograder.verdict import ENDED, CheckVerdict, Verdict
 
-JUDGED = ("graded", "timeout", "out_of_memory", "crashed")
+JUDGED = ("graded", *ENDED)
 """The statuses of submissions whose code was judged."""
 
 FEWEST, FEW = 10, 30

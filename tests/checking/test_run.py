@@ -156,6 +156,24 @@ def test_a_check_with_parameters_holds_for_all_of_them(tmp_path):
     assert run(tmp_path, f=lambda number: min(number, 2)) == {"same": ("failed", "not 3")}
 
 
+DEFAULTS = """
+from autograder.checking import fail, points, rule
+
+@points(1)
+@rule("values")
+def test_same(submission, number=2, *, twice=4):
+    '''It doubles.'''
+    if submission.f(number) != twice:
+        fail("not doubled")
+"""
+
+
+def test_an_argument_with_a_default_is_no_fixture(tmp_path):
+    (tmp_path / "test_f.py").write_text(DEFAULTS)
+    assert run(tmp_path, f=lambda number: 2 * number) == {"same": ("passed", "")}
+    assert run(tmp_path, f=lambda number: number) == {"same": ("failed", "not doubled")}
+
+
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(ChecksBroken):
         collect(tmp_path / "nowhere")

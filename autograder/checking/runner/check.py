@@ -96,6 +96,12 @@ class Collected:
         return None
 
 
+def asked_by(function: Callable[..., object]) -> tuple[str, ...]:
+    """Return the names of the arguments that a function has to be given, those with a default left out."""
+    arguments = inspect.signature(function).parameters.values()
+    return tuple(each.name for each in arguments if each.default is inspect.Parameter.empty)
+
+
 def read_check(function: Any, path: Path, parameters: Iterable[str] = ()) -> Check:
     """Return a test function of a file as the check that it is; `ChecksBroken` where it is none.
 
@@ -107,7 +113,7 @@ def read_check(function: Any, path: Path, parameters: Iterable[str] = ()) -> Che
     if rule is None or not title:
         raise ChecksBroken(f"{name} needs a docstring (its title) and a @rule")
     known = {*FIXTURES, *parameters, "self"}
-    unknown = [asked for asked in inspect.signature(function).parameters if asked not in known]
+    unknown = [asked for asked in asked_by(function) if asked not in known]
     if unknown:
         raise ChecksBroken(
             f"{name} asks for `{unknown[0]}`, which there is not: a check may ask for {', '.join(FIXTURES)}"

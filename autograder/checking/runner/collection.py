@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder.checking.runner.check import ChecksBroken, Collected, read_check
+from autograder.checking.runner.check import ChecksBroken, Collected, asked_by, read_check
 from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.isolation import apart_from_other_sessions
 
@@ -50,8 +49,7 @@ def _read(item: pytest.Item) -> Collected:
         raise ChecksBroken(
             f"`{item.name}` in {item.path.name} has pytest's mark `{marks[0]}`, which means nothing here"
         )
-    asks = tuple(inspect.signature(item.obj).parameters)
-    return Collected(check, item.name, item.obj, asks, dict(parameters))
+    return Collected(check, item.name, item.obj, asked_by(item.obj), dict(parameters))
 
 
 class _Collector:
