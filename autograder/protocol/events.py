@@ -1,4 +1,4 @@
-"""What a worker has seen of a call, thing by thing: the student's word, as all that comes across."""
+"""Events of a call, as a worker has seen them: the student's word, like all that comes across the wall."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Event:
     made: Line | None = None
     """The line that made the tensor which does not fit."""
     name: str = ""
-    """What that tensor is called there, as `self.mask`."""
+    """The name of that tensor there, as `self.mask`."""
     held: bool = False
-    """That tensor was there before the call."""
+    """True if that tensor was there before the call."""
     dtype: str = ""
 
     def as_data(self) -> dict[str, Any]:

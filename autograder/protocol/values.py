@@ -16,7 +16,7 @@ class Ref:
     id: int
     type: str
     is_module: bool = False
-    """Whether it is an `nn.Module`."""
+    """True for an `nn.Module`."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Opaque:
 
     what: str
     own: bool = False
-    """It is an object of a class that the notebook defines."""
+    """True for an object of a class that the notebook defines."""
 
 
 def map_tree(value: Any, leaf: Callable[[Any], Any]) -> Any:

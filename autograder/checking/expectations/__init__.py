@@ -1,1 +1,1 @@
-"""What a check may expect of an answer, and the words a student reads when it is not so."""
+"""Expectations of an answer, and the words that a student reads where they are not met."""

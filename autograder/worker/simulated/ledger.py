@@ -29,7 +29,7 @@ from autograder.worker.tracing.provenance import (
 
 
 class Ledger:
-    """What is seen of one call."""
+    """All that is seen of one call."""
 
     def __init__(
         self, origins: Origins | None, names: dict[str, Any] | None, otherwise: Otherwise | None

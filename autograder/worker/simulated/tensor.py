@@ -8,25 +8,25 @@ from typing import Any
 import torch
 
 DEVICE = torch.device("cuda", 7)
-"""How students see it. A number that nobody has: `cuda` and `cuda:0` are other devices."""
+"""The device that students see. Nobody has one of that number: `cuda` and `cuda:0` are other devices."""
 LABEL = torch.device("lazy", 0)
-"""What torch's C++ code takes it for: a kind without kernels that autograd serves on the calling thread."""
+"""The device that torch's C++ code sees: without kernels, and served by autograd on the calling thread."""
 
 
 class MixedDevices(RuntimeError):
-    """What torch raises as a RuntimeError when a call's tensors lie on several devices."""
+    """Stands for torch's RuntimeError when a call's tensors lie on several devices."""
 
 
 class HardCoded(RuntimeError):
-    """What torch raises when a device is asked for that the machine does not have."""
+    """Stands for torch's error when a device is asked for that the machine does not have."""
 
 
 class Beyond(RuntimeError):
-    """What no GPU would raise: a tensor of this device has come where nothing knows what it is."""
+    """Raised where the simulation ends: a tensor of it reached code that cannot handle it. No GPU would."""
 
 
 class Holds(IntEnum):
-    """What a piece of memory holds, by what it was computed from; the most of it counts."""
+    """The contents of a piece of memory, by what it was computed from; the most of it counts."""
 
     LENGTHS = 0
     """Shapes, lengths, ids: integers that were given as such, and what only depends on them."""
@@ -36,7 +36,7 @@ class Holds(IntEnum):
 
 
 class Root:
-    """What all views of one piece of memory share."""
+    """The state that all views of one piece of memory share."""
 
     __slots__ = ("holds",)
 
