@@ -112,12 +112,12 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.tasks import hints_of
     from autograder.verdict import CheckVerdict, TaskVerdict
     from autograder.worker.session.calls.limit import Limit
-    from autograder.worker.session.objects import Objects
+    from autograder.worker.session.executor import Executor
     from autograder.worker.session.taken_away import lacking
 
     source = _source(namespace.get(task))
-    objects, without = Objects(namespace, Limit()), checks.without(task)
-    submission = Submission(lacking(without, objects.perform), {task: source}, without=without)
+    executor, without = Executor(namespace, Limit()), checks.without(task)
+    submission = Submission(lacking(without, executor.perform), {task: source}, without=without)
     results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
     unseen = sum(check.points for check in checks.of(task) if check.instead is not None)
     # What a fault of the checks keeps from being judged costs nothing.

@@ -1,4 +1,4 @@
-"""What grading finds out about one submission, and its JSON form.
+"""Verdicts: what grading finds out about one submission, and their JSON form.
 
 The JSON is a contract with other people's tools; docs/verdict.md describes it. Fields may be added.
 """
@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from autograder.checking.diagnosis.match import Answered, Known, explain
 from autograder.checking.explain.evidence import Difference, Evidence, Prints, Shape
-from autograder.checking.runner.check import CheckResult
+from autograder.checking.runner.check import CheckResult, Outcome
 from autograder.checking.runner.fault import Fault
 
-STATUSES = ("graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error")
+Status = Literal["graded", "missing", "corrupt", "timeout", "out_of_memory", "crashed", "infra_error"]
+STATUSES = get_args(Status)
 UNREAD = ("missing", "corrupt")
 """The statuses of submissions of which nothing could be read: they have no score until a person gives one."""
 ENDED = ("timeout", "out_of_memory", "crashed")
 """The statuses of notebooks that did not run as they should."""
-OUTCOMES = ("passed", "failed", "error", "timeout", "crashed", "skipped", "fault")
+OUTCOMES = get_args(Outcome)
 KEPT_BACK = 0.5
-"""What a task lacks of its full points while only checks that are worth none of their own do not pass."""
+"""Points that a task lacks while only checks that are worth none of their own do not pass."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,17 @@ class CheckVerdict:
     check: str
     rule: str
     title: str
-    outcome: str
+    outcome: Outcome
     points: float
     max_points: float
     message: str
     instead: str | None = None
-    """What the student reads in place of a hidden check's title and message. Not part of the JSON."""
+    """Text that the student reads in place of a hidden check's title and message. Not part of the JSON."""
     diagnosis: dict[str, str] | None = None
     answers: str | None = None
     """The fingerprint of the answers of a check that failed: equal for submissions that answered alike."""
     evidence: Evidence | None = None
-    """What a page can show besides the message: shapes seen and expected, or where values differ."""
+    """Evidence for a page besides the message: shapes seen and expected, or where values differ."""
     prints: Prints | None = None
     """The output of the student's code in the call that failed."""
     fault: Fault | None = None
@@ -146,7 +147,7 @@ class TaskVerdict:
 
     @property
     def kept_back(self) -> float:
-        """What is missing from the sum of the checks' points: full points need every check to pass."""
+        """Return the points missing from the sum of the checks': full points need every check to pass."""
         full = sum(check.points for check in self.checks) >= self.max_score
         faulty = any(check.outcome != "passed" and check.fault is None for check in self.checks)
         return min(KEPT_BACK, self.max_score) if full and faulty else 0.0
@@ -177,11 +178,11 @@ class TaskVerdict:
         return any(check.unwritten for check in self.checks)
 
     def diagnosed(self, known: Sequence[Known]) -> TaskVerdict:
-        """The same with a diagnosis for each failed check that one of the known mistakes explains."""
+        """Return the same with a diagnosis for each failed check that a known mistake explains."""
         answered = [Answered(check.check, check.outcome, check.answers) for check in self.checks]
         found = explain(answered, known)
         checks = (
-            replace(check, diagnosis=_told(found[check.check]) if check.check in found else None)
+            replace(check, diagnosis=_diagnosis(found[check.check]) if check.check in found else None)
             for check in self.checks
         )
         return replace(self, checks=tuple(checks))
@@ -202,7 +203,7 @@ class Verdict:
     student: str
     assignment: str
     notebook: str
-    status: str
+    status: Status
     seconds: float
     seed: int
     findings: tuple[Finding, ...]
@@ -254,5 +255,5 @@ class Verdict:
         )
 
 
-def _told(known: Known) -> dict[str, str]:
+def _diagnosis(known: Known) -> dict[str, str]:
     return {"mistake": known.mistake, "hint": known.hint}

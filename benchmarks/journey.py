@@ -29,11 +29,13 @@ from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
 from autograder.grading.course.course import Course
 from autograder.grading.judging import judge as judging
-from autograder.grading.judging.attempt import Run
+from autograder.grading.judging.attempt import Attempt
 from autograder.grading.records.record import record
 from autograder.grading.records.store import Key
 from autograder.grading.workers.client import Worker
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.protocol.messages import Begin
+from autograder.protocol.without import Without
 
 
 class Stopwatch:
@@ -75,20 +77,20 @@ def main() -> None:
     watch = Stopwatch()
     spawn = ForkServer.spawn
 
-    def until_it_answers(workers: ForkServer) -> Worker:
-        worker = spawn(workers)  # which does not wait for the fork
-        worker.ask({"op": "nothing"}, 10)
+    def until_it_answers(workers: ForkServer, without: Without | None = None) -> Worker:
+        worker = spawn(workers, without)  # which does not wait for the fork
+        worker.perform([Begin(name="", seed=0)], 10)
         return worker
 
     setattr(ForkServer, "spawn", until_it_answers)  # noqa: B010  (mypy refuses to assign a method)
     watch.time(judging, "rebuild", "rebuild the notebook")
     watch.time(judging, "unusual_code", "read it for unusual code")
     watch.time(ForkServer, "spawn", "fork and confine a worker")
-    watch.time(Run, "_send_cell", "run its cells")
-    watch.time(Run, "judge_task", "checks: references, comparisons")
-    watch.time(Run, "_ask", "checks: requests to the student's objects")
+    watch.time(Attempt, "_send_cell", "run its cells")
+    watch.time(Attempt, "judge_task", "checks: references, comparisons")
+    watch.time(Attempt, "_perform", "checks: requests to the student's objects")
     watch.time(Worker, "end", "end the worker")
-    watch.time(Run, "graded_notebook", "write the notebook")
+    watch.time(judging, "graded_notebook", "write the notebook")
     watch.time(judging, "_file_text", "write the notebook")
     meter = CpuMeter()
     meter.enter()

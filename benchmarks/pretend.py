@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 import torch
 
 from autograder.checking import Submission
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from tests.devices import Case, failures, inputs_of, namespace_of
 from tests.devices.everything import RIGHT, WRONG
 
@@ -58,7 +58,7 @@ def placed(case: Case, handle: Submission, device: str) -> object:
 
 def milliseconds(case: Case, work: Callable[[Case, Submission], object], rounds: int) -> float:
     """The median over the rounds, after one that is not counted."""
-    handle = Submission(Objects(namespace_of(case)).perform)
+    handle = Submission(Executor(namespace_of(case)).perform)
     seconds = []
     for _ in range(rounds + 1):
         started = time.perf_counter()

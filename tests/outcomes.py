@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,8 @@ from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_
 from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.workers.client import Worker
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.protocol.answers import AnyAnswer
+from autograder.protocol.messages import AnyMessage
 from autograder.verdict import TaskVerdict
 from tests.attacks import borrowing, driving, handed, oddities, recognising, rewriting
 from tests.attacks.cells import ADDED, CELLS
@@ -70,17 +72,18 @@ Entry = dict[str, Any]
 @contextmanager
 def counted() -> Iterator[Counter[str]]:
     """Count what is asked of workers in this process."""
-    count, ask = Counter[str](), Worker.ask
+    count, perform = Counter[str](), Worker.perform
 
-    def counting(self: Worker, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def counting(self: Worker, messages: Sequence[AnyMessage], seconds: float) -> list[AnyAnswer]:
         count["exchanges"] += 1
-        return ask(self, request, seconds)
+        return perform(self, messages, seconds)
 
-    Worker.ask = counting  # type: ignore[method-assign]
+    # Counted from outside: the judge has no other use for the number.
+    Worker.perform = counting  # type: ignore[method-assign]  # put back below
     try:
         yield count
     finally:
-        Worker.ask = ask  # type: ignore[method-assign]
+        Worker.perform = perform  # type: ignore[method-assign]  # as it was
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,8 @@ def judged(bundle: Bundle, known: KnownMistakes, workers: ForkServer, jobs: int)
     todo = [*notebooks(bundle), *answers(bundle)]
     for job, told in work_off(todo, jobs, Setting(bundle, SEED, workers, known)):
         if isinstance(told, Failure):
-            raise SystemExit(f"{bundle.assignment}: {job} could not be judged: {told.reason}")
+            name = getattr(job, "name", "an answer")
+            raise SystemExit(f"{bundle.assignment}: {name} could not be judged: {told.reason}")
         found |= told
     return dict(sorted(found.items()))
 

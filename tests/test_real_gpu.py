@@ -14,7 +14,7 @@ from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.grading.workers.gpu import require_gpu
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.session import device_call
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import Case, D, H, inputs_of, namespace_of
 from tests.devices.everything import RIGHT, WRONG
@@ -59,7 +59,7 @@ def real(monkeypatch):
 
 
 def target(case, *, on_gpu=True):
-    return getattr(Submission(Objects(namespace_of(case)).perform, on_gpu=on_gpu), case.name)
+    return getattr(Submission(Executor(namespace_of(case)).perform, on_gpu=on_gpu), case.name)
 
 
 def judge(case, *, on_gpu=True):

@@ -241,14 +241,14 @@ def _first_row(check: CheckVerdict) -> str:
     ground = TO_DO if check.unwritten else WRONG
     return (
         f'<div style="margin:.2em 0">{chip(f"{_SIGNS[check.outcome]} {_WORDS[check.outcome]}", ground)} '
-        f"<strong>{marked(check.title)}</strong>{_worth(check)}{_told(check)}</div>"
+        f"<strong>{marked(check.title)}</strong>{_worth(check)}{_evidence_html(check)}</div>"
     )
 
 
 def _row(check: CheckVerdict) -> str:
     """One of the folded checks: none of them is red. One that has passed may have a remark."""
     ground = PASSED if check.outcome == "passed" else ""
-    told = _told(check) if check.outcome != "skipped" else ""
+    told = _evidence_html(check) if check.outcome != "skipped" else ""
     return (
         f'<div style="margin:.35em 0 .35em 1em">'
         f"{chip(f'{_SIGNS[check.outcome]} {_WORDS[check.outcome]}', ground)} "
@@ -256,7 +256,7 @@ def _row(check: CheckVerdict) -> str:
     )
 
 
-def _told(check: CheckVerdict) -> str:
+def _evidence_html(check: CheckVerdict) -> str:
     """What was seen and expected, where it differs, and the hint."""
     parts = _message(check)
     if check.evidence and check.evidence.difference:

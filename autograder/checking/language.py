@@ -33,6 +33,7 @@ from autograder.checking.inputs.draw import Draw, Sizes, spell
 from autograder.checking.inputs.references import recorded
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
+from autograder.checking.remote.request import Request, ask_all, asked
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.marks import anywhere, hidden, needs, points, rule, teaching_only, without
 from autograder.protocol.values import Opaque
@@ -50,6 +51,7 @@ __all__ = [
     "Handle",
     "NotWritten",
     "Opaque",
+    "Request",
     "Sizes",
     "StudentError",
     "Submission",
@@ -58,6 +60,8 @@ __all__ = [
     "agree",
     "anywhere",
     "as_leaves",
+    "ask_all",
+    "asked",
     "carried",
     "case",
     "compare",

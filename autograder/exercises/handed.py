@@ -109,7 +109,7 @@ def expect_driven(
     """
     for rounds, (answer, right) in enumerate(zip(answers, wanted, strict=True), 1):
         if not any(_is(answer, each, form) for each in right):
-            calls = _told(given.attribute("calls"))
+            calls = _shapes_of(given.attribute("calls"))
             fail(explain(calls[len(calls) - len(calls) // rounds :]))
 
 
@@ -146,7 +146,7 @@ def _is(answer: Any, right: Any, form: dict[str, Any]) -> bool:
     return True
 
 
-def _told(calls: Any) -> list[tuple[int, ...]]:
+def _shapes_of(calls: Any) -> list[tuple[int, ...]]:
     """The shapes of inputs that the student's process tells of; what has another form is left out."""
     shapes = [each for each in calls if isinstance(each, (list, tuple))] if isinstance(calls, list) else []
     return [tuple(each) for each in shapes if all(type(size) is int for size in each)]

@@ -127,6 +127,8 @@ def not_xavier(weights: Sequence[torch.Tensor]) -> str:
     """
     if not weights or not all(value.numel() for value in weights):
         return "there are no numbers in them"
+    if not all(value.dim() for value in weights):
+        return "a single number is no matrix"
     bounds = [math.sqrt(6 / sum(value.shape)) for value in weights]
     scaled = torch.cat([v.double().reshape(-1) / bound for v, bound in zip(weights, bounds, strict=True)])
     largest, spread, count = scaled.abs().max().item(), scaled.std().item(), scaled.numel()
@@ -189,8 +191,8 @@ def expect_copied_in_place(
 ) -> None:
     """After `copy_from_torch` these are the parameters they were: registered, trainable, part of no graph."""
     replaced = submission.given("Replaced", module, source=REPLACED, dtype=None)
-    submission.copy_from_torch.later(module, source)
-    new, seen = replaced.promise(), module.describe()
+    submission.copy_from_torch.defer(module, source)
+    names_replaced, seen = replaced.request(), module.describe()
     for name in names:
         if name not in seen.shapes:
             fail(f"After the copy `{name}` is no registered parameter any more. Write into the one there is.")
@@ -198,7 +200,7 @@ def expect_copied_in_place(
             fail(f"After the copy `{name}` no longer asks for gradients. Copy only the numbers.")
         if name not in seen.leaves:
             fail(f"After the copy `{name}` is part of a graph. Copy under `torch.no_grad()`.")
-    replaced_now = new()
+    replaced_now = names_replaced.ask()
     for name in names:
         if name in replaced_now:
             fail(

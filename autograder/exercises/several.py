@@ -8,7 +8,16 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, Handle, Sizes, StudentError, case, expect, expect_untouched
+from autograder.checking import (
+    CheckFailed,
+    Handle,
+    Sizes,
+    StudentError,
+    asked,
+    case,
+    expect,
+    expect_untouched,
+)
 
 Recurrent = TypeVar("Recurrent", bound=nn.RNNBase)
 
@@ -24,8 +33,8 @@ def expect_each(
     `calls` have the words for a call, its sizes and its arguments. Asked together they cost little more than
     one of them, so many sizes can be looked at. `form` is what `expect` takes.
     """
-    asked = [(words, sizes, arguments, task.promise(*arguments)) for words, sizes, arguments in calls]
-    for words, sizes, arguments, answer in asked:
+    requests = [(task.request(*arguments), words, sizes, arguments) for words, sizes, arguments in calls]
+    for answer, words, sizes, arguments in asked(requests):
         with case(words):
             expect(answer(), reference(*arguments), **form, sizes=sizes)
 
@@ -37,8 +46,8 @@ def expect_each_untouched(
 
     The first is the usual one. That another comes to its end at all is for other checks to say.
     """
-    asked = [(words, arguments, task.run_promise(arguments)) for words, arguments in calls]
-    for number, (words, arguments, call) in enumerate(asked):
+    requests = [(task.run_request(arguments), words, arguments) for words, arguments in calls]
+    for number, (call, words, arguments) in enumerate(asked(requests)):
         with suppress(*[StudentError] if number else []), case(words):
             expect_untouched(call(), arguments, names, **unjudged)
 

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from autograder.protocol.text import one_line
 
 _LONGEST = 300
 """Characters of a text that a person reads."""
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True, forbid_unknown_fields=True):
     """A line of a cell: its number, from 1, and its text."""
 
     number: int
     text: str
 
+    def __post_init__(self) -> None:
+        force_setattr(self, "text", one_line(self.text, _LONGEST))
+
     def __str__(self) -> str:
         return f"line {self.number}: {self.text}"
 
-    def as_data(self) -> tuple[int, str]:
-        return self.number, self.text
 
-    @classmethod
-    def from_data(cls, told: Any) -> Line | None:
-        """Read what `as_data` gives; `None` for anything else."""
-        if not isinstance(told, (tuple, list)) or [type(part) for part in told] != [int, str]:
-            return None
-        number, text = told
-        return cls(number, _readable(text))
-
-
-@dataclass(frozen=True)
-class Event:
+class Event(Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that was seen. Its `kind` says which of the fields there are (worker/tracing)."""
 
     kind: str
@@ -47,32 +39,6 @@ class Event:
     """True if that tensor was there before the call."""
     dtype: str = ""
 
-    def as_data(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "operation": self.operation,
-            "line": self.line.as_data() if self.line else None,
-            "made": self.made.as_data() if self.made else None,
-            "name": self.name,
-            "held": self.held,
-            "dtype": self.dtype,
-        }
-
-    @classmethod
-    def from_data(cls, told: Any) -> Event:
-        """Read an event as a worker tells it, in lengths that a person reads; what is none has no kind."""
-        fields = told if isinstance(told, dict) else {}
-        return cls(
-            kind=_readable(fields.get("kind")),
-            operation=_readable(fields.get("operation")),
-            line=Line.from_data(fields.get("line")),
-            made=Line.from_data(fields.get("made")),
-            name=_readable(fields.get("name")),
-            held=fields.get("held") is True,
-            dtype=_readable(fields.get("dtype")),
-        )
-
-
-def _readable(told: Any) -> str:
-    text = told if isinstance(told, str) else ""
-    return "".join(character for character in text[:_LONGEST] if character.isprintable())
+    def __post_init__(self) -> None:
+        for field in ("kind", "operation", "name", "dtype"):
+            force_setattr(self, field, one_line(getattr(self, field), _LONGEST))

@@ -1,15 +1,17 @@
-"""What one frame holds: its two sizes, a JSON header, and a body with the numbers of its tensors.
+"""Frames: two sizes, a JSON header, and a body with the numbers of the message's tensors.
 
     sizes   59, 304
-    header  [{"value":["tuple",[],"text",[]]},["float64 5 7","float64 3"]]
+    header  [{"number":7,"answer":{"is":"value","value":["tuple",[],"text",[]]}},["float64 5 7","float64 3"]]
     body    280 + 24 bytes
 
-The header is a message and the layouts of its tensors, in order; `[]` in the message is the next of them.
-A dict with names is a JSON object; whatever else is not a number, a text, a truth value or `None` is a list
+The header is a message (a struct of `messages.py` or `answers.py`) and the layouts of its tensors, in order;
+`[]` in the message is the next of them. A struct, without the fields that have their defaults, and a dict
+with names are JSON objects; whatever else is not a number, a text, a truth value or `None` is a list
 that begins with the name of its kind. How tensors lie in the body is in `tensors.py`.
 
 The judge's end trusts nothing that arrives: a frame is read as plain data or refused with `WireError`. There
-is no pickle, no class named by the other side and no unknown field.
+is no pickle, no class named by the other side but those that the expected one has room for, and no unknown
+field.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ from __future__ import annotations
 import json
 import math
 import struct
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import torch
+from msgspec import NODEFAULT, Struct, convert
 from torch import Tensor
 
 from autograder.protocol.tensors import DTYPES, WireError, decode_tensors, encode_tensors
@@ -32,11 +36,14 @@ MAX_ITEMS = 20_000
 """Parts of one message, containers included."""
 
 SIZES = struct.Struct("!II")
-"""What a frame begins with: how many bytes its header has, and its body."""
+"""The beginning of a frame: how many bytes its header has, and its body."""
 
 
-def encode_frame(message: dict[str, Any]) -> bytes:
-    """A message, a dict of plain data with tensors, `Ref` and `Opaque` anywhere in it, as one frame."""
+Kind = TypeVar("Kind", bound=Struct)
+
+
+def encode_frame(message: Struct) -> bytes:
+    """Return a message, with plain data, tensors, `Ref` and `Opaque` anywhere in it, as one frame."""
     writer = _Writer()
     tree = writer.write(message, 0)
     layouts, body = encode_tensors(writer.tensors)
@@ -46,8 +53,8 @@ def encode_frame(message: dict[str, Any]) -> bytes:
     return b"".join((SIZES.pack(len(header), sum(map(len, body))), header, *body))
 
 
-def decode_frame(header: bytes | bytearray, body: bytearray) -> dict[str, Any]:
-    """One frame's bytes as a message; `WireError` for anything this protocol does not say.
+def decode_frame(header: bytes | bytearray, body: bytearray, kind: type[Kind]) -> Kind:
+    """Return one frame's bytes as a message of a kind; `WireError` for anything else.
 
     The message's tensors lie in `body`, each in a part of its own.
     """
@@ -61,13 +68,14 @@ def decode_frame(header: bytes | bytearray, body: bytearray) -> dict[str, Any]:
         raise WireError(f"not a frame of this protocol: {type(error).__name__}") from error
     if reader.tensors:
         raise WireError("more tensors than the message names")
-    if type(message) is not dict or not _NAMES.issuperset(map(type, message)):
-        raise WireError("a message is a dict with names")
-    return message
+    try:
+        return convert(message, kind)
+    except Exception as error:  # of a tensor where a dict belongs msgspec asks for its keys
+        raise WireError(f"not a {kind.__name__}: {error}") from error
 
 
 class _Limits:
-    """How much of a message there may be: the same for who writes it and who reads it."""
+    """Limits of a message: the same for who writes it and who reads it."""
 
     def __init__(self, tensors: list[Tensor]) -> None:
         self.tensors = tensors
@@ -112,6 +120,16 @@ class _Writer(_Limits):
             return ["dtype", str(value).removeprefix("torch.")]
         if kind is float:
             return value if math.isfinite(value) else ["float", float.__repr__(value)]  # numpy's has its own
+        if kind is Struct:
+            struct_kind: Any = type(value)  # else mypy takes a class for something that has no hash
+            fields, tag = _outline(struct_kind)
+            written = {
+                name: self.write(item, depth)
+                for name, default in fields
+                if (item := getattr(value, name)) is not default
+            }
+            self.within(len(tag) + len(written), depth)
+            return tag | written
         if kind is Ref:
             return ["ref", value.id, value.type, value.is_module]
         if kind is Opaque:
@@ -127,7 +145,7 @@ class _Writer(_Limits):
 
 
 class _Reader(_Limits):
-    """What JSON said as values. The tensors among them are taken from `tensors`, the last one first."""
+    """Values made of what JSON said. The tensors among them are taken from `tensors`, the last one first."""
 
     def read(self, tree: Any, depth: int) -> Any:
         kind = type(tree)
@@ -179,8 +197,18 @@ class _Reader(_Limits):
         return key, item
 
 
+@cache
+def _outline(kind: Any) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+    """Return a struct's fields with their defaults, and what its JSON object begins with: its tag, if any."""
+    without = len(kind.__struct_fields__) - len(kind.__struct_defaults__)
+    defaults = [*[NODEFAULT] * without, *kind.__struct_defaults__]
+    config = kind.__struct_config__
+    tag = {config.tag_field: config.tag} if config.tag_field is not None else {}
+    return list(zip(kind.__struct_fields__, defaults, strict=True)), tag
+
+
 _AS_IT_IS = frozenset({str, bool, type(None)})
-_WRITTEN = (str, bool, type(None), Tensor, int, float, list, tuple, dict, torch.dtype, Ref, Opaque)
+_WRITTEN = (str, bool, type(None), Tensor, int, float, list, tuple, dict, torch.dtype, Ref, Opaque, Struct)
 _KINDS = frozenset(_WRITTEN)
 _NAMES = frozenset({str})
 _PLAIN = (bool, int, float, str)

@@ -1,4 +1,4 @@
-"""How tensors lie in the body of a frame: their numbers alone, one after the other.
+"""Tensors in the body of a frame: their numbers alone, one after the other.
 
     layout   float64 5 7         or, transposed, float64 5 7; 1 0
     bytes    280
@@ -50,7 +50,7 @@ DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in _STORED}
 
 
 class WireError(Exception):
-    """What arrived is not a frame of this protocol."""
+    """Data that is not a frame of this protocol."""
 
 
 def encode_tensors(tensors: list[Tensor]) -> tuple[list[str], list[bytes]]:
@@ -108,7 +108,7 @@ def decode_tensors(layouts: Any, body: bytearray) -> list[Tensor]:
 
 
 class _Layout(NamedTuple):
-    """How a tensor lies in the body: `float64 5 7`, or `float64 5 7; 1 0` for a transposed one."""
+    """The layout of a tensor in the body: `float64 5 7`, or `float64 5 7; 1 0` for a transposed one."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,13 @@ def tree_leaves(value: Any) -> list[Any]:
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
-    """The tensors in nested lists, tuples and dicts, named tuples and other subclasses included, in order."""
+    """Return the tensors in nested lists, tuples, dicts and messages, subclasses included, in order."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, dict):
         value = value.values()
+    elif isinstance(value, Struct):
+        value = [getattr(value, name) for name in value.__struct_fields__]
     elif not isinstance(value, (list, tuple)):
         return []
     return [tensor for item in value for tensor in tensors_in(item)]

@@ -32,7 +32,7 @@ def report_tables(report: Report) -> dict[str, Rows]:
             ("task", "points", "mean", "earned", "full_points", "judged", "not_written", *_DISCRIMINATION),
             *(
                 (t.task, t.max_score, t.mean, t.earned, t.full, t.judged, t.unwritten,
-                 *_told(t.discrimination))
+                 *_discrimination(t.discrimination))
                 for t in report.tasks
             ),
         ],
@@ -41,7 +41,7 @@ def report_tables(report: Report) -> dict[str, Rows]:
              "not_judged", "not_written", *_DISCRIMINATION),
             *(
                 (c.task, c.check, c.title, c.rule, c.hidden, c.max_points, c.pass_rate, c.earned, c.passed,
-                 c.failed, c.skipped, c.unwritten, *_told(c.discrimination))
+                 c.failed, c.skipped, c.unwritten, *_discrimination(c.discrimination))
                 for c in report.checks
             ),
         ],
@@ -75,7 +75,7 @@ def report_tables(report: Report) -> dict[str, Rows]:
 _DISCRIMINATION = ("discrimination", "discrimination_n", "discrimination_note")
 
 
-def _told(found: Discrimination) -> tuple[object, ...]:
+def _discrimination(found: Discrimination) -> tuple[object, ...]:
     return found.value, found.count, found.why
 
 

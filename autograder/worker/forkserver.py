@@ -63,13 +63,15 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
     import matplotlib.pyplot
     import numpy.random  # noqa: F401  (a worker is seeded with it, and numpy leaves it to the first use)
     import torch
+    from msgspec.structs import replace
     from torch import nn
 
     import autograder
     from autograder.protocol import stream
+    from autograder.protocol.messages import Batch, Call, Made, RunOnDevice, Target
     from autograder.worker.session import shell
     from autograder.worker.session.eager import compile_nothing
-    from autograder.worker.session.objects import Objects
+    from autograder.worker.session.executor import Executor
     from autograder.worker.tracing.kernels import KernelLog
 
     torch.set_num_threads(1)
@@ -86,13 +88,17 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
     ready.run("import torch\ntorch.manual_seed(0)")
     ready.user_ns.pop("torch")
     _hide_own_lines(Path(autograder.__file__).parent)
-    objects = Objects({"f": lambda x: torch.tanh(x @ x)})
-    objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "kernels": True})
-    objects.perform({"op": "call", "name": "f", "args": [torch.zeros(2, 2)], "grad": True})
-    there = {"op": "place", "name": "Layer", "make": {"args": [2, 2]}, "args": [torch.zeros(1, 2)]}
-    float64 = {"device": "cpu", "dtype": torch.float64}
-    for more in ({"device": "pretend"}, {**float64, "trace": "coarser"}, {**float64, "trace": "all"}):
-        Objects({"Layer": nn.Linear}).perform({**there, **more})
+    call = Call(target=Target("f"), args=(torch.zeros(2, 2),))
+    there = RunOnDevice(target=Target("Layer"), made=Made(args=(2, 2)), args=(torch.zeros(1, 2),))
+    Executor({"f": lambda x: torch.tanh(x @ x), "Layer": nn.Linear}).perform(
+        [
+            replace(call, kernels=True),
+            replace(call, grad=True),
+            replace(there, device="pretend"),
+            replace(there, dtype=torch.float64, trace="coarser"),
+            replace(there, dtype=torch.float64, trace="all"),
+        ]
+    )
     with torch.inference_mode(), KernelLog():
         nn.Linear(2, 2)(torch.zeros(1, 2))
     # The library behind these builds its kernels on first use: a tenth of a second, once for each dtype.
@@ -104,8 +110,8 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
             with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
                 part(x)
     one, other = socket.socketpair()
-    stream.Stream(one).send({"x": torch.zeros(2, 2)})
-    stream.Stream(other).receive()
+    stream.Stream(one).send(Batch(1, (call, there)))
+    stream.Stream(other).receive(Batch)
     one.close()
     other.close()
 

@@ -22,6 +22,8 @@ class Attack(NamedTuple):
     """What the same cell would earn without the trick."""
     hangs: bool = False
     """Whether it takes a limit's time or memory to end it; run with smaller limits then."""
+    told: str = ""
+    """Words of the notebook or the verdict without which the attack has not begun, and proves nothing."""
 
 
 ADDED = "added"
@@ -46,6 +48,7 @@ def read(*paths):
         look(path, lambda: os.listdir(path))
 """
 _OVER = "\nprint('attack over')\n"
+_REFUSED = "sent back something that is no answer"
 
 
 def _looks(source: str) -> str:
@@ -426,11 +429,15 @@ signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
 # --- Forging: what the worker says is no verdict ---------------------------------------------------
 
 _WRITE = """
-import gc, json, os, struct, threading, time
-from autograder.protocol import frames; from autograder.worker.session import objects; from autograder.worker.session import shell; from autograder.protocol import stream as wire
+import gc, os, threading, time
+from autograder.protocol import answers, frames, messages, stream as wire
 stream = next(o for o in gc.get_objects() if type(o) is wire.Stream)
-frame = frames.encode_frame
-YES = {"found": True, "value": (1.0, 1.0), "call": 1, "attached": [True], "arguments": (), "passed": True, "score": 10.0}
+def reply(number, answer=answers.Called(value=(1.0, 1.0), attached=(True, True))):
+    return frames.encode_frame(answers.Reply(number, answer))
+def answer_all():
+    while True:
+        batch = stream.receive(messages.Batch)
+        stream.send_frames([reply(batch.number)] * len(batch.messages))
 """
 
 FORGING = {
@@ -442,21 +449,54 @@ torch.Tensor.__eq__ = torch.Tensor.__ne__ = lambda *a: True
 torch.Tensor.shape = property(lambda self: (5, 7))
 torch.manual_seed = lambda *a: None
 """, "make every comparison of tensors come out equal"),
-    "json": Attack(ADDED, "import json\njson.dumps = lambda *a, **k: '{\"score\": 10, \"passed\": true}'\njson.loads = lambda *a, **k: {'op': 'run', 'source': '10.0'}", "write the answers' text itself"),
+    "json": Attack(ADDED, """
+import json
+batch = [{"number": 1, "messages": ["tuple", {"op": "run", "source": "10.0"}]}, []]
+json.dumps = lambda *a, **k: '[{"score": 10, "passed": true}, []]'
+json.loads = json.JSONDecoder.decode = lambda *a, **k: batch
+""", "read the questions' text itself, as one that it can answer", told=_REFUSED),
     "socket": Attack(ADDED, "import socket\nsocket.socket.sendall = lambda self, data, *a: None\nsocket.socket.recv = lambda self, n, *a: bytes(n)", "cut the line between worker and judge", hangs=True),
     "pickle": Attack(ADDED, """
 import copyreg, pickle, struct
-from autograder.protocol import frames; from autograder.protocol import tensors as layouts; from autograder.protocol import stream as wire
+from autograder.protocol import frames, stream as wire, tensors as layouts
+from autograder.worker.session import shell
 class Owned:
     def __reduce__(self): return (exec, ("open('@OUTSIDE@/new', 'w')",))
 evil = pickle.dumps(Owned())
 layouts.encode_tensors = frames.encode_tensors = lambda tensors: (["uint8 %d" % len(evil)] * len(tensors), [evil] * len(tensors))
-frames.encode_frame = wire.encode_frame = lambda message: struct.pack("!II", len(evil), len(evil)) + evil + evil
+shell.encode_frame = frames.encode_frame = wire.encode_frame = lambda message: struct.pack("!II", len(evil), len(evil)) + evil + evil
 copyreg.pickle(dict, lambda d: (exec, ("1",)))
 def lstm_gates(x, h, *weights): return x, x, x, x
-""", "have the judge unpickle an object of its choice"),
-    "perform": Attack(ADDED, "from autograder.worker.session.objects import Objects\nObjects.perform = lambda self, request: {'found': True, 'value': True, 'score': 10, 'passed': True, 'outcome': 'passed', 'points': 2.0}", "answer every question with yes"),
-    "perform gives back": Attack(ADDED, "from autograder.worker.session.objects import Objects\nObjects.perform = lambda self, request: {'found': True, 'module': True, 'type': 'LSTMCell', 'call': 1, 'value': tuple(request.get('args', ()))[1:], 'attached': [], 'arguments': request.get('args', ()), 'inputs': request.get('args', ()), 'parameters': {}}", "answer every question with its own arguments"),
+""", "have the judge unpickle an object of its choice", told=_REFUSED),
+    "answers to all": Attack(ADDED, "from autograder.protocol.answers import Called\nfrom autograder.worker.session.executor import Executor\nExecutor.answers_to = lambda self, batch: (Called(value=True, attached=()) for _ in batch)", "answer every question with yes, cells among them", told=_REFUSED),
+    "perform": Attack(ADDED, """
+from autograder.protocol.answers import Called, Done
+from autograder.worker.session.executor import Executor
+Executor._performed = lambda self, message: Done() if type(message).__name__ != "Call" else Called(value=True, attached=())
+""", "answer every question about objects with yes", told="you returned `True`"),
+    "perform gives back": Attack(ADDED, """
+from autograder.protocol.answers import Called, Done
+from autograder.worker.session.executor import Executor
+def given(self, message):
+    args = tuple(getattr(message, "args", ()))
+    return Done() if type(message).__name__ != "Call" else Called(value=args[1:], attached=(), arguments=args)
+Executor._performed = given
+""", "answer every question with its own arguments", told="you returned a tuple of 5"),
+    "perform gives what is wanted": Attack(ADDED, """
+from autograder.protocol import answers, messages
+from autograder.worker.session.executor import Executor
+import torch
+ones = torch.ones(5, 7, dtype=torch.float64)
+KINDS = {
+    messages.Call: answers.Called(value=(ones,) * 4, attached=(True,) * 4),
+    messages.Backward: answers.Gradients(inputs=(ones,) * 6, parameters={}, attached=True),
+    messages.Describe: answers.Registered(is_module=True, type="LSTMCell"),
+    messages.Parameters: answers.ParameterValues(parameters={}),
+    messages.RunOnDevice: answers.RanOnDevice(device="cpu"),
+    messages.Attribute: answers.Value(value=ones),
+}
+Executor._performed = lambda self, message: KINDS.get(type(message), answers.Done())
+""", "answer every question by an answer of the kind that it wants", told="registers no parameter named"),
     "trace": Attack(ADDED, """
 import sys, threading
 def trace(frame, event, argument):
@@ -466,19 +506,19 @@ def trace(frame, event, argument):
 sys.settrace(trace); sys.setprofile(trace); threading.settrace(trace)
 """, "rewrite the worker's variables from a trace function"),
     "kernel log": Attack("lstm_cell", """
-from autograder.worker.session import objects
-objects.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
+from autograder.worker.session import operations
+operations.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
 def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
     return torch._VF.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)
-""", "have torch do the work and lie about the kernels that ran"),
+""", "have torch do the work and lie about the kernels that ran", told="`torch.lstm_cell` does not work here"),
     "kernel log, names hidden": Attack("lstm_cell", """
-from autograder.worker.session import objects
-objects.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
-objects.CallLog.__torch_function__ = objects.KernelLog.__torch_dispatch__
+from autograder.worker.session import operations
+operations.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
+operations.CallLog.__torch_function__ = operations.KernelLog.__torch_dispatch__
 work = getattr(torch, "".join(reversed("llec_mtsl")))
 def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
     return work(x, (h, c), w_ih, w_hh, b_ih, b_hh)
-""", "the same, with the name put together at run time"),
+""", "the same, with the name put together at run time", told="`torch.lstm_cell` does not work here"),
     "kernels unseen": Attack("lstm_cell", """
 work = getattr(torch, "".join(reversed("llec_mtsl")))
 def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
@@ -487,41 +527,39 @@ def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
     return work(x, (h, c), w_ih, w_hh, b_ih, b_hh)
 """, "have torch do the work except where kernels are watched"),
     "frames": Attack(ADDED, _WRITE + """
-for message in (YES, {"raised": None}, {"score": 10.0, "outcome": "passed"}):
-    stream.sock.sendall(frame(message))
-""", "send verdicts in place of the answer to a cell"),
+for answer in (answers.CellRan(outputs=[]), answers.Done(), answers.Missing()):
+    stream.sock.sendall(reply(1, answer))
+stream.sock.sendall(frames.encode_frame({"score": 10.0, "outcome": "passed"}))
+""", "send verdicts in place of the answer to a cell", told=_REFUSED),
     "answers in advance": Attack(ADDED, _WRITE + """
 def flood():
     for number in range(2000):
-        try: stream.sock.sendall(frame({**YES, "number": number}))
+        try: stream.sock.sendall(reply(number))
         except OSError: return
         time.sleep(0.002)
 threading.Thread(target=flood, daemon=True).start()
-""", "answer later questions before they are asked"),
+""", "answer later questions before they are asked", told=_REFUSED),
     "answers given twice": Attack(ADDED, _WRITE + """
-send = wire.Stream.send
-def twice(self, message, timeout=None):
-    send(self, {**message, **YES}); send(self, {**message, **YES})
-wire.Stream.send = twice
-""", "answer each question twice, so that answers shift"),
+send = wire.Stream.send_frames
+wire.Stream.send_frames = lambda self, every, timeout=None: send(self, [one for one in every for _ in range(2)])
+""", "answer each question twice, so that answers shift", told=_REFUSED),
     "a racing reader": Attack(ADDED, _WRITE + """
 def race():
-    while True:
-        try:
-            request = stream.receive()
-            stream.sock.sendall(frame({**YES, "number": request["number"]}))
-        except Exception: return
+    try: answer_all()
+    except Exception: return
 for _ in range(3): threading.Thread(target=race, daemon=True).start()
-""", "read the questions in a thread and answer them itself"),
+""", "read the questions in a thread and answer them itself", told="left out"),
     "an answering child": Attack(ADDED, _WRITE + """
 if os.fork() == 0:
-    while True:
-        try:
-            request = stream.receive()
-            stream.sock.sendall(frame({**YES, "number": request["number"]}))
-        except Exception: os._exit(0)
-""", "the same by a forked copy of the worker"),
-    "a false shell": Attack(ADDED, "from autograder.worker.session.shell import Shell\nShell.run = lambda self, source: {'outputs': [{'output_type': 'execute_result', 'data': {'text/plain': '10.0'}, 'metadata': {'nbgrader': {'score': 10}}}] * 50, 'error': None}", "have every cell show a score"),
+    try: answer_all()
+    except Exception: os._exit(0)
+""", "the same by a forked copy of the worker", told="left out"),
+    "a false shell": Attack(ADDED, """
+from autograder.protocol.answers import CellRan
+from autograder.worker.session.shell import Shell
+score = {"output_type": "execute_result", "data": {"text/plain": "10.0"}, "metadata": {"nbgrader": {"score": 10}}}
+Shell.run = lambda self, source, count=None: CellRan(outputs=[score] * 50)
+""", "have every cell show a score", told="is not defined"),
     "printed scores": Attack(ADDED, """
 import sys
 from IPython.display import display, JSON
@@ -542,7 +580,7 @@ for name in ("pytest", "_pytest", "autograder.checking", "autograder.exercises",
     sys.modules[name] = unittest.mock.MagicMock()
 sys.meta_path.insert(0, unittest.mock.MagicMock())
 """, "stand in for the modules that judge"),
-    "builtins": Attack(ADDED, "import builtins\nbuiltins.isinstance = builtins.all = builtins.callable = lambda *a: True\nbuiltins.len = lambda *a: 2\nbuiltins.type = lambda *a: float\nbuiltins.open = builtins.print = builtins.__import__ = None", "have the language itself lie"),
+    "builtins": Attack(ADDED, "import builtins\nbuiltins.isinstance = builtins.all = builtins.callable = lambda *a: True\nbuiltins.len = lambda *a: 2\nbuiltins.type = lambda *a: float\nbuiltins.open = builtins.print = builtins.__import__ = None", "have the language itself lie", told="ended its process"),
     "names that agree": Attack(ADDED, """
 class Yes:
     def __getattr__(self, name): return Yes()

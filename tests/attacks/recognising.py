@@ -153,13 +153,15 @@ CALLERS = {
     "the message on the wire": _task(
         "01_shapes",
         "item_states(h_n, item)",
-        "looks for seeds, answers and titles in the request that is being performed",
+        "looks for seeds and answers in the messages that are being performed",
         """
         import gc
         answer = h_n[:, 0]
         for found in gc.get_objects():
-            if type(found) is dict and "op" in found and isinstance(found.get("answer"), torch.Tensor):
-                answer = found["answer"]
+            if type(found).__module__ == "autograder.protocol.messages":
+                for name in found.__struct_fields__:
+                    if name in ("answer", "right", "expected", "seed"):
+                        answer = getattr(found, name)
         """,
         0.0,
     ),

@@ -16,6 +16,22 @@ from autograder.checking.diagnosis.match import Answered, Known, explain
 from autograder.checking.diagnosis.sealed_hints import opened, sealed
 from autograder.errors import UserError
 from autograder.grading.assignment.catalogue import read_catalogue
+from autograder.protocol.answers import (
+    Called,
+    CellRan,
+    Done,
+    Gradients,
+    Missing,
+    NoModule,
+    ParameterValues,
+    Raised,
+    RanOnDevice,
+    Refused,
+    Registered,
+    Value,
+)
+from autograder.protocol.messages import Backward, Begin, Call, Describe, Parameters, Target
+from autograder.protocol.values import Opaque
 from tests.support.helpers import (
     ROOT,
     answer,
@@ -38,10 +54,9 @@ MISTAKE = {
 }
 
 
-def answered(value, rule="values", accused="", **more):
-    return fingerprint(
-        [({"op": "call", "name": "f"}, {"value": value, "attached": [], **more})], rule, accused
-    )
+def answered(value, rule="values", accused="", attached=(), **more):
+    call = Call(target=Target("f"), arguments=True)
+    return fingerprint([(call, Called(value=value, attached=attached, **more))], rule, accused)
 
 
 def known(name, answers, outcomes=None):
@@ -79,15 +94,58 @@ def test_what_counts_depends_on_the_rule():
     x, changed = torch.ones(3), torch.zeros(3)
     assert answered(x, arguments=(x,)) == answered(x, arguments=(changed,))
     assert answered(x, "mutation", arguments=(x,)) != answered(x, "mutation", arguments=(changed,))
+    for rule, more in (("mutation", {"left": ("gradients",)}), ("gradient", {"attached": (True,)})):
+        assert answered(x, rule, **more) != answered(x, rule)
+        assert answered(x, "values", **more) == answered(x, "values")
     one, same, other = (answered(x, "from-scratch", used) for used in ("nn.GRU", "nn.GRU", "nn.RNN"))
     assert one == same != other
 
 
-def test_an_answer_without_the_form_of_one_has_no_fingerprint():
-    for answer_ in ({"value": 1, "raised": 3}, {}, {"parameters": 3, "saved": 7}):
-        for operation in ("call", "describe", "parameters", "backward"):
-            fingerprint([({"op": operation}, answer_)], "values", "")  # whatever it is, it does not raise
-    assert fingerprint([({"op": "call"}, {"raised": 3})], "values", "") is None
+ODD = [None, 3, "text", torch.zeros(0), torch.ones(2) * 1j, Opaque("a set"), [{}], {3: None}]
+"""Things that a hostile process may put where a value is to be."""
+ANSWERS = [
+    kind(value)
+    for value in ODD
+    for kind in (
+        lambda value: Called(value=value, attached=(), arguments=(value,)),
+        lambda value: Value(value=value),
+        lambda value: NoModule(value=value),
+        lambda value: Gradients(inputs=(value,), parameters={"w": value}, attached=True),
+        lambda value: ParameterValues(parameters={"w": value}),
+        lambda value: RanOnDevice(device="cpu", value=value, inputs=(value,)),
+        lambda value: CellRan(outputs=[value]),
+    )
+]
+
+
+@pytest.mark.parametrize("rule", ["values", "mutation", "gradient", "from-scratch"])
+def test_an_answer_without_the_form_of_one_is_no_fault(rule):
+    target = Target("f")
+    for answer_ in (*ANSWERS, Done(), Missing(), Refused(message="m"), Registered(is_module=False, type="")):
+        for message in (
+            Call(target=target, arguments=True),
+            Describe(target=target),
+            Parameters(target=target),
+            Backward(call=1, weights=()),
+            Begin(name="f", seed=1),
+        ):
+            fingerprint([(message, answer_)], rule, "")  # whatever it is, it does not raise
+
+
+def test_numbers_that_are_none_have_no_fingerprint():
+    call = Call(target=Target("f"))
+    for odd in (None, 3, "text", Opaque("a set")):
+        assert fingerprint([(call, ParameterValues(parameters={"w": odd}))], "values") is None
+
+
+def test_what_a_call_that_stopped_raised_is_what_counts():
+    call = Call(target=Target("f"))
+    raised = Raised(type="ValueError", message="no")
+    told = fingerprint([(call, raised)], "from-scratch", "nn.GRU")
+    assert told is not None
+    assert told.startswith(RAISED)
+    assert told == fingerprint([(call, raised)], "from-scratch", "nn.RNN")
+    assert told != fingerprint([(call, Raised(type="ValueError", message="yes"))], "from-scratch", "nn.GRU")
 
 
 # Which mistake

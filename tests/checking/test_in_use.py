@@ -85,7 +85,7 @@ def followed(kind):
     expect_follows(
         answers,
         module,
-        lambda: module.promise(x),
+        lambda: module.request(x),
         lambda held: x @ held["w"],
         states,
         **FORM,

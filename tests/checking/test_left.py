@@ -10,8 +10,11 @@ from autograder.checking import (
     expect_settings_untouched,
     expect_untouched,
 )
-from autograder.checking.remote.errors import NoAnswer
-from autograder.worker.session.objects import Objects
+from autograder.protocol.answers import Called, Reply
+from autograder.protocol.frames import SIZES, decode_frame, encode_frame
+from autograder.protocol.messages import Begin, Call, Target
+from autograder.protocol.tensors import WireError
+from autograder.worker.session.executor import Executor
 from tests.support.checking import draw, message, submission
 
 
@@ -67,10 +70,12 @@ def test_what_making_a_module_leaves_is_told_by_the_next_call():
 
 
 def test_what_one_check_has_left_is_not_told_in_the_next():
-    objects = Objects({"f": switched_off, "g": lambda: 1})
-    assert objects.perform({"op": "call", "name": "f", "args": [1, 2], "arguments": True})["left"]
-    told = objects.perform({"op": "call", "name": "g", "arguments": True, "begin": {"name": "g", "seed": 1}})
-    assert "left" not in told
+    executor = Executor({"f": switched_off, "g": lambda: 1})
+    f, g = (Call(target=Target(name), args=args, arguments=True) for name, args in (("f", (1, 2)), ("g", ())))
+    _, told = executor.perform([f, g])
+    assert told.left == ("gradients",)
+    _, told = executor.perform([Begin(name="g", seed=1), g])
+    assert told == Called(value=1, attached=())
 
 
 @pytest.mark.parametrize(
@@ -142,8 +147,15 @@ def test_lent_gradients_are_taken_back():
     assert answers.held(layer) == [True, True]
 
 
-def test_an_answer_in_another_form_is_no_answer():
-    for left in (3, [3], [("x", "mode")], [(0, "mode", 1)], [[]]):
-        told = {"value": 1, "call": 1, "attached": [], "arguments": [], "left": left}
-        with pytest.raises(NoAnswer):
-            Submission(lambda request, told=told: told).f.run(())
+@pytest.mark.parametrize("left", [3, [3], [("x", "mode")], [(0, "mode", 1)], [[]], [(0,)], [True], None, {}])
+def test_an_answer_in_another_form_is_no_answer(left):
+    frame = encode_frame(Reply(1, Called(value=1, attached=(), left=left)))
+    header, body = frame[SIZES.size :], bytearray()
+    with pytest.raises(WireError, match="not a Reply"):
+        decode_frame(header, body, Reply)
+
+
+def test_what_a_hostile_process_says_of_places_that_are_none_is_nothing():
+    left = ("nowhere", (99, "mode"), (-1, "gradients"), (0, "nowhere"))
+    told = Called(value=1, attached=(), arguments=(1,), left=left)
+    expect_untouched(Submission(lambda messages: [told]).f.run((1,)), (1,), ("x",))

@@ -16,7 +16,7 @@ from torch import nn
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral, expect_dtypes
 from autograder.checking.remote.errors import StudentError
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 
 B, T, D, H, V = 2, 5, 3, 4, 7
 
@@ -80,7 +80,7 @@ def inputs_of(kind: str) -> tuple:
 
 def failures(case: Case, submission: Submission | None = None) -> dict[str, str]:
     """What the two checks say of a case, by rule: nothing of a right one."""
-    handle = submission or Submission(Objects(namespace_of(case)).perform)
+    handle = submission or Submission(Executor(namespace_of(case)).perform)
     target, found = getattr(handle, case.name), {}
     form = {"names": case.names, "made_with": case.made_with}
     for rule, judge in (

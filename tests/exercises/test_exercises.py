@@ -20,7 +20,7 @@ from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.checking.runner.collection import collect
 from autograder.checking.runner.marks import RULES
 from autograder.protocol.without import Without
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from autograder.worker.session.taken_away import lacking
 from tests.variants import NOTEBOOKS
 
@@ -114,7 +114,7 @@ def notebook_of(notebook: str, task: str, source: str, without: Without | None =
         filename = f"<cell {other} {hash(text)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         exec(compile(text, filename, "exec"), namespace)
-    return Submission(lacking(without, Objects(namespace).perform), {task: source}, without=without)
+    return Submission(lacking(without, Executor(namespace).perform), {task: source}, without=without)
 
 
 def judged(

@@ -9,9 +9,12 @@ import time
 
 import pytest
 import torch
+from msgspec.structs import replace
 
+from autograder.protocol import answers
+from autograder.protocol.messages import Call, RunOnDevice, Target
 from autograder.worker.session.calls.limit import CALL_SECONDS, Late, Limit
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from tests.support.helpers import ASSIGNMENT, ROOT, answer
 from tests.support.kernels import kernel
 
@@ -75,16 +78,14 @@ def test_a_loop_is_left(name, way):
 
 
 def test_what_is_ours_is_put_back(way):
-    objects = Objects({"f": student("while True: torch.zeros(2, 2) @ torch.zeros(2, 2)")}, Limit(0.2, 0.2))
+    executor = Executor({"f": student("while True: torch.zeros(2, 2) @ torch.zeros(2, 2)")}, Limit(0.2, 0.2))
     stdout = sys.stdout
-    call = {"op": "call", "name": "f", "args": [], "default_dtype": torch.float64, "kernels": True}
-    for request in (
-        call,
-        {**call, "grad": True},
-        {"op": "place", "name": "f", "args": [], "device": "pretend"},
-    ):
-        told = objects.perform(request)
-        assert told["late"]["seconds"] == 0.2
+    call = Call(target=Target("f"), default_dtype=torch.float64, kernels=True)
+    for message in (call, replace(call, grad=True), RunOnDevice(target=Target("f"), device="pretend")):
+        (told,) = executor.perform([message])
+        assert isinstance(told, answers.Late)
+        assert told.seconds == 0.2
+        assert told.line.startswith("line ")
         assert torch.get_default_dtype() == torch.float32
         assert sys.stdout is stdout
         assert torch.is_grad_enabled()
@@ -120,12 +121,9 @@ def test_after_one_call_was_stopped_there_is_less_time_for_the_others(way):
 
 
 def test_one_of_several_calls_is_late_and_the_others_are_not_made():
-    objects = Objects({"f": student("while True: pass"), "g": student("return 1")}, Limit(0.2))
-    calls = [{"op": "call", "name": name, "args": []} for name in "gfg"]
-    assert [sorted(told)[-1] for told in objects.perform({"op": "each", "requests": calls})["each"]] == [
-        "value",
-        "late",
-    ]
+    executor = Executor({"f": student("while True: pass"), "g": student("return 1")}, Limit(0.2))
+    told = executor.perform([Call(target=Target(name)) for name in "gfg"])
+    assert [type(answer) for answer in told] == [answers.Called, answers.Late]
 
 
 def test_the_limit_is_far_beyond_what_a_slow_machine_takes():

@@ -7,19 +7,33 @@ import math
 import random
 import time
 from contextlib import suppress
+from typing import Any
 
 import pytest
 import torch
 
 from autograder.protocol import frames
 from autograder.protocol import tensors as layouts
-from autograder.protocol.frames import SIZES, decode_frame, encode_frame
+from autograder.protocol.answers import Reply, Value
+from autograder.protocol.frames import decode_frame, encode_frame
 from autograder.protocol.tensors import WireError
 from autograder.protocol.values import Opaque, Ref
+from tests.protocol.examples import parts
 
 
 def message(value: str, *layouts: object) -> bytes:
-    return f'[{{"value":{value}}},{json.dumps(layouts)}]'.encode()
+    """The header of an answer with a value."""
+    said = f'{{"number":1,"answer":{{"is":"value","value":{value}}}}}'
+    return f"[{said},{json.dumps(layouts)}]".encode()
+
+
+def around(layouts: str) -> bytes:
+    """The header of an answer with a tensor, whose layouts are said in JSON."""
+    return message("[]").removesuffix(b"[]]") + f"{layouts}]".encode()
+
+
+def value_of(header: bytes, data: bytes = b"") -> Any:
+    return decode_frame(header, bytearray(data), Reply).answer.value
 
 
 ONE = message("[]", "float32 2")
@@ -33,7 +47,7 @@ BYTES = bytes(8)
         (b"", b""), (b"{", b""), (b"[]", b""), (b"7", b""), (b"NaN", b""), (b"Infinity", b""), (b"\xff\xfe", b""),
         (b"[" * 10**6, b""), (b'{"a":' * 10**5, b""), (b"1" * 10**6, b""), (b"{}", b""), (b'"ab"', b""), (b"[{}]", b""),
         (b"[{},[],0]", b""), (b"[[],[]]", b""), (b'[["list"],[]]', b""), (b'[["dict",[1,2]],[]]', b""), (b'[["dict",["a",2]],[]', b""),
-        (b'{"a":{},"b":[]}', b""), (b'[{"a":NaN},[]]', b""), (b'[{"a":-Infinity},[]]', b""),
+        (b'{"a":{},"b":[]}', b""), (message("NaN"), b""), (message("-Infinity"), b""), (message("Infinity"), b""),
         # no value
         (message('["dict",["a"]]'), b""), (message('["dict",1]'), b""), (message('["dict",["ab",1,2]]'), b""), (message('["dict","ab"]'), b""),
         (message('["dict",[["list",1],2]]'), b""), (message('["dict",[["tuple"],2]]'), b""), (message('["dict",[[],2]]', "float32 2"), BYTES),
@@ -52,8 +66,8 @@ BYTES = bytes(8)
         (message('["dict"' + "".join(f',["{k}",0]' for k in range(7000)) + "]"), b""), (message('["list"' + ",0" * 20_001 + "]"), b""),
         # tensors that are missing, too many, or said in another way
         (message("[]"), b""), (message("[]"), BYTES), (message('["list",[],[]]', "float32 2"), BYTES), (message("1", "float32 2"), BYTES),
-        (message("[]", "float32 2", "float32 2"), BYTES * 2), (message("[]", "float32 2", "float32 0"), BYTES), (b'[{"value":[]},"float32 2"]', BYTES),
-        (b'[{"value":[]},{"float32 2":1}]', BYTES), (b'[{"value":[]},null]', BYTES), (message("[]", ["float32", [2]]), BYTES), (message("[]", 5), BYTES),
+        (message("[]", "float32 2", "float32 2"), BYTES * 2), (message("[]", "float32 2", "float32 0"), BYTES), (around('"float32 2"'), BYTES),
+        (around('{"float32 2":1}'), BYTES), (around("null"), BYTES), (message("[]", ["float32", [2]]), BYTES), (message("[]", 5), BYTES),
         (message("[]", None), BYTES), (message('["list"' + ",[]" * 513 + "]", *["float32 0"] * 513), b""), (message('["list"' + ",[]" * 513 + "]", *["float32 2"] * 513), BYTES * 513),
         (message("1", *["float32 0"] * 600_000), b""),
         # bodies that are not as the layouts say
@@ -75,28 +89,31 @@ BYTES = bytes(8)
 )  # fmt: skip
 def test_whatever_is_no_frame_is_refused_quickly(header: bytes, data: bytes):
     started = time.process_time()
-    with pytest.raises(WireError):
-        decode_frame(header, bytearray(data))
+    with pytest.raises(WireError) as refused:
+        decode_frame(header, bytearray(data), Reply)
     assert time.process_time() - started < 3
+    # What is wrong with a value is seen before anybody asks whether it is one in an answer.
+    assert not (header.startswith(message("")[:20]) and "Reply" in str(refused.value))
 
 
 def test_the_frames_refused_above_are_so_for_what_they_say():
     """Each piece that they change is read where it is right."""
-    seen = decode_frame(
+    seen = value_of(
         message('["dict",["a",["list",[],["tuple",[]]]],[null,["ref",1,"x",true]],[2,["float","nan"]]]',
-                "float32 1 2; 1 0", "bool 9"), bytearray(BYTES + bytes(16)),
-    )["value"]  # fmt: skip
+                "float32 1 2; 1 0", "bool 9"), BYTES + bytes(16),
+    )  # fmt: skip
     assert seen["a"][0].shape == (1, 2)
     assert seen["a"][1][0].shape == (9,)
     assert seen[None] == Ref(1, "x", True)
     assert math.isnan(seen[2])
-    assert decode_frame(message("[]", "float32" + " 1" * 15 + " 2"), bytearray(BYTES))["value"].dim() == 16
-    assert decode_frame(message("[]", "uint8 0 67108864"), bytearray())["value"].shape == (0, 1 << 26)
-    assert len(decode_frame(message('["list"' + ",0" * 19_998 + "]"), bytearray())["value"]) == 19_998
+    assert value_of(message("[]", "float32" + " 1" * 15 + " 2"), BYTES).dim() == 16
+    assert value_of(message("[]", "uint8 0 67108864")).shape == (0, 1 << 26)
+    assert len(value_of(message('["list"' + ",0" * 19_995 + "]"))) == 19_995
+    assert value_of(around('["float32 2"]'), BYTES).tolist() == [0, 0]
 
 
 def test_truth_values_are_two_whatever_bytes_arrive():
-    seen = decode_frame(message("[]", "bool 2 4; 1 0"), bytearray([0, 1, 2, 255, 0, 128, 1, 0]))["value"]
+    seen = value_of(message("[]", "bool 2 4; 1 0"), bytes([0, 1, 2, 255, 0, 128, 1, 0]))
     assert seen.tolist() == [[False, True, False, True], [True, True, True, False]]
     assert seen.view(torch.uint8).max() == 1
 
@@ -119,14 +136,12 @@ def test_the_largest_frames_are_read_or_refused_in_seconds():
     ):
         assert len(header) <= frames.MAX_HEADER
         with suppress(WireError):
-            decode_frame(header, bytearray(size))
+            decode_frame(header, bytearray(size), Reply)
     assert time.process_time() - started < 10
 
 
 def test_half_a_surrogate_pair_becomes_a_character_that_can_be_written():
-    seen = decode_frame(message(r'["list","\ud800",["opaque","\udfff",false],"\ud83e\udd8a"]'), bytearray())[
-        "value"
-    ]
+    seen = value_of(message(r'["list","\ud800",["opaque","\udfff",false],"\ud83e\udd8a"]'))
     assert seen == ["?", Opaque("?"), "🦊"]
 
 
@@ -135,16 +150,13 @@ def test_noise_is_refused_and_nothing_else_happens():
     """Frames that were right once, with bytes changed, cut or doubled at random."""
     rng = random.Random(2013)
     x = torch.randn(3, 4).mT
-    frame = encode_frame(
-        {"a": (x, [1.5, None], {"k": Ref(1, "T")}), "b": "text", 3: torch.ones(3, dtype=torch.bool)}
-    )
-    size, _ = SIZES.unpack(frame[: SIZES.size])
-    header, data = frame[SIZES.size :][:size], frame[SIZES.size + size :]
+    value = {"a": (x, [1.5, None], {"k": Ref(1, "T")}), "b": "text", 3: torch.ones(3, dtype=torch.bool)}
+    header, data = parts(encode_frame(Reply(1, Value(value=value))))
     refused = 0
     for _ in range(4000):
-        parts = [bytearray(header), bytearray(data)]
+        changed = [bytearray(header), bytearray(data)]
         for _ in range(rng.randint(1, 4)):
-            part = rng.choice(parts)
+            part = rng.choice(changed)
             at = rng.randrange(len(part)) if part else 0
             match rng.randrange(4):
                 case 0:
@@ -156,7 +168,7 @@ def test_noise_is_refused_and_nothing_else_happens():
                 case _:
                     part[at:at] = rng.choice([b"[", b"{", b"9" * 30, b"-", b"1e999", b'"', b"null", b"\x00"])
         try:
-            assert isinstance(decode_frame(parts[0], parts[1]), dict)
+            assert type(decode_frame(*changed, Reply)) is Reply
         except WireError:
             refused += 1
     assert refused > 2000

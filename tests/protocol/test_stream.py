@@ -8,26 +8,36 @@ import socket
 import struct
 import threading
 import time
+from contextlib import suppress
+from typing import Any
 
 import pytest
 import torch
 
 from autograder.protocol import frames, tensors
-from autograder.protocol.frames import encode_frame
-from autograder.protocol.stream import Stream, WireClosed, WireTimeout
+from autograder.protocol.answers import Done, Raised, Reply, Value
+from autograder.protocol.frames import SIZES, encode_frame
+from autograder.protocol.messages import Backward, Call, Target
+from autograder.protocol.stream import MOST, Stream, WireClosed, WireTimeout
 from autograder.protocol.tensors import WireError
 from autograder.protocol.values import Opaque, Ref
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
+from tests.protocol.examples import parts
 
 
-def across(message: dict) -> dict:
-    """A message as the other side reads it."""
+def told(value: Any) -> Reply:
+    """An answer with a value."""
+    return Reply(1, Value(value=value))
+
+
+def across(value: Any) -> Any:
+    """A value as the other side reads it in an answer."""
     here, there = socket.socketpair()
     with here, there:
-        sender = threading.Thread(target=Stream(here).send, args=(message, 5))
+        sender = threading.Thread(target=Stream(here).send, args=(told(value), 5))
         sender.start()
         try:
-            return Stream(there).receive(5)
+            return Stream(there).receive(Reply, 5).answer.value
         finally:
             sender.join()
 
@@ -40,7 +50,7 @@ def across(message: dict) -> dict:
     ],
 )  # fmt: skip
 def test_plain_values_arrive_as_they_are(value):
-    seen = across({"value": value})["value"]
+    seen = across(value)
     assert seen == value
     assert type(seen) is type(value)
 
@@ -57,11 +67,11 @@ def test_tensors_arrive_with_values_dtype_and_layout(dtype: torch.dtype):
         base[..., ::2],
         base.mT,
     ):
-        seen = across({"x": tensor})["x"]
+        seen = across(tensor)
         assert seen.dtype == dtype
         assert torch.equal(seen, tensor)
         assert seen.stride() == tensor.clone().stride(), "the order in memory stays, without gaps"
-    assert not across({"x": base.mT})["x"].is_contiguous()
+    assert not across(base.mT).is_contiguous()
 
 
 def test_tensors_that_share_memory_arrive_apart():
@@ -101,7 +111,7 @@ def test_dense_tensors_arrive_in_the_order_they_lie_in_and_others_as_a_copy_woul
                 x = x[(slice(None),) * dim + (slice(None, None, 2),)]
             if rng.random() < 0.1:
                 x = x.unsqueeze(dim).expand(*x.shape[:dim], 2, *x.shape[dim:])
-        seen = across({"x": x})["x"]
+        seen = across(x)
         assert torch.equal(seen, x)
         assert seen.is_contiguous() == x.clone().is_contiguous()
         if x.numel():
@@ -124,7 +134,7 @@ def test_nothing_else_is_sent():
     deep: object = 0
     for _ in range(20):
         deep = [deep]
-    assert len(across({"value": dict.fromkeys(range(6000))})["value"]) == 6000
+    assert len(across(dict.fromkeys(range(6000)))) == 6000
     many = dict.fromkeys(range(7000))
     for value in (
         {1, 2},
@@ -144,32 +154,38 @@ def test_nothing_else_is_sent():
         torch.zeros(1).as_subclass(Own),
     ):
         with pytest.raises(WireError):
-            Stream(socket.socketpair()[0]).send({"value": value})
+            Stream(socket.socketpair()[0]).send(told(value))
     with pytest.raises(WireError):
-        Stream(socket.socketpair()[0]).send({"value": torch.zeros(tensors.MAX_BODY // 4 + 1)})
+        Stream(socket.socketpair()[0]).send(told(torch.zeros(tensors.MAX_BODY // 4 + 1)))
     with pytest.raises(WireError):
-        Stream(socket.socketpair()[0]).send(
-            {"value": [torch.zeros(1) for _ in range(tensors.MAX_TENSORS + 1)]}
-        )
+        Stream(socket.socketpair()[0]).send(told([torch.zeros(1) for _ in range(tensors.MAX_TENSORS + 1)]))
 
 
 def test_what_a_writer_may_say_a_reader_takes():
     """Both count alike: a message at the limit of one is none that the other refuses."""
-    deep: object = 1
-    for _ in range(frames.MAX_NESTING - 1):
-        deep = [deep]
+
+    def nested(depth: int) -> object:
+        return [nested(depth - 1)] if depth else 1
+
     for value in (
-        [0] * (frames.MAX_ITEMS - 2),
-        dict.fromkeys(range((frames.MAX_ITEMS - 2) // 3)),
-        dict.fromkeys(map(str, range(frames.MAX_ITEMS - 2))),
         [torch.zeros(1) for _ in range(tensors.MAX_TENSORS)],
         torch.zeros(tensors.MAX_BODY, dtype=torch.uint8),
-        deep,
+        nested(frames.MAX_NESTING - 2),  # around it are the reply and the answer
     ):
-        assert across({"value": value})["value"] is not None
-    for value in ([0] * (frames.MAX_ITEMS - 1), dict.fromkeys(map(str, range(frames.MAX_ITEMS - 1))), [deep]):
-        with pytest.raises(WireError):
-            encode_frame({"value": value})
+        assert across(value) is not None
+    for most, of_so_many in (
+        (frames.MAX_NESTING, nested),
+        (frames.MAX_ITEMS, lambda count: [0] * count),
+        (frames.MAX_ITEMS, lambda count: dict.fromkeys(map(str, range(count)))),
+        (frames.MAX_ITEMS // 3, lambda count: dict.fromkeys(range(count))),
+    ):
+        said = []
+        for count in range(most - 8, most + 1):
+            with suppress(WireError):
+                said.append(parts(encode_frame(told(of_so_many(count)))))
+        assert 1 <= len(said) <= 8
+        for header, body in said:
+            frames.decode_frame(header, body, Reply)
 
 
 def test_a_stream_waits_no_longer_than_told():
@@ -177,19 +193,19 @@ def test_a_stream_waits_no_longer_than_told():
     with here, there:
         started = time.monotonic()
         with pytest.raises(WireTimeout):
-            Stream(here).receive(0.1)
+            Stream(here).receive(Reply, 0.1)
         there.sendall(struct.pack("!II", 10, 0))
         drip = threading.Thread(target=lambda: [(there.sendall(b"x"), time.sleep(0.05)) for _ in range(6)])
         drip.start()
         with pytest.raises(WireTimeout):
-            Stream(here).receive(0.2)
+            Stream(here).receive(Reply, 0.2)
         assert time.monotonic() - started < 1
         drip.join()
         with pytest.raises(WireTimeout):
-            Stream(here).send({"x": torch.zeros(1 << 20)}, 0.1)
+            Stream(here).send(told(torch.zeros(1 << 20)), 0.1)
         there.close()
         with pytest.raises(WireClosed):
-            Stream(here).receive(0.1)
+            Stream(here).receive(Reply, 0.1)
 
 
 def test_a_frame_too_large_is_refused_before_it_is_read():
@@ -197,12 +213,42 @@ def test_a_frame_too_large_is_refused_before_it_is_read():
     with here, there:
         there.sendall(struct.pack("!II", frames.MAX_HEADER + 1, 0))
         with pytest.raises(WireError):
-            Stream(here).receive(1)
+            Stream(here).receive(Reply, 1)
+
+
+def test_no_more_is_read_than_there_is_room_for():
+    """All replies to one batch share the room: each is refused that does not fit into what is left."""
+    frame = encode_frame(told(torch.zeros(100)))
+    size = len(frame) - SIZES.size
+    for room in (0, size - 1, size, MOST):
+        here, there = socket.socketpair()
+        with here, there:
+            here.sendall(frame)
+            stream = Stream(there)
+            if room < size:
+                with pytest.raises(WireError):
+                    stream.receive(Reply, 1, room)
+            else:
+                assert stream.receive(Reply, 1, room).answer.value.shape == (100,)
+                assert stream.received == size
+
+
+def test_several_frames_go_together_and_are_read_one_by_one():
+    replies = [Reply(7, Done()), Reply(7, Value(value=2**40)), Reply(7, Raised(type="E", message="no"))]
+    here, there = socket.socketpair()
+    with here, there:
+        Stream(here).send_frames(map(encode_frame, replies), 1)
+        here.close()
+        stream = Stream(there)
+        assert [stream.receive(Reply, 1) for _ in replies] == replies
+        with pytest.raises(WireClosed):
+            stream.receive(Reply, 1)
 
 
 def test_answers_say_in_words_what_does_not_travel():
     def told(value: object) -> object:
-        return Objects({"f": lambda: value}).perform({"op": "call", "name": "f"})["value"]
+        (answer,) = Executor({"f": lambda: value}).perform([Call(target=Target("f"))])
+        return answer.value
 
     assert told(torch.zeros(2, dtype=torch.uint16)) == Opaque("a tensor of dtype uint16")
     assert told(torch.zeros(1).expand(10**12)) == Opaque(
@@ -214,8 +260,7 @@ def test_answers_say_in_words_what_does_not_travel():
 
 
 def test_gradients_are_seen_where_a_cell_switched_them_off():
-    objects = Objects({"f": lambda x: x * x})
+    call = Call(target=Target("f"), args=(torch.ones(2),), number=-1, grad=True)
     with torch.no_grad():
-        call = objects.perform({"op": "call", "name": "f", "args": [torch.ones(2)], "grad": True})
-        told = objects.perform({"op": "backward", "call": call["call"], "weights": [torch.ones(2)]})
-    assert torch.equal(told["inputs"][0], torch.full((2,), 2.0))
+        _, told = Executor({"f": lambda x: x * x}).perform([call, Backward(call=-1, weights=[torch.ones(2)])])
+    assert torch.equal(told.inputs[0], torch.full((2,), 2.0))

@@ -10,7 +10,7 @@ from autograder.checking.runner.check import CheckResult
 from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import rebuild
-from autograder.grading.judging.attempt import Run, _task
+from autograder.grading.judging.attempt import Attempt, _task
 from autograder.grading.workers.forkserver import ForkServer
 from tests.attacks.forgery import Forgery
 from tests.support.helpers import SEED, make_bundle
@@ -49,13 +49,13 @@ class Bench:
         """Return the points in a worker that has all of torch, which no check asks for."""
         with self._run(task, source) as run:
             run.enter(None)
-            submission = Submission(run._ask, run.rebuilt.sources, without=self.checks.without(task))
+            submission = Submission(run._perform, run.rebuilt.sources, without=self.checks.without(task))
             results: list[CheckResult] = self.checks.run(task, submission, seed=seed, include_hidden=True)
             return _task(task, self.bundle.tasks[task], results).score
 
-    def _run(self, task: str, source: str) -> Run:
+    def _run(self, task: str, source: str) -> Attempt:
         raw = self.bundle.with_answers({**self.bundle.solution, task: source})
-        return Run(rebuild(raw, self.bundle), self.workers)
+        return Attempt(rebuild(raw, self.bundle), self.workers)
 
     @staticmethod
     def _over(submission: Submission) -> bool:

@@ -17,7 +17,7 @@ from autograder.checking.diagnosis.sealed_hints import opened
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.checking.runner.collection import collect
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from autograder.worker.session.taken_away import lacking
 
 
@@ -32,7 +32,7 @@ def observe(checks: Checks, task: str, answers: dict[str, list[str]], hints) -> 
             except Exception as error:
                 print(f"{task} {name}: {type(error).__name__}: {error}", file=sys.stderr)
         without = checks.without(task)
-        perform = lacking(without, Objects(namespace).perform)
+        perform = lacking(without, Executor(namespace).perform)
         submission = Submission(perform, {task: cells[-1]}, without=without)
         results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
         told = {each.check.name: each.answers for each in results if each.answers is not None}

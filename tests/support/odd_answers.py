@@ -16,7 +16,7 @@ from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.checking.runner.collection import collect
 from autograder.protocol.values import map_tree
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from autograder.worker.session.taken_away import lacking
 from tests.exercises.test_exercises import EXERCISES, NOTEBOOKS, notebook_of
 
@@ -147,14 +147,14 @@ def faults(notebook: str, odds: Iterable[str], whens: Iterable[str]) -> Iterator
         found = []
         for task, source in tasks.items():
             base = notebook_of(notebook, task, source)
-            namespace = base._perform.__self__.namespace
+            namespace = base._perform.__self__.objects.namespace
             right = namespace[task]
             methods = [n for n in ("forward", "state_dict") if isinstance(right, type)]
             for method, odd, when in itertools.product(["", *methods], odds, whens):
                 for check in checks.of(task):
                     namespace[task] = odd_task(right, ODD[odd], WHEN[when], method)
                     without = checks.without(task)
-                    perform = lacking(without, Objects(namespace).perform)
+                    perform = lacking(without, Executor(namespace).perform)
                     answers = Submission(perform, base.sources, without=without)
                     result = checks._run_one(check, answers, PUBLIC_SEED, None)
                     if result.fault is not None:

@@ -93,7 +93,9 @@ def test_a_hostile_cell(name: str, request: pytest.FixtureRequest, hidden_titles
     assert_explicit(verdict)
     assert verdict["status"] != "infra_error"
     shown = assert_presentable(place, student, hidden_titles)
-    assert LOOT not in shown + json.dumps(verdict["tasks"])
+    told = shown + json.dumps([verdict["tasks"], verdict["findings"]])
+    assert LOOT not in told
+    assert attack.told in told
     if OVER in attack.source:
         assert OVER in shown, "the attack came to its end"
     assert verdict["score"] == attack.earns

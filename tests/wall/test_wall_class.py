@@ -65,7 +65,7 @@ def test_a_submission_that_brings_its_judge_down_stops_nobody(
     monkeypatch.setattr(batch, "judge", bad_judge)
     monkeypatch.setattr(batch, "record", bad_record)
     monkeypatch.setattr(judge_pool, "GRACE_SECONDS", 6.0)
-    monkeypatch.setattr(quick_workers, "limits", RunLimits(1.5, 1.5, 3.0))
+    monkeypatch.setattr(quick_workers, "limits", RunLimits(4.0, 4.0, 8.0))
     done = {
         d.verdict.student: d.verdict for d in batch.grade(course, ASSIGNMENT, jobs=2, workers=quick_workers)
     }

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.runner.checks import Checks
 from autograder.grading.judging.judge_pool import Setting, work_off
 from autograder.grading.workers.client import Worker
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
+from autograder.protocol.answers import CellRan
+from autograder.protocol.messages import RunCell
 from tests.support.helpers import (
     QUICK,
     SEED,
@@ -133,18 +136,29 @@ def test_cells_that_never_end_leave_the_answers_their_points(quick_workers: Fork
     assert "not_run" in [finding.kind for finding in graded.verdict.findings]
 
 
+SLOW = """
+import time
+from autograder.worker.session.executor import Executor
+_real = Executor.answers_to
+def _slow(self, batch):
+    if type(batch[0]).__name__ != "RunCell":
+        time.sleep(1.2)
+    return _real(self, batch)
+Executor.answers_to = _slow
+"""
+
+
 @pytest.mark.slow
 def test_a_hostile_submission_takes_no_longer_than_its_limit(quick_workers: ForkServer):
     """Just within every limit, everywhere: the total is what ends it."""
     limits, quick_workers.limits = quick_workers.limits, RunLimits(1.5, 1.5, 8.0)
     try:
-        slow = "import time, autograder.worker.session.objects as o\n_real = o.Objects.perform\n"
-        slow += "def _slow(self, request):\n    time.sleep(1.2)\n    return _real(self, request)\no.Objects.perform = _slow"
         started = time.monotonic()
-        graded = run_judge(submission(before=slow), quick_workers)
+        graded = run_judge(submission(before=SLOW), quick_workers)
     finally:
         quick_workers.limits = limits
     assert time.monotonic() - started < 8 + 4
+    assert graded.verdict.seconds > 6, "it was slow"
     assert "timeout" in {c.outcome for t in graded.verdict.tasks for c in t.checks}
 
 
@@ -152,17 +166,15 @@ def test_a_death_is_never_blamed_on_the_machine(quick_workers: ForkServer):
     """The supervisor's last word and the judge's order to kill cross each other; neither may be lost."""
     for _ in range(25):
         worker = quick_workers.spawn()
-        from autograder.checking.remote.errors import WorkerLost
-
         with pytest.raises(WorkerLost) as lost:
-            worker.ask({"op": "run", "source": "import os; os._exit(0)"}, 5)
+            worker.perform([RunCell(source="import os; os._exit(0)")], 5)
         assert lost.value.reason == "crashed"
 
 
 def left(workers: ForkServer) -> Worker:
     """A worker that was at work."""
     worker = workers.spawn()
-    assert worker.ask({"op": "run", "source": "pass"}, 5)["error"] is None
+    assert worker.perform([RunCell(source="pass")], 5) == [CellRan(outputs=[])]
     workers.leave(worker)
     assert worker.report is None, "it was waited for"
     return worker

@@ -13,8 +13,10 @@ import pytest
 from IPython.core.inputtransformer2 import TokenTransformBase, TransformerManager
 
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.protocol.messages import RunCell
 from autograder.worker.session.shell import Transformers
 from tests.support.helpers import (
+    answer,
     code_cell,
     outputs_text,
     run_judge,
@@ -53,6 +55,22 @@ FLOODS = {
 def test_a_flood_of_output_stays_small(name: str, quick_workers: ForkServer):
     graded = run_judge(submission(end=FLOODS[name]), quick_workers)
     assert scores(graded) == ALL
+    assert len(graded.notebook) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import sys\nfor i in range(3000): print('step', i, 'done'); print('warning', i, file=sys.stderr)",
+        "from IPython.display import HTML, display\ndisplay(HTML('é' * 1_500_000))",
+    ],
+    ids=["two streams in turn", "a large table in another alphabet"],
+)
+def test_output_that_does_not_travel_costs_no_answer(source: str, quick_workers: ForkServer):
+    """A cell that shows more than an answer may hold has run: what it defines counts."""
+    loud = answer("copy_from_torch", append=source)
+    graded = run_judge(submission({"copy_from_torch": loud}), quick_workers)
+    assert (graded.verdict.status, scores(graded)) == ("graded", ALL)
     assert len(graded.notebook) < 1_000_000
 
 
@@ -120,7 +138,7 @@ def test_syntax_that_a_notebook_adds_is_seen_without_a_sign_of_ipythons():
 def test_a_wrong_dedent_is_told_with_the_cell_s_name(quick_workers: ForkServer):
     """As every other syntax error. A tokenizer that came before the compiler would tell it of itself."""
     worker = quick_workers.spawn()
-    error = worker.ask({"op": "run", "source": "def f():\n        x = 1\n    return x\n"}, 5)["error"]
+    (ran,) = worker.perform([RunCell(source="def f():\n        x = 1\n    return x\n")], 5)
     quick_workers.leave(worker)
-    assert error["type"] == "IndentationError"
-    assert "<ipython-input-" in error["message"]
+    assert ran.error.type == "IndentationError"
+    assert "<ipython-input-" in ran.error.message

@@ -149,7 +149,7 @@ def test_the_report_finds_its_templates(student_wheel, student_sdist):
 def test_students_need_no_grading_package(student_wheel):
     metadata = student_wheel[f"lstm_autograder-{autograder.__version__}.dist-info/METADATA"].decode()
     required = re.findall(r"(?m)^Requires-Dist: ([\w.-]+)(?!.*extra ==)", metadata)
-    assert sorted(required) == ["ipython", "matplotlib", "numpy", "pytest", "torch"]
+    assert sorted(required) == ["ipython", "matplotlib", "msgspec", "numpy", "pytest", "torch"]
 
 
 def test_grading_installs_only_what_it_imports():

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from autograder.grading.workers.forkserver import ForkServer, RunLimits, clean_environment
+from autograder.protocol.messages import RunCell
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.sandbox.limits import Level, Limits
 
@@ -164,7 +165,8 @@ def test_a_share_is_handed_down_to_workers_where_no_gpu_is():
     with ForkServer(RunLimits(gpu_bytes=1 << 30)) as parent:
         worker = parent.spawn()
         try:
-            assert worker.ask({"op": "run", "source": "import torch; torch.zeros(2)"}, 20)["error"] is None
+            (ran,) = worker.perform([RunCell(source="import torch; torch.zeros(2)")], 20)
+            assert ran.error is None
         finally:
             worker.end()
 

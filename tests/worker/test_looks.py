@@ -16,7 +16,7 @@ from autograder.checking import (
     expect_without_numpy,
 )
 from autograder.protocol.looks import WAYS
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from autograder.worker.tracing.looks import altered
 from tests.devices import inputs_of, namespace_of
 from tests.devices.everything import RIGHT
@@ -108,11 +108,11 @@ def test_one_look_more_is_one_round_of_calls_more():
     """Code that looks at nothing is called no more often than before."""
     for case, calls in ((FREE["prints a mean"], 2 + 1 + WAYS), (RIGHT["new_zeros"], 2)):
         asked = []
-        objects = Objects(namespace_of(case))
+        executor = Executor(namespace_of(case))
 
-        def perform(request, objects=objects, asked=asked):
-            asked.extend(request.get("requests", [request]))
-            return objects.perform(request)
+        def perform(messages, executor=executor, asked=asked):
+            asked.extend(messages)
+            return executor.perform(messages)
 
         form = {"made_with": case.made_with, "names": case.names}
         expect_device_neutral(getattr(Submission(perform), case.name), inputs_of("x"), **form)
@@ -163,12 +163,12 @@ def test_gradients_of_a_checkpoint_are_left_as_they_were():
             return checkpoint(self.fc, x, use_reentrant=True)
 
     module = Model().double()
-    handle = Submission(Objects({"m": module}).perform)
+    handle = Submission(Executor({"m": module}).perform)
     for _ in range(2):
-        _, backward = handle.m.run_and_backward_promise(
+        _, backward = handle.m.gradient_requests(
             (torch.ones(1, 3, dtype=torch.float64),), [torch.ones(1, 3, dtype=torch.float64)]
-        )()
-        assert backward().parameters["fc.weight"].tolist() == [[1.0] * 3] * 3
+        )
+        assert backward.ask().parameters["fc.weight"].tolist() == [[1.0] * 3] * 3
         assert module.fc.weight.grad.tolist() == [[1.0] * 3] * 3
         assert module.fc.bias.grad is None
 

@@ -10,9 +10,10 @@ import torch
 from torch import nn
 
 from autograder.checking.remote.submission import Submission
+from autograder.protocol.messages import Target
 from autograder.protocol.without import Without
 from autograder.worker.devices.modules import convert, load
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from autograder.worker.tracing.kernels import KernelLog
 
 
@@ -260,11 +261,11 @@ def test_what_a_module_is_filled_with_stays_the_check_s():
 )
 def test_a_given_module_is_the_same_where_its_constructor_does_not_work(name, sizes, settings):
     usual = getattr(nn, name)(*sizes, **settings, dtype=torch.float64)
-    objects = Objects({})
-    nowhere = Submission(objects.perform, without=Without("^no such operator$"))
-    nowhere.given(name, *sizes, **settings, state=usual.state_dict())
+    executor = Executor({})
+    nowhere = Submission(executor.perform, without=Without("^no such operator$"))
+    given = nowhere.given(name, *sizes, **settings, state=usual.state_dict())
     nowhere.finish()
-    (made,) = objects._objects.values()
+    made = executor.objects.target(Target(number=given.ref().id))
     assert type(made) is type(usual)
     assert described(made) == described(usual)
     assert repr(made) == repr(usual)

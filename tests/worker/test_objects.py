@@ -9,11 +9,28 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.worker.session.objects import Objects
+from autograder.protocol.answers import AnyAnswer, Called, Done, Gradients, Raised, Registered
+from autograder.protocol.messages import AnyMessage, Backward, Begin, Call, Describe, Target
+from autograder.worker.session.executor import Executor
+
+F = Target("f")
 
 
-def called(function: Callable[..., Any], *args: Any, **request: Any) -> dict[str, Any]:
-    return Objects({"f": function}).perform({"op": "call", "name": "f", "args": args, **request})
+def answer_to(executor: Executor, message: AnyMessage) -> AnyAnswer:
+    (answer,) = executor.perform([message])
+    return answer
+
+
+def value_of(executor: Executor, message: Call) -> Any:
+    """The value of a call that has come to its end."""
+    answer = answer_to(executor, message)
+    assert isinstance(answer, Called)
+    return answer.value
+
+
+def called(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
+    """What a function returns that is called as a check calls it."""
+    return value_of(Executor({"f": function}), Call(target=F, args=args, **more))
 
 
 # What the student gets
@@ -35,21 +52,21 @@ def test_what_the_student_writes_into_is_a_copy(place: Callable[[Any], Any]):
             given = given["a"][1] if isinstance(given, dict) else given[0]
         given.fill_(5)
 
-    assert "raised" not in called(write, place(x))
-    assert "raised" not in called(write, kwargs={"given": place(x)})
+    called(write, place(x))
+    called(write, kwargs={"given": place(x)})
     assert not x.any()
 
 
 def test_the_student_gets_no_graph_of_the_check_s():
     x = torch.ones(2, requires_grad=True)
-    assert called(lambda *given: [t.requires_grad for t in given], x, x * 2)["value"] == [False, False]
+    assert called(lambda *given: [t.requires_grad for t in given], x, x * 2) == [False, False]
 
 
 def test_where_gradients_are_wanted_the_student_may_write_into_what_is_given():
-    objects = Objects({"f": lambda x: x.mul_(3)})
-    call = objects.perform({"op": "call", "name": "f", "args": [torch.ones(2)], "grad": True})
-    told = objects.perform({"op": "backward", "call": call["call"], "weights": [torch.ones(2)]})
-    assert told["inputs"][0].tolist() == [3, 3]
+    call = Call(target=F, args=(torch.ones(2),), number=-1, grad=True)
+    _, told = Executor({"f": lambda x: x.mul_(3)}).perform([call, Backward(call=-1, weights=[torch.ones(2)])])
+    assert isinstance(told, Gradients)
+    assert told.inputs[0].tolist() == [3, 3]
 
 
 # What the check gets
@@ -57,7 +74,7 @@ def test_where_gradients_are_wanted_the_student_may_write_into_what_is_given():
 
 def test_an_answer_has_memory_of_its_own():
     kept = torch.zeros(4, 2)
-    told = called(lambda: (kept, kept[1], kept.T))["value"]
+    told = called(lambda: (kept, kept[1], kept.T))
     kept.fill_(5)
     assert not any(answer.any() for answer in told)
 
@@ -66,7 +83,7 @@ def test_an_answer_has_memory_of_its_own():
 def test_an_answer_is_a_tensor_like_any_other(mode: dict[str, Any]):
     weight = torch.ones(2, requires_grad=True)
     turned = torch.ones(2, dtype=torch.complex64).conj()
-    for answer in called(lambda: (weight * 2, weight, turned, turned.imag), **mode)["value"]:
+    for answer in called(lambda: (weight * 2, weight, turned, turned.imag), **mode):
         odd = (answer.requires_grad, answer.is_inference(), answer.is_conj(), answer.is_neg())
         assert not any(odd)
         answer.add_(1)
@@ -75,7 +92,7 @@ def test_an_answer_is_a_tensor_like_any_other(mode: dict[str, Any]):
 
 def test_an_answer_is_so_where_a_cell_left_the_inference_mode_on():
     with torch.inference_mode():
-        answer = called(lambda: torch.ones(2) * 2)["value"]
+        answer = called(lambda: torch.ones(2) * 2)
     assert not answer.is_inference()
 
 
@@ -95,28 +112,26 @@ class Same:
 
 def test_an_object_is_known_again_and_no_other_is_taken_for_it():
     one, other = Same(), Same()
-    objects = Objects({"f": lambda: (one, other, one)})
-    first, second, third = objects.perform({"op": "call", "name": "f"})["value"]
-    assert first == third == objects.perform({"op": "call", "name": "f"})["value"][0]
+    executor = Executor({"f": lambda: (one, other, one)})
+    first, second, third = value_of(executor, Call(target=F))
+    assert first == third == value_of(executor, Call(target=F))[0]
     assert first.id != second.id
-    assert objects.target({"object": first.id}) is one
-    assert objects.target({"object": second.id}) is other
+    assert executor.objects.target(Target(number=first.id)) is one
+    assert executor.objects.target(Target(number=second.id)) is other
 
 
 def test_what_was_handed_out_comes_back_as_itself():
     module = nn.Linear(2, 1)
-    objects = Objects({"made": lambda: module, "is_it": lambda given: given is module})
-    ref = objects.perform({"op": "call", "name": "made"})["value"]
-    assert objects.perform({"op": "call", "name": "is_it", "args": [ref]})["value"] is True
+    executor = Executor({"made": lambda: module, "is_it": lambda given: given is module})
+    ref = value_of(executor, Call(target=Target("made")))
+    assert value_of(executor, Call(target=Target("is_it"), args=(ref,))) is True
 
 
 def test_a_check_begins_with_nothing_that_was_handed_out_before():
-    objects = Objects({"f": lambda: (nn.Linear(2, 1), torch.ones(1, requires_grad=True))})
-    call = objects.perform({"op": "call", "name": "f"})
-    earlier = (
-        {"op": "describe", "object": call["value"][0].id},
-        {"op": "backward", "call": call["call"], "weights": [torch.ones(1)]},
-    )
-    assert not any("raised" in objects.perform(request) for request in earlier)
-    objects.perform({"op": "nothing", "begin": {"name": "f", "seed": 1}})
-    assert [objects.perform(request)["raised"]["type"] for request in earlier] == ["KeyError"] * 2
+    executor = Executor({"f": lambda: (nn.Linear(2, 1), torch.ones(1, requires_grad=True))})
+    ref, _ = value_of(executor, Call(target=F, number=-1))
+    earlier = Describe(target=Target(number=ref.id)), Backward(call=-1, weights=[torch.ones(1)])
+    assert [type(answer_to(executor, message)) for message in earlier] == [Registered, Gradients]
+    assert answer_to(executor, Begin(name="f", seed=1)) == Done()
+    told = [answer_to(executor, message) for message in earlier]
+    assert [answer.type for answer in told if isinstance(answer, Raised)] == ["KeyError"] * 2

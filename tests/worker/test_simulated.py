@@ -11,7 +11,8 @@ import torch
 
 from autograder.checking import CheckFailed, Submission, expect_device_neutral
 from autograder.grading.workers.forkserver import clean_environment
-from autograder.worker.session.objects import Objects
+from autograder.protocol.messages import RunCell
+from autograder.worker.session.executor import Executor
 from tests.devices import Case, D, H, failures, inputs_of, namespace_of, text_of
 from tests.devices.everything import RIGHT, WRONG
 from tests.devices.wrong.usual import linear
@@ -31,7 +32,7 @@ def _one_thread():
 
 
 def submission(case):
-    return Submission(Objects(namespace_of(case)).perform)
+    return Submission(Executor(namespace_of(case)).perform)
 
 
 def placed(case, device="pretend", **more):
@@ -95,9 +96,9 @@ def behind_the_wall(case, workers):
     """The case's source run as a cell of a confined worker."""
     worker = workers.spawn()
     try:
-        for cell in (HEADER, text_of(case)):
-            assert worker.ask({"op": "run", "source": cell}, 20)["error"] is None
-        yield Submission(lambda request: worker.ask(request, 20))
+        for ran in worker.perform([RunCell(source=HEADER), RunCell(source=text_of(case))], 20):
+            assert ran.error is None
+        yield Submission(lambda messages: worker.perform(messages, 20))
     finally:
         worker.end()
 
@@ -220,7 +221,7 @@ def test_a_given_module_moves_with_the_call():
     def f(rnn, x):
         return rnn(x)
 
-    handle = Submission(Objects({"f": f}).perform)
+    handle = Submission(Executor({"f": f}).perform)
     rnn = handle.given("RNN", D, H, batch_first=True)
     expect_device_neutral(handle.f, (rnn, inputs_of("x")[0]), names=("output", "h_n"))
 
@@ -261,7 +262,7 @@ def test_a_default_device_does_not_outlive_the_call():
 def test_the_notebooks_own_names_come_back():
     namespace = namespace_of(RIGHT["generator imported"])
     before = dict(namespace)
-    told = Submission(Objects(namespace).perform).f.placed(inputs_of("x"), device="pretend")
+    told = Submission(Executor(namespace).perform).f.placed(inputs_of("x"), device="pretend")
     assert told.error is None
     assert namespace == before
 
@@ -292,12 +293,14 @@ def test_a_wait_for_a_shape_that_may_be_read_is_none():
 FRESH = """
 import os, sys, torch
 from torch import nn
-from autograder.worker.session.objects import Objects
+from autograder.protocol.messages import RunOnDevice, Target
+from autograder.worker.session.executor import Executor
 for device in ("cpu", "pretend"):
-    objects = Objects({"layer": nn.LSTM(3, 4, batch_first=True)})
-    call = {"op": "place", "name": "layer", "args": [torch.zeros(2, 5, 3)], "device": device}
-    told = objects.perform({**call, "dtype": torch.float32, "trace": "all", "backward": 1})
-    assert told["error"] is None, told
+    executor = Executor({"layer": nn.LSTM(3, 4, batch_first=True)})
+    call = {"target": Target("layer"), "args": (torch.zeros(2, 5, 3),), "device": device}
+    (told,) = executor.perform([RunOnDevice(**call, dtype=torch.float32, trace="all", gradients=True)])
+    assert told.error is None, told
+    assert all(grad is not None for grad in told.parameters.values()), told
 slow = [name for name in ("torch._dynamo", "sympy") if name in sys.modules]
 print(len(os.listdir("/proc/self/task")), slow)
 """

@@ -3,7 +3,7 @@
 import torch
 
 from autograder.checking import Submission
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.executor import Executor
 from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import failures, inputs_of, namespace_of
 from tests.devices.writing import calls, makes
@@ -23,7 +23,7 @@ def test_a_gpu_is_there_in_the_call_and_not_before():
         "self.before = torch.cuda.is_available()",
         "return x * (2.0 if torch.cuda.is_available() and not self.before else 1.0)",
     )
-    target = Submission(Objects(namespace_of(case)).perform).Model
+    target = Submission(Executor(namespace_of(case)).perform).Model
     (x,) = inputs_of("x")
     there = target.placed((x,), device="pretend", made_with=(3, 4))
     torch.testing.assert_close(there.value, x if torch.cuda.is_available() else 2 * x)
@@ -34,7 +34,7 @@ def test_where_pretending_ends_nothing_is_said():
         "return (x.as_subclass(Kind) * 2).as_subclass(torch.Tensor)",
         before="class Kind(torch.Tensor):\n    pass",
     )
-    target = Submission(Objects(namespace_of(case)).perform).f
+    target = Submission(Executor(namespace_of(case)).perform).f
     there = target.placed(inputs_of("x"), device="pretend")
     assert [event.kind for event in there.events] == ["beyond"]
     assert failures(case) == {}

@@ -11,6 +11,7 @@ import linecache
 import textwrap
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 import torch
@@ -20,7 +21,8 @@ from autograder.checking import CheckFailed, Submission
 from autograder.checking.expectations.source import forbidden_uses
 from autograder.checking.remote.errors import StudentError
 from autograder.exercises.from_scratch import NAMES, RECURRENT, RECURRENT_MODULES, expect_from_scratch
-from autograder.worker.session.objects import Objects
+from autograder.protocol.messages import RunCell
+from autograder.worker.session.executor import Executor
 from autograder.worker.session.taken_away import lacking
 
 B, D, H = 2, 3, 4
@@ -279,7 +281,7 @@ def submission_of(source):
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace = {"__name__": "__main__"}
     exec(compile(source, filename, "exec"), namespace)
-    return Submission(Objects(namespace).perform, sources={"step": source})
+    return Submission(Executor(namespace).perform, sources={"step": source})
 
 
 def right(answer):
@@ -312,8 +314,8 @@ def test_every_road_arrives(name):
 def test_no_road_arrives_where_a_task_is_judged(name, without, workers):
     worker = workers.spawn(without)
     try:
-        worker.ask({"op": "run", "source": HEADER + ROADS[name].source}, 30)
-        handle = Submission(lambda request: worker.ask(request, 30), without=without)
+        worker.perform([RunCell(source=HEADER + ROADS[name].source)], 30)
+        handle = Submission(lambda messages: worker.perform(messages, 30), without=without)
         with suppress(StudentError):
             assert not right(handle.step(*arguments()))
     finally:
@@ -323,8 +325,9 @@ def test_no_road_arrives_where_a_task_is_judged(name, without, workers):
 def test_an_honest_step_arrives(workers):
     for without in (RECURRENT, RECURRENT_MODULES):
         worker = workers.spawn(without)
-        worker.ask({"op": "run", "source": HEADER + HONEST}, 30)
-        assert right(Submission(lambda request: worker.ask(request, 30)).step(*arguments()))  # noqa: B023
+        worker.perform([RunCell(source=HEADER + HONEST)], 30)
+        handle = Submission(partial(worker.perform, seconds=30))
+        assert right(handle.step(*arguments()))
         worker.end()
 
 
@@ -332,10 +335,10 @@ def test_what_fails_for_the_want_of_it_is_passed_over(workers):
     """A comparison with torch in the cell of an answer costs nothing of what the cell defines below."""
     compared = "want = nn.LSTMCell(3, 4)(torch.zeros(2, 3))\nassert want[0].shape == (2, 4)\n"
     worker = workers.spawn(RECURRENT_MODULES)
-    told = worker.ask({"op": "run", "source": HEADER + compared + HONEST + compared}, 30)
-    assert told["missed"] is True
-    assert told["error"] is None
-    assert right(Submission(lambda request: worker.ask(request, 30)).step(*arguments()))
+    (ran,) = worker.perform([RunCell(source=HEADER + compared + HONEST + compared)], 30)
+    assert ran.missed is True
+    assert ran.error is None
+    assert right(Submission(lambda messages: worker.perform(messages, 30)).step(*arguments()))
     worker.end()
 
 

@@ -1,4 +1,4 @@
-"""What a check got to see of a submission, and its fingerprint: equal answers, equal fingerprints.
+"""Fingerprints of a submission's answers to one check: equal answers, equal fingerprints.
 
 The inputs of a check come from a seed, so whoever makes the same mistake gives the same answers, in
 whatever style it is written. A fingerprint keeps of each answer what a mistake shows in, a few
@@ -15,10 +15,20 @@ from typing import Any
 import torch
 
 from autograder.checking.diagnosis.match import RAISED
+from autograder.protocol.answers import (
+    AnyAnswer,
+    Called,
+    Exchange,
+    Gradients,
+    NoModule,
+    ParameterValues,
+    Raised,
+    RanOnDevice,
+    Registered,
+    Value,
+)
+from autograder.protocol.messages import Call, Construct, OfObjects, RunOnDevice, Target
 from autograder.protocol.values import Opaque, Ref
-
-Exchange = tuple[dict[str, Any], dict[str, Any]]
-"""One request to a student's objects and what came back."""
 
 _DIGITS = {torch.float64: 4, torch.float32: 2}
 """Decimals kept of a projected number, by dtype. Of coarser dtypes only shapes count: their rounding depends
@@ -34,73 +44,80 @@ def fingerprint(exchanges: Sequence[Exchange], rule: str, accused: str = "") -> 
     so on. `accused` is the name of what is forbidden, among all that ran and all that the source mentions.
     """
     told = hashlib.blake2b(digest_size=12)
-    exchanges = [(request, answer) for request, answer in exchanges if "looks" not in request]
+    exchanges = [
+        (message, answer)
+        for message, answer in exchanges
+        if not (isinstance(message, RunOnDevice) and message.looks is not None)
+    ]
     try:
-        for request, answer in exchanges:
-            for part in _parts(request, answer, rule):
+        for message, answer in exchanges:
+            for part in _parts(message, answer, rule):
                 told.update(f"{part}\n".encode(errors="replace"))
-    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, KeyError, RuntimeError, TypeError, ValueError):
         return None
-    last = exchanges[-1][1] if exchanges else {}
-    ended = "raised" in last or last.get("error") is not None
+    last = exchanges[-1][1] if exchanges else None
+    ended = isinstance(last, Raised) or (isinstance(last, RanOnDevice) and last.error is not None)
     if not ended:
         told.update(accused.encode(errors="replace"))
     return f"{RAISED if ended else ''}{told.hexdigest()}"
 
 
-def _parts(request: dict[str, Any], answer: dict[str, Any], rule: str) -> Iterator[str]:
-    operation = request["op"]
-    if operation in ("build", "nothing"):
+def _parts(message: OfObjects, answer: AnyAnswer, rule: str) -> Iterator[str]:
+    if isinstance(message, Construct):
         return  # nothing in the answer is the student's
-    yield f"{operation} {'.'.join(request.get('path', []))}"
-    if "raised" in answer:
-        raised = answer["raised"]
-        yield f"{raised.get('type')}: {raised.get('message')}"
-        return
-    if operation == "place":
-        yield from _placed(answer)
-        return
-    if operation == "describe":
-        yield from _registered(answer)
-        return
-    if operation == "parameters":
-        yield from _spreads(answer)
-        return
-    told = {
-        "call": ("value",),
-        "make": ("made",),
-        "attribute": ("value",),
-        "backward": ("inputs", "parameters", "attached"),
-    }
-    also = {"mutation": ("arguments", "left"), "gradient": ("attached",)}.get(rule, ())
-    for name in (*told.get(operation, ()), *also):
-        if name in answer:
-            yield f"{name}:"
-            yield from _value(answer[name])
+    target = getattr(message, "target", Target())
+    yield f"{message.__struct_config__.tag} {'.'.join(target.path)}"
+    match answer:
+        case Raised():
+            yield f"{answer.type}: {answer.message}"
+        case RanOnDevice():
+            yield from _placed(answer)
+        case Registered():
+            yield from _registered(answer)
+        case ParameterValues():
+            yield from _spreads(answer)
+        case Called():
+            yield from _named("value", answer.value)
+            if rule == "mutation" and isinstance(message, Call) and message.arguments:
+                yield from _named("arguments", answer.arguments)
+            if rule == "mutation" and answer.left:
+                yield from _named("left", answer.left)
+            if rule == "gradient":
+                yield from _named("attached", answer.attached)
+        case Gradients():
+            for name in ("inputs", "parameters", "attached", *(["attached"] if rule == "gradient" else [])):
+                yield from _named(name, getattr(answer, name))
+        case Value():
+            yield from _named("value", answer.value)
+        case NoModule():
+            yield from _named("made", answer.value)
 
 
-def _placed(answer: dict[str, Any]) -> Iterator[str]:
-    """What came where, and which kinds of things were seen: in which lines is a matter of style."""
-    error = answer.get("error")
-    yield f"{error.get('type')}: {error.get('message')}" if error else "no error"
-    yield f"{answer.get('places')} {sorted(answer.get('stayed', ()))}"
+def _named(name: str, value: Any) -> Iterator[str]:
+    yield f"{name}:"
+    yield from _value(value)
+
+
+def _placed(answer: RanOnDevice) -> Iterator[str]:
+    """Tell what came where, and which kinds of things were seen: in which lines is a matter of style."""
+    yield f"{answer.error.type}: {answer.error.message}" if answer.error else "no error"
+    yield f"{list(answer.places)} {sorted(answer.stayed)}"
     # What was copied from the CPU on purpose is no fault, and which dtypes met shows in the answer.
-    faults = {str(event.get("kind")) for event in answer.get("events", ())} - {"copied", "dtype"}
-    yield " ".join(sorted(faults))
-    yield from _value(answer.get("value"))
+    yield " ".join(sorted({event.kind for event in answer.events} - {"copied", "dtype"}))
+    yield from _value(answer.value)
 
 
-def _registered(answer: dict[str, Any]) -> Iterator[str]:
-    yield f"{answer.get('module')} {sorted(answer.get('trainable', ()))} {sorted(answer.get('saved', ()))}"
-    if answer.get("shared"):
-        yield f"shared {sorted(answer['shared'])}"
-    for name, shape in sorted(answer.get("shapes", {}).items()):
-        yield f"{name} {tuple(shape)}"
+def _registered(answer: Registered) -> Iterator[str]:
+    yield f"{answer.is_module} {sorted(answer.trainable)} {sorted(answer.saved)}"
+    if answer.shared:
+        yield f"shared {sorted(map(list, answer.shared))}"
+    for name, shape in sorted(answer.shapes.items()):
+        yield f"{name} {shape}"
 
 
-def _spreads(answer: dict[str, Any]) -> Iterator[str]:
-    """How a module's numbers are spread: the numbers themselves depend on the order of drawing."""
-    for name, value in sorted(answer.get("parameters", {}).items()):
+def _spreads(answer: ParameterValues) -> Iterator[str]:
+    """Tell how a module's numbers are spread: the numbers themselves depend on the order of drawing."""
+    for name, value in sorted(answer.parameters.items()):
         spread = "zero" if not value.any() else "alike" if value.numel() > 1 and value.std() == 0 else "drawn"
         if spread == "drawn" and value.numel() >= 1000:
             largest, deviation = value.abs().max().item(), value.double().std().item()

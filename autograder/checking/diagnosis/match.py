@@ -16,19 +16,19 @@ RAISED = "raised-"
 
 @dataclass(frozen=True)
 class Known:
-    """What one known mistake does to the checks of its task, under one seed."""
+    """The answers of one known mistake to the checks of its task, under one seed."""
 
     mistake: str
     hint: str
     answers: Mapping[str, str]
     """The fingerprint of its answers, by check, for every check that it fails."""
     outcomes: Mapping[str, str]
-    """How every check of the task goes."""
+    """The outcome of every check of the task."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """How one check of a task went for a submission; `answers` is the fingerprint where it failed."""
+    """The result of one check for a submission; `answers` is the fingerprint where it failed."""
 
     check: str
     outcome: str

@@ -1,4 +1,4 @@
-"""What a check may expect of a call on another device, and the words when it is not so.
+"""Expectations of a call on another device, and the words where they are not met.
 
 On machines without a GPU the worker simulates one (worker/simulated/device.py). Values, shapes and dtypes
 are judged here; where things ended up and what was seen on the way is the student's process's word.
@@ -15,10 +15,11 @@ from typing import Any
 import torch
 
 from autograder.checking.expectations.looks import Again, counting
-from autograder.checking.expectations.values import TOLERANCE, agree, case, fail
+from autograder.checking.expectations.values import TOLERANCE, agree, case, fail, in_words
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
+from autograder.checking.remote.request import ask_all
 from autograder.protocol.events import Event, Line
 from autograder.protocol.looks import AS_IT_IS
 from autograder.protocol.values import map_tree, tensors_in
@@ -29,7 +30,7 @@ Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
 _CALLS = 4
 """Calls on a real GPU after the first, over which its memory is watched."""
 _NOT_THE_STUDENTS = ("OutOfMemoryError", "AcceleratorError")
-"""What torch raises when a GPU is full or has failed; the checks' tensors are small."""
+"""Exceptions of torch's when a GPU is full or has failed; the checks' tensors are small."""
 _WHERE = (
     "Make new tensors where the input is: torch's functions that make tensors take a `device`, and a "
     "tensor's own `new_…` methods and the `…_like` functions follow it."
@@ -129,12 +130,12 @@ def expect_device_neutral(
 def placed_in_turn(
     target: Handle, arguments: Arguments, ways: Sequence[Mapping[str, Any]]
 ) -> Iterator[Placed]:
-    """One call for each of the ways, which are options of `placed`; floating arguments get their dtype."""
-    promised = [
-        target.placed_promise(cast(arguments() if callable(arguments) else arguments, way["dtype"]), **way)
+    """Make one call for each of the ways, options of `placed`; floating arguments get their dtype."""
+    requests = [
+        target.placed_request(cast(arguments() if callable(arguments) else arguments, way["dtype"]), **way)
         for way in ways
     ]
-    yield from (seen() for seen in promised)
+    yield from (answer() for answer in ask_all(requests))
 
 
 def _expect_there(
@@ -269,6 +270,11 @@ def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> No
         return  # the pretend device has no autocast: these are right, and not comparable
     if _all_alike(here, there):
         return
+    if len(tensors_in(there.value)) < len(tensors_in(here.value)):
+        fail(
+            f"With the input on a GPU it returns {in_words(there.value)}, on the CPU {in_words(here.value)}. "
+            "Does the code look at the device?"
+        )
     values = list(zip(names, tensors_in(here.value), tensors_in(there.value), strict=False))
     for name, one, other in values:
         if _differ(other, one):
@@ -288,7 +294,7 @@ def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> No
 
 
 def _all_alike(here: Placed, there: Placed) -> bool:
-    """Whether all results and gradients are there in both and the same, as far as one comparison tells."""
+    """Return whether all results and gradients are there in both and the same, by one comparison."""
     every = [
         [*tensors_in(seen.value), *seen.inputs, *(seen.parameters.get(name) for name in here.parameters)]
         for seen in (there, here)
@@ -306,7 +312,7 @@ def _all_alike(here: Placed, there: Placed) -> bool:
 
 
 def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two results are not the same; what is infinite, nan or complex in both is for other checks."""
+    """Return whether two results differ; what is infinite, nan or complex in both is for other checks."""
     if one.shape != other.shape or one.dtype is not other.dtype:
         return True
     rtol, atol = TOLERANCE.get(other.dtype, (1e-4, 1e-5))
@@ -314,7 +320,7 @@ def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def is_beyond(there: Placed) -> bool:
-    """Whether the call has come to the limits of what is pretended."""
+    """Return whether the call has come to the limits of what is pretended."""
     return any(event.kind == "beyond" for event in there.events)
 
 

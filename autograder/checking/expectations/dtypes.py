@@ -1,4 +1,4 @@
-"""What a check may expect of a call in another dtype, and the words when it is not so.
+"""Expectations of a call in another dtype, and the words where they are not met.
 
 Dtypes of results are judged here; which line brought another one in is the student's process's word.
 """
@@ -23,7 +23,7 @@ from autograder.checking.expectations.devices import (
     quoted,
 )
 from autograder.checking.expectations.looks import counting
-from autograder.checking.expectations.values import case, fail
+from autograder.checking.expectations.values import case, fail, in_words
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
 from autograder.protocol.events import Line
@@ -31,7 +31,7 @@ from autograder.protocol.looks import AS_IT_IS
 from autograder.protocol.values import tensors_in, tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
-"""What the course means by any floating dtype."""
+"""The dtypes that the course means by any floating dtype."""
 EXTREMES = (torch.float64, torch.bfloat16)
 """Two of them for a further way to call the same code, such as without a state: no fixed dtype fits both."""
 _FAR = 0.05
@@ -108,6 +108,11 @@ def expect_dtypes(
         ]
         if seen.error is not None or strays:
             _fail_in_dtype(seen, traced(dtype), dtype, strays)
+        if exact is not None and len(tensors_in(seen.value)) < len(tensors_in(exact.value)):
+            fail(
+                f"With inputs of {_word(dtype)} it returns {in_words(seen.value)}, with inputs of float64 "
+                f"{in_words(exact.value)}. Does the code look at the dtype?"
+            )
         if seen.events:
             seen = traced(dtype)
         rounded = next((event for event in seen.events if event.kind == "rounded"), None)
@@ -133,11 +138,12 @@ def expect_dtypes(
         )
     if widened.error is not None:
         with case("under `torch.autocast` in bfloat16"):
-            _fail_in_dtype(seen, traced(torch.float32, autocast="cpu"), torch.float32)
+            stops = "with inputs of float32 the call stops"
+            _fail_in_dtype(seen, traced(torch.float32, autocast="cpu"), torch.float32, stops=stops)
 
 
 def expect_without_numpy(value: Any) -> None:
-    """What a call returned that was made with `numpy` has no number in it that went through numpy."""
+    """Expect no number that went through numpy in what a call with `numpy` returned."""
     for leaf in tree_leaves(value):
         if isinstance(leaf, float):
             leaf = torch.tensor(leaf)
@@ -217,11 +223,17 @@ def _without_numpy(target: Handle, stopped: Placed, calls: Callable[..., Iterato
 
 
 def _fail_in_dtype(
-    first: Placed, seen: Placed, dtype: torch.dtype, strays: Sequence[tuple[str, torch.Tensor]] = ()
+    first: Placed,
+    seen: Placed,
+    dtype: torch.dtype,
+    strays: Sequence[tuple[str, torch.Tensor]] = (),
+    *,
+    stops: str = "",
 ) -> NoReturn:
     """Fail with the line that brought another dtype in, as far as the trace tells it.
 
     `seen` is the `first` call made once more, under the eyes of the trace; it may have gone otherwise.
+    `stops` says that the call has stopped, where the dtype of its inputs does not say all.
     """
     word = _word(dtype)
     origin = _stray_dtype(seen, word)
@@ -230,13 +242,13 @@ def _fail_in_dtype(
         name, result = strays[0]
         fail(f"With inputs of {word}, `{name}` comes out as {_word(result.dtype)}{origin or _DEFAULT}")
     if origin:
-        fail(f"In {word} the call stops{origin} (torch says: {error.message})")
+        fail(f"{stops or f'In {word} the call stops'}{origin} (torch says: {error.message})")
     error.case = f"In {word}"
     raise error
 
 
 def _stray_dtype(seen: Placed, word: str) -> str:
-    """Which line made the tensor that brought another dtype in, in words."""
+    """Name the line that made the tensor which brought another dtype in."""
     event = next((e for e in seen.events if e.kind == "dtype" and e.dtype != word), None)
     if event is None:
         event = next((e for e in seen.events if e.kind == "cast" and e.dtype != word), None)
@@ -259,7 +271,7 @@ def _stray_dtype(seen: Placed, word: str) -> str:
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether it is no tensor of a floating dtype and holds none."""
+    """Return whether it is no tensor of a floating dtype and holds none."""
     if isinstance(value, torch.Tensor):
         return not value.is_floating_point()
     return value is None or isinstance(value, (bool, int, float, str))

@@ -1,4 +1,4 @@
-"""What a check may expect of gradients, and the words a student reads when they do not flow."""
+"""Expectations of gradients, and the words that a student reads when they do not flow."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from autograder.checking.inputs.references import recorded
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.observations import Gradients
+from autograder.checking.remote.request import Request
 from autograder.protocol.values import map_tree, tree_leaves
 
 _ORDINALS = ("first", "second", "third", "fourth")
@@ -51,19 +52,19 @@ def expect_gradients(
     shapes, attached = _outline(reference, arguments)
     weights = [draw.like(shape) for shape in shapes]
     right = _right(reference, arguments, sources, weights)
-    as_it_is = target.run_and_backward_promise(arguments, weights)
+    as_it_is = target.gradient_requests(arguments, weights)
     if not in_eval:
         _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell)
         return
     target.eval()
-    evaluating = target.run_and_backward_promise(arguments, weights)
+    evaluating = target.gradient_requests(arguments, weights)
     _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell)
     with case("in eval()"):
         _expect(evaluating, right, arguments, names, sources, shapes, attached, tell)
 
 
 def _expect(
-    promised: Callable[[], tuple[Call, Callable[[], Gradients]]],
+    requests: tuple[Request[Call], Request[Gradients]],
     right: tuple[list[torch.Tensor], dict[str, torch.Tensor]],
     arguments: tuple[Any, ...],
     names: Sequence[str],
@@ -73,7 +74,8 @@ def _expect(
     tell: str,
 ) -> None:
     """The gradients of one call are the right ones: those of the inputs, and those of the sources by name."""
-    call, backward = promised()
+    forward, backward = requests
+    call = forward.ask()
     of_inputs, of_sources = right
     seen = [
         part
@@ -83,7 +85,7 @@ def _expect(
     if [part.shape for part in seen] != list(shapes):
         fail("Gradients cannot be compared until the results have the right shapes.")
     try:
-        gradients = backward()
+        gradients = backward.ask()
     except StudentError as error:
         _explain_in_place(error, call, arguments, names)
         raise
@@ -119,7 +121,7 @@ def _expect(
 
 @computed_once
 def as_leaves(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The same numbers, in tensors that ask for gradients; take them by `torch.autograd.grad`.
+    """Return the same numbers in tensors that ask for gradients; take them by `torch.autograd.grad`.
 
     They are the same for every submission, so what `backward` put into their `grad` would stay there.
     """
@@ -131,7 +133,7 @@ def as_leaves(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
 def _outline(
     reference: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[list[torch.Size], list[bool]]:
-    """Of the right results, their shapes and which of them have a graph."""
+    """Return the shapes of the right results, and which of them have a graph."""
     results, _ = _computed(reference, arguments)
     return [part.shape for part in results], [part.requires_grad for part in results]
 
@@ -158,14 +160,14 @@ def _right(
 def _computed(
     reference: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """What the reference makes of copies of the arguments, and the floating ones among these."""
+    """Return the reference's results for copies of the arguments, and the floating ones among these."""
     leaves: list[torch.Tensor] = []
     results = tree_leaves(reference(*_with_grad(arguments, leaves)))
     return [part for part in results if isinstance(part, torch.Tensor)], leaves
 
 
 def _cut_off(call: Call, wanted: Sequence[bool]) -> str:
-    """Which of several results has no graph although the right computation's has, in words."""
+    """Say which of several results has no graph although the right computation's has."""
     tensors = [part for part in tree_leaves(call.value) if isinstance(part, torch.Tensor)]
     attached = [flag for part, flag in zip(tensors, call.attached, strict=False) if part.is_floating_point()]
     cut = [
@@ -185,7 +187,7 @@ def _cut_off(call: Call, wanted: Sequence[bool]) -> str:
 def _explain_in_place(
     error: StudentError, call: Call, arguments: Sequence[Any], names: Sequence[str]
 ) -> None:
-    """Where the backward pass stopped because numbers it needs were overwritten, say so."""
+    """Say so where the backward pass stopped because numbers it needs were overwritten."""
     if "inplace" not in error.message:
         return
     before, after = tree_leaves(arguments), tree_leaves(call.arguments)

@@ -1,4 +1,4 @@
-"""What may be expected of a module in use: it computes with the parameters of now, in either mode."""
+"""Expectations of a module in use: it computes with the parameters of now, in either mode."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from autograder.checking.expectations.values import case, compare, expect, fail
 from autograder.checking.inputs.draw import Sizes
 from autograder.checking.remote.handle import Handle
+from autograder.checking.remote.request import Request, asked
 from autograder.checking.remote.submission import Submission
 from autograder.protocol.values import tree_leaves
 
@@ -23,7 +24,7 @@ class Stepping:
         for name, parameter in self.named.items():
             parameter.sub_(parameter - state[name].to(parameter.dtype))
 """
-"""What an optimizer does to the parameters that were there when it was made: a step in place, to a state.
+"""An optimizer's step, in place, over the parameters that were there when it was made: to a given state.
 
 One of torch's own would import torch's compiler first, two seconds of work."""
 
@@ -39,7 +40,7 @@ def stepping(submission: Submission, module: Handle) -> Handle:
 def expect_follows(
     submission: Submission,
     module: Handle,
-    answer: Callable[[], Callable[[], Any]],
+    request: Callable[[], Request[Any]],
     reference: Callable[[Held], Any],
     states: Sequence[Held],
     *,
@@ -49,22 +50,22 @@ def expect_follows(
 ) -> None:
     """Each answer is that of the parameters of its time: after an optimizer's step, and after a load.
 
-    `answer()` promises one, of the module itself or of a function that is given it, always with the same
+    `request()` describes a call, of the module itself or of a function that is given it, always with the same
     arguments; `reference(state)` is the right one. The module is filled with the first of three `states` and
     in training mode; the second one comes by a step while it trains, the third is loaded in `eval()`.
     """
     first, second, third = states
     step = stepping(submission, module)
-    promised = [(answer(), first, "at the first call")]
-    step.later(second)
-    promised.append((answer(), second, "after a step of an optimizer"))
+    calls = [(request(), first, "at the first call")]
+    step.defer(second)
+    calls.append((request(), second, "after a step of an optimizer"))
     module.eval()
-    promised.append((answer(), second, "in eval()"))
+    calls.append((request(), second, "in eval()"))
     module.load_state_dict(third)
-    promised.append((answer(), third, "in eval(), after load_state_dict()"))
+    calls.append((request(), third, "in eval(), after load_state_dict()"))
     old: Held | None = None
-    for taken, held, context in promised:
-        seen, right = taken(), reference(held)
+    for answer, held, context in asked(calls):
+        seen, right = answer(), reference(held)
         with case(context):
             if old is not None and not _alike(seen, right) and _alike(seen, reference(old)):
                 fail(
@@ -77,7 +78,7 @@ def expect_follows(
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two answers hold the same numbers, to tolerance."""
+    """Return whether two answers hold the same numbers, to tolerance."""
     pairs = list(zip(tree_leaves(one), tree_leaves(other), strict=False))
     return all(
         isinstance(each, torch.Tensor) and each.shape == two.shape and not compare(each, two)

@@ -39,8 +39,8 @@ def counting(looks: Sequence[Event], again: Again) -> Event | None:
         seen = again(way, together)
         found = [(line, again(way, [line])) for line in alone]
         if seen.error is None and same(true, seen):
-            told |= _told(seen)
-            ended |= _told(seen)
+            told |= _lines_deceived(seen)
+            ended |= _lines_deceived(seen)
         elif len(together) == 1:
             found.append((together[0], seen))
         else:
@@ -53,20 +53,20 @@ def counting(looks: Sequence[Event], again: Again) -> Event | None:
         for line, one in found:
             if _counts(true, one):
                 return _at(line, looks)
-            told |= _told(one)
+            told |= _lines_deceived(one)
             if one.error is None or _guarded(one):
-                ended |= _told(one)
+                ended |= _lines_deceived(one)
         if _counts(true, seen):  # only all of them together change it, as in `if a and b`
             return looks[0]
     return next((event for event in looks if event.line in told - ended), None)
 
 
 def _counts(true: Placed, seen: Placed) -> bool:
-    """Whether a call that ended returned something else."""
+    """Return whether a call that ended returned something else."""
     return seen.error is None and not same(true, seen)
 
 
-def _told(seen: Placed) -> set[Line | None]:
+def _lines_deceived(seen: Placed) -> set[Line | None]:
     """The lines whose looks got to see other numbers."""
     return {event.line for event in seen.events if event.kind == "told"}
 
@@ -76,12 +76,12 @@ def _at(line: Line | None, looks: Sequence[Event]) -> Event:
 
 
 def _guarded(seen: Placed) -> bool:
-    """Whether the student's own code stopped the call."""
+    """Return whether the student's own code stopped the call."""
     return any(event.kind == "guard" for event in seen.events)
 
 
 def same(one: Placed, other: Placed) -> bool:
-    """Whether two calls that ended returned the same, with the same gradients, and left the same behind."""
+    """Return whether two calls that ended returned the same, gradients too, and left the same behind."""
     return _alike(
         [one.value, one.inputs, one.parameters, one.places],
         [other.value, other.inputs, other.parameters, other.places],

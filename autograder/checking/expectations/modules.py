@@ -1,4 +1,4 @@
-"""What a check may expect of what a module registers."""
+"""Expectations of what a module registers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from autograder.checking.expectations.values import fail, in_words, listed
 from autograder.checking.remote.handle import Handle
-from autograder.checking.remote.observations import Module
+from autograder.protocol.answers import Registered
 from autograder.protocol.values import Opaque
 
 
 def expect_module(made: Any, kind: str) -> Handle:
-    """What a class made is an `nn.Module`; returned so that it can be called."""
+    """Expect a class to have made an `nn.Module`, and return it, to be called."""
     if not isinstance(made, Handle):
         own = isinstance(made, Opaque) and made.own
         base = " Is `nn.Module` its base class?" if own else ""
@@ -23,7 +23,7 @@ def expect_module(made: Any, kind: str) -> Handle:
 
 
 def make_module(kind: Handle, *args: Any, told: str, **kwargs: Any) -> Handle:
-    """What `expect_module(kind(*args, **kwargs), told)` gives, made together with the next request.
+    """Return what `expect_module(kind(*args, **kwargs), told)` gives, made together with the next request.
 
     So a check's first call brings all that it needs: a request takes longer than most of what students do.
     """
@@ -31,7 +31,7 @@ def make_module(kind: Handle, *args: Any, told: str, **kwargs: Any) -> Handle:
 
 
 def expect_registered(
-    target: Handle | Module, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str
+    target: Handle | Registered, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str
 ) -> None:
     """The module, or what is known of it, has exactly these trainable parameters: name → (words, shape)."""
     seen = target.describe() if isinstance(target, Handle) else target

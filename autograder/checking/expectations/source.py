@@ -57,7 +57,7 @@ class _Statement:
 
     @cached_property
     def naming(self) -> list[ast.Import | ast.ImportFrom | ast.Assign]:
-        """What in it may give torch and its parts other names."""
+        """Statements in it that may give torch and its parts other names."""
         kinds = (ast.Import, ast.ImportFrom, ast.Assign)
         return [node for node in ast.walk(self.node) if isinstance(node, kinds)]
 

@@ -1,4 +1,4 @@
-"""What a call must leave as it was: its arguments, the modules among them, and torch's settings."""
+"""Things that a call must leave alone: its arguments, the modules among them, and torch's settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SETTINGS = {
         "in this notebook, lies elsewhere. Make new tensors from one that you have, or give them its device."
     ),
 }
-"""What is said of torch's settings, by their names."""
+"""The words about torch's settings, by their names."""
 
 _MODULES = {
     "mode": (
@@ -42,7 +42,7 @@ _MODULES = {
         "caller's, who may be adding them up over several batches."
     ),
 }
-"""What is said of what a module carries besides its numbers."""
+"""The words about what a module carries besides its numbers."""
 
 
 def expect_untouched(

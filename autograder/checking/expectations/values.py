@@ -1,4 +1,4 @@
-"""What a check may expect of an answer, and the words a student reads when it is not so.
+"""Expectations of an answer, and the words that a student reads where they are not met.
 
 Every failure is a `CheckFailed` whose text says what was seen, what was expected and what to look
 at next; none contains the expected numbers.
@@ -34,7 +34,7 @@ TOLERANCE = {
 """Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
 
 ROUNDED = "So little is float32 rounding: is something computed in a coarser dtype on the way?"
-"""What is said of numbers that would be right in float32."""
+"""The words for numbers that would be right in float32."""
 
 
 class WrongValues(CheckFailed):
@@ -137,7 +137,7 @@ def parts_of(answer: Any, names: str | Sequence[str]) -> tuple[torch.Tensor, ...
 def compare(
     result: torch.Tensor, wanted: torch.Tensor, dims: str = "", *, dtypes: Sequence[torch.dtype] = ()
 ) -> str:
-    """How two tensors of one shape differ, in words, or `""` when they agree to tolerance.
+    """Say how two tensors of one shape differ, or return `""` when they agree to tolerance.
 
     `dtypes` are those of tensors that the result was computed from, where they may be coarser.
     """
@@ -170,7 +170,7 @@ def agree(
     dtypes: Sequence[torch.dtype] = (),
     equal_nan: bool = False,
 ) -> bool:
-    """Whether several tensors, each of its partner's shape, are known to agree to tolerance.
+    """Return whether several tensors, each of its partner's shape, are known to agree to tolerance.
 
     One comparison of all of them, which is what most submissions need; where it says no, `compare` says of
     each whether and how it differs. It says no to dtypes that are mixed.
@@ -302,7 +302,7 @@ def _expect_unswapped(
 
 
 def same_numbers(old: torch.Tensor, new: Any) -> bool:
-    """Whether a tensor is still what it was: shape, dtype and every number."""
+    """Return whether a tensor is still the same: shape, dtype and every number."""
     alike = isinstance(new, torch.Tensor) and old.shape == new.shape and old.dtype == new.dtype
     return alike and torch.equal(old, new)
 
@@ -315,7 +315,7 @@ def _tolerance(
 
 
 def in_words(value: Any, depth: int = 0) -> str:
-    """What was returned, in words."""
+    """Say what was returned."""
     if isinstance(value, torch.Tensor):
         return (
             f"one tensor of shape {tuple(value.shape)}"

@@ -1,4 +1,4 @@
-"""What a failure can show besides its text: the shapes seen and expected, and where values differ.
+"""Evidence of a failure besides its text: the shapes seen and expected, and where values differ.
 
 The text says everything by itself; this is for pages that can show it better. Nothing here holds an
 expected number: a difference tells where and how far, in four steps.
@@ -49,9 +49,9 @@ class Axis:
     starts: tuple[int, ...]
     """The index that each cell begins with."""
     size: int
-    """How many indices the dimension has."""
+    """The number of indices that the dimension has."""
     blocks: int = 1
-    """Of how many equal parts it consists: of `2·hidden`, two directions."""
+    """The number of equal parts that it consists of: of `2·hidden`, two directions."""
 
     def covered(self, cell: int) -> range:
         """The indices that a cell stands for."""
@@ -68,7 +68,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a result differs from what it should be, the largest difference along all other dimensions.
+    """The places where a result is wrong: the largest difference along all other dimensions.
 
     A level is 0 where all is right, 1 to 3 by how far it is off, relative to the largest difference.
     """
@@ -94,7 +94,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a failure shows: two shapes, or a difference."""
+    """The evidence of a failure: two shapes, or a difference."""
 
     seen: Shape | None = None
     expected: Shape | None = None

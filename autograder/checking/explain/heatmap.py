@@ -65,7 +65,7 @@ def _right(mask: torch.Tensor) -> float:
 
 
 def _shows_a_pattern(mask: torch.Tensor) -> bool:
-    """Whether some is right, some is wrong, and along one side the wrong ones always stand together.
+    """Return whether some is right, some is wrong, and along one side the wrong ones stand together.
 
     A handful of cells is no picture: the message has said it.
     """

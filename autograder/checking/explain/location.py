@@ -10,7 +10,7 @@ _ONE = {"T": "time step", "B": "sequence", "L": "layer"}
 
 
 def located(apart: torch.Tensor, dims: str) -> str:
-    """Where a mask is true, in words, along the dimensions that it does not fill; `""` if it fills them all.
+    """Say where a mask is true, along the dimensions that it does not fill; `""` if it fills them all.
 
     `dims` names its dimensions, as `"B T 2H"`; a dimension with a factor is looked at block by block.
     """
@@ -47,7 +47,7 @@ def _along(apart: torch.Tensor, position: int, letter: str) -> str:
 
 
 def _blocks(wrong: list[bool], blocks: int, letter: str) -> str:
-    """Which blocks are wrong: of `2H` the two directions, of `4H` the gates, of `2L` those of a layer."""
+    """Name the blocks that are wrong: of `2H` the directions, of `4H` the gates, of `2L` those of a layer."""
     size = len(wrong) // blocks
     if letter == "L":
         where = [index for index, bad in enumerate(wrong) if bad]

@@ -1,4 +1,4 @@
-"""What a check computes from its own inputs alone, computed once for a whole class."""
+"""References that depend on a check's inputs alone, computed once for a whole class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.protocol.values import tree_leaves
 Result = TypeVar("Result")
 _PLAIN = (bool, int, float, str, torch.dtype, Sizes)
 _KEPT = 512
-"""How many results of one function are kept: more than the checks of an assignment ask for."""
+"""Results of one function that are kept: more than the checks of an assignment ask for."""
 
 
 def computed_once(function: Callable[..., Result]) -> Callable[..., Result]:
@@ -30,7 +30,7 @@ def computed_once(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def computed_once_of_leaves(function: Callable[..., Result]) -> Callable[..., Result]:
-    """The same for a function of tensors that ask for gradients, whose results have no graph."""
+    """Do the same for a function of tensors that ask for gradients, whose results have no graph."""
     return _once(function, of_leaves=True)
 
 
@@ -63,7 +63,7 @@ def _once(function: Callable[..., Result], *, of_leaves: bool) -> Callable[..., 
 
 
 def _identity(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """What tells these arguments from others; the tensors among them are gathered on the way."""
+    """Return what tells these arguments from others; the tensors among them are gathered on the way."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return id(value)

@@ -42,7 +42,7 @@ class Sizes:
         return cls(B=batch, T=time, D=features, H=hidden, L=3, V=source.choice((13, 17, 19)))
 
     def but(self, **sizes: int) -> Sizes:
-        """The same sizes but for the ones given, as in `sizes.but(B=1)`."""
+        """Return the same sizes but for the ones given, as in `sizes.but(B=1)`."""
         return replace(self, **sizes)
 
     def shape(self, dims: str) -> tuple[int, ...]:
@@ -122,7 +122,7 @@ class Draw:
         return self
 
     def at(self, sizes: Sizes) -> Draw:
-        """The same source of numbers at other sizes."""
+        """Return a draw from the same source of numbers at other sizes."""
         other = Draw.__new__(Draw)
         other.sizes, other._numbers, other.letters = sizes, self._numbers, self.letters
         return other
@@ -201,7 +201,7 @@ def _normal(
 
 
 class _Numbers:
-    """What was drawn from one seed, in order."""
+    """The numbers drawn from one seed, in order."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -241,11 +241,11 @@ class _Drawn(Generic[Drawn]):
     draw: Callable[[torch.Generator], Drawn]
     value: Drawn
     seen: Any
-    """How it can be known that nobody has changed it since."""
+    """Its state when it was drawn: by this it is known that nobody has changed it since."""
 
 
 def _seen(value: Any) -> Any:
-    """What changes when a tensor, or a module, is written into, trained, or put to other use."""
+    """Return what changes when a tensor, or a module, is written into, trained, or put to other use."""
     if isinstance(value, torch.Tensor):
         return value._version, value.requires_grad
     if isinstance(value, dict):

@@ -142,7 +142,7 @@ class RecordingTape:
         self._entries = entries
 
     def result(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        call = _told(name, args, kwargs)
+        call = _call_of(name, args, kwargs)
         result = _plain(_computed(function, args, kwargs))
         self.note(call, result)
         return _plain(result)  # off its graph, as students' notebooks get it
@@ -178,14 +178,14 @@ class RecordedTape:
         self._entries, self._numbers = entries, numbers
 
     def result(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        call = _told(name, args, kwargs)
+        call = _call_of(name, args, kwargs)
         for form, numbers, packed in self._entries:
             if form == call.form and call.near(numbers):
                 return _unpacked(packed, self._numbers)
         return _computed(function, args, kwargs)
 
 
-def _told(name: str, args: Any, kwargs: Any) -> _Call:
+def _call_of(name: str, args: Any, kwargs: Any) -> _Call:
     numbers: list[float] = []
     said = f"{_form(args, numbers)} {_form(dict(sorted(kwargs.items())), numbers)}"
     digest = hashlib.blake2b(said.encode(), digest_size=8).hexdigest()

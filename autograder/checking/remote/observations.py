@@ -1,4 +1,4 @@
-"""What is seen of a student's objects besides the values they return."""
+"""Observations of a student's objects besides the values they return."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Placed:
     """
 
     device: str
-    """Where the call was made, as `cuda:7`."""
+    """The device of the call, as `cuda:7`."""
     value: Any
     places: tuple[str, ...]
     """The device of each tensor of the value, in order."""
@@ -41,22 +41,3 @@ class Placed:
     memory: tuple[int, ...]
     """Bytes in use on a real GPU after each of the further calls that were asked for."""
     error: StudentError | None
-
-
-@dataclass(frozen=True)
-class Module:
-    """What a module registers, by name."""
-
-    is_module: bool
-    type: str
-    shapes: dict[str, tuple[int, ...]]
-    """Those of its parameters."""
-    trainable: tuple[str, ...]
-    leaves: tuple[str, ...]
-    """The parameters that are part of no graph."""
-    modules: dict[str, str]
-    kinds: tuple[str, ...]
-    saved: tuple[str, ...]
-    """The names in its `state_dict()`."""
-    shared: tuple[tuple[str, ...], ...]
-    """The parameters, two or more, that begin at one place in memory."""

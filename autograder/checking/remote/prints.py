@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from autograder.checking.diagnosis.fingerprint import Exchange
 from autograder.checking.explain.evidence import Prints
+from autograder.protocol.answers import Exchange
+from autograder.protocol.messages import Call, Make, OfObjects, RunOnDevice, Target
 from autograder.protocol.values import tensors_in
 
 MAX_LINES = 24
@@ -15,8 +15,6 @@ MAX_LINES = 24
 MAX_LINE = 160
 """Characters of a line."""
 _MAX_SHAPES = 4
-_OF_A_CALL = ("call", "place", "make")
-"""The operations that run the student's code; all others ask what it has left behind."""
 _STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 """Escape sequences, by which a terminal sets colours and titles and moves its cursor."""
 
@@ -24,27 +22,29 @@ _STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\
 def prints_of(exchanges: Sequence[Exchange], names: Mapping[int, str]) -> Prints | None:
     """Return the output of the last call of the student's code, and since; `None` if there is none."""
     texts: list[str] = []
-    for request, answer in reversed(exchanges):
-        if "looks" in request:  # it was told other numbers than there are
+    for message, answer in reversed(exchanges):
+        if isinstance(message, RunOnDevice) and message.looks is not None:  # it saw other numbers
             continue
-        texts.append(str(answer.get("printed", "")))
-        if request.get("op") in _OF_A_CALL:
+        texts.append(answer.printed)
+        if isinstance(message, (Call, Make, RunOnDevice)):  # all others ask what the student's code left
             text = readable("".join(reversed(texts)))
-            return Prints(call_in_words(request, names), text) if text else None
+            return Prints(call_in_words(message, names), text) if text else None
     return None
 
 
-def call_in_words(request: Mapping[str, Any], names: Mapping[int, str]) -> str:
+def call_in_words(message: OfObjects, names: Mapping[int, str]) -> str:
     """Return a call in words, as "`attend` with inputs of shape (5, 7, 2) and (5, 11)".
 
     `names` are those of what was made in the check, by its number.
     """
-    name = request.get("name") or names.get(request.get("object", 0), "")
-    path = [part for part in (*request.get("path", ()), *request.get("method", ())) if part != "forward"]
+    target = getattr(message, "target", Target())
+    name = target.name or names.get(target.number, "")
+    path = [part for part in (*target.path, getattr(message, "method", "")) if part not in ("", "forward")]
     told = f"`{'.'.join([name, *path])}`" if name else "your code"
-    if request.get("device") == "pretend":
+    if isinstance(message, RunOnDevice) and message.device == "pretend":
         told += " on the pretend GPU"
-    shapes = [str(tuple(tensor.shape)) for tensor in tensors_in([request.get("args"), request.get("kwargs")])]
+    given = [getattr(message, "args", ()), getattr(message, "kwargs", None)]
+    shapes = [str(tuple(tensor.shape)) for tensor in tensors_in(given)]
     more = len(shapes) - _MAX_SHAPES
     if more > 0:
         shapes = [*shapes[:_MAX_SHAPES], f"{more} more"]

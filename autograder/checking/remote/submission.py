@@ -7,53 +7,34 @@ numbers and text ever come back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import accumulate
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
-from autograder.checking.diagnosis.fingerprint import Exchange
-from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost, reading
+from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
 from autograder.checking.remote.handle import Handle, Returned, outgoing
 from autograder.checking.remote.odd_answers import Unreadable
 from autograder.checking.remote.prints import Prints, call_in_words, prints_of
+from autograder.checking.remote.request import Request, expected
+from autograder.protocol import answers
+from autograder.protocol.answers import AnyAnswer, Exchange
+from autograder.protocol.messages import Begin, Construct, OfObjects, Target, WithoutConstructor
 from autograder.protocol.values import Opaque, Ref, map_tree, tensors_in
 from autograder.protocol.without import Without
 
-_MOST_LATER = 8
-"""Requests that may wait for the next one: each may bring a module's parameters, and a frame has limits."""
-_MOST_PROMISED = 16
-"""Requests that go together: none of them is answered before all are performed."""
+_MOST_MESSAGES = 64
+"""Messages that go together: none is answered before all are done, and they share the time for one."""
 _MOST_TENSORS = 256
-"""Tensors in them, half of what a frame may have, unless one alone has more."""
+"""Tensors in them, half of what a frame may have, unless one request alone has more."""
 
-Perform = Callable[[dict[str, Any]], dict[str, Any]]
-"""Carries one request to the student's objects and brings the answer back."""
+Perform = Callable[[Sequence[OfObjects]], Sequence[AnyAnswer]]
+"""Carries messages to the student's objects and brings the answers back, up to the first that stopped."""
 
-
-@dataclass(eq=False)
-class _Asked:
-    """A request, and what is to be done before it."""
-
-    request: dict[str, Any]
-    first: list[dict[str, Any]]
-    begin: dict[str, Any] | None
-    answer: dict[str, Any] | None = None
-    stopped_by: _Asked | None = None
-    """An earlier one that stopped: this was not performed then."""
-
-    @cached_property
-    def tensors(self) -> int:
-        """How many there are in it."""
-        return len(tensors_in(self.whole()))
-
-    def whole(self) -> dict[str, Any]:
-        """The request as it is sent."""
-        before = {"begin": self.begin, "first": self.first}
-        return self.request | {name: what for name, what in before.items() if what}
+Value = TypeVar("Value")
 
 
 class Submission:
@@ -70,38 +51,36 @@ class Submission:
     ) -> None:
         self._perform = perform
         self.on_gpu = on_gpu
-        """Whether the objects' process has a real GPU, on which checks of devices are made, too."""
+        """True if the objects' process has a real GPU, on which checks of devices are made, too."""
         self.without = without
-        """What does not work in the objects' process."""
+        """The parts of torch that do not work in the objects' process."""
         self.sources: Mapping[str, str] = sources or {}
         """The student's cells as they were read on the trusted side, in order, by task or name."""
         self.cell_errors: Mapping[str, StudentError] = cell_errors or {}
-        """What stopped a solution cell, by task, where it did not run to its end."""
+        """The exceptions that stopped solution cells, by task."""
         self.exchanges: list[Exchange] = []
-        """What was asked and answered since the check began."""
+        """The messages and the answers to them since the check began."""
         self.remarks: list[str] = []
-        """What the check has to say if it passes."""
+        """Remarks for the card if the check passes."""
         self.printed = False
         """True if the student's code has printed anything in a call."""
         self._lost = False
         """True if the last request was not answered."""
-        self._begin: dict[str, Any] | None = None
-        """What the next request is to begin with."""
-        self._later: list[dict[str, Any]] = []
-        """What is to be done before the next request."""
-        self._promised: list[_Asked] = []
-        """What is to be performed with the next request whose answer is asked for."""
-        self._refuse: dict[int, Callable[[Any], object]] = {}
-        """For each module that this check has made, by its number: what raises if it is none."""
+        self._deferred: list[Request[Any]] = []
+        """Requests that go with the next one."""
+        self._described: list[Request[Any]] = []
+        """The requests that are not made yet."""
+        self._made: dict[Request[Any], Callable[[], Any]] = {}
+        """For each request that is made, what gives its answer."""
         self._names: dict[int, str] = {}
         """The class names of the objects made in this check, by the objects' numbers."""
         self._last_named = 0
-        """The number given last: -1, -2 and so on."""
+        """The number given last: -1, -2 and so on. The student's side numbers from 1 upwards."""
 
     def __getattr__(self, name: str) -> Handle:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Handle(self, {"name": name})
+        return Handle(self, Target(name))
 
     def begin(self, name: str, seed: int) -> None:
         """Begin a check: let go of what earlier calls left behind, and seed the student's generator.
@@ -111,17 +90,19 @@ class Submission:
         """
         self.exchanges.clear()
         self.remarks.clear()
-        self._later.clear()
-        self._promised.clear()
-        self._refuse.clear()
+        self._deferred.clear()
+        self._described.clear()
+        self._made.clear()
         self._names.clear()
         self._last_named = 0
-        self._begin = {"name": name, "seed": seed}
+        self.defer(Begin(name=name, seed=seed))
 
     def finish(self) -> None:
-        """End a check: have done what was left for later, and raise what that or the beginning raises."""
-        if self._begin is not None or self._later or self._promised:
-            self.ask({"op": "nothing"})
+        """End a check: have done what is not done yet, and raise what that or the beginning raises."""
+        if self._described or self._deferred:
+            last = [*self._described, *self._deferred]
+            self._described, self._deferred = [], []
+            self._send(last)[-1]()
 
     def given(
         self,
@@ -132,89 +113,75 @@ class Submission:
         dtype: torch.dtype | None = torch.float64,
         **kwargs: Any,
     ) -> Handle:
-        """What a task is given: `nn.<name>`, or what `source` defines by that name, on the student's side.
+        """Return a handle to what a task is given: `nn.<name>`, or what `source` defines by that name.
 
         It is there with the next request.
         """
-        request: dict[str, Any] = {
-            "op": "build",
-            "name": name,
-            "args": outgoing(args, copies=True),
-            "kwargs": outgoing(kwargs, copies=True),
-            "dtype": dtype,
-        }
-        if source is not None:
-            request["source"] = source
-        if state is not None:
-            request["state"] = outgoing(dict(state), copies=True)
+        number = self.new_number()
+        parts = None
         if self.without is not None and source is None and state is not None:
-            request |= _kept(name, args, tuple(kwargs.items()))
-        return self.named(request, name)
+            parts = _without_constructor(name, args, tuple(kwargs.items()))
+        message = Construct(
+            name=name,
+            number=number,
+            args=outgoing(args),
+            kwargs=outgoing(kwargs),
+            dtype=dtype,
+            default_dtype=torch.float64,
+            source=source,
+            state=outgoing(dict(state)) if state is not None else None,
+            assembled=parts,
+        )
+        self.defer(message)
+        self.name(number, name)
+        return Handle(self, Target(number=number), name)
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Have one request performed; what the student's code raises there is a `StudentError` here."""
-        return self.promise(request)()
+    def describe(self, message: OfObjects, read: Callable[[AnyAnswer], Value]) -> Request[Value]:
+        """Return a request, which takes along what has been put off so far."""
+        request = Request(self, message, read, tuple(self._deferred))
+        self._deferred = []
+        self._described.append(request)
+        return request
 
-    def promise(self, request: dict[str, Any]) -> Callable[[], dict[str, Any]]:
-        """Have a request performed together with others, as soon as the answer to one of them is asked for.
+    def defer(self, message: OfObjects, read: Callable[[AnyAnswer], object] | None = None) -> None:
+        """Put something off until the next request; what it raises is raised when that one is read."""
+        self._deferred.append(Request(self, message, read or _done))
 
-        Returns what gives the answer, or raises what was raised there, or by an earlier one that stopped.
+    def ask_all(self, requests: Sequence[Request[Value]]) -> list[Callable[[], Value]]:
+        """Make requests; return what gives each answer, or raises what was raised there or before.
+
+        With them goes all that was described before: what one request leaves behind, another may need.
         """
-        asked = _Asked(request, self._later, self._begin)
-        self._later, self._begin = [], None
-        if self._promised and sum(each.tensors for each in (*self._promised, asked)) > _MOST_TENSORS:
-            self._send()
-        self._promised.append(asked)
-        if len(self._promised) == _MOST_PROMISED:
-            self._send()
-        return partial(self._told, asked)
+        if any(request not in self._made for request in requests):
+            described, self._described = self._described, []
+            self._made |= zip(described, self._send(described), strict=True)
+        if any(request not in self._made for request in requests):
+            raise NoAnswer("none")  # the exchange that they went in was not answered
+        return [self._made[request] for request in requests]
 
-    def _send(self) -> None:
-        """Have all that is promised performed, up to the first that stops."""
-        sent, self._promised = self._promised, []
+    def _send(self, requests: Sequence[Request[Any]]) -> list[Callable[[], Any]]:
+        sent = _Sent(self, [each for request in requests for each in (*request.before, request)])
+        ends = list(accumulate(len(request.before) + 1 for request in requests))
+        return [partial(sent.read, first, end - 1) for first, end in zip([0, *ends], ends, strict=False)]
+
+    def exchange(self, messages: Sequence[OfObjects]) -> Sequence[AnyAnswer]:
+        """Have messages performed, up to the first that stops, and return the answers."""
         self._lost = True  # until there is an answer
-        if len(sent) == 1:
-            answers = [self._perform(sent[0].whole())]
-        else:
-            told = self._perform({"op": "each", "requests": [asked.whole() for asked in sent]})
-            each = told.get("each", [told])
-            answers = each if isinstance(each, list) else []
+        told = self._perform(messages)
         self._lost = False
-        self.printed |= any(isinstance(answer, dict) and "printed" in answer for answer in answers)
-        for asked, answer in zip(sent, answers, strict=False):
-            asked.answer = answer
-        stopped = sent[: len(answers)][-1:]
-        for asked in sent[len(answers) :]:
-            asked.stopped_by = stopped[0] if stopped else None
+        self.printed |= any(answer.printed for answer in told)
+        return told
 
-    def _told(self, asked: _Asked) -> dict[str, Any]:
-        """Its answer, or what stopped it or one before it raised; that it was asked is written down now."""
-        if any(asked is other for other in self._promised):
-            self._send()
-        if asked.stopped_by is not None:
-            self._told(asked.stopped_by)
-        answer, request, done = asked.answer, asked.request, asked.first
-        if not isinstance(answer, dict):
-            raise NoAnswer("none")
-        if asked.begin and "missing" in answer:
-            raise NotDefined(asked.begin["name"])
-        with reading():
-            if "at" in answer:
-                done, (request, *_) = asked.first[: answer["at"]], asked.first[answer["at"] :]
-            refuse = self._refuse[request["as"]] if "made" in answer else None
-            made = self.incoming(answer.get("made"))
-            raised = StudentError(answer["raised"]) if "raised" in answer else None
-        self.exchanges += [(each, {"done": True}) for each in done]
-        self.exchanges.append((request, answer))
-        if "late" in answer:
-            with reading():
-                late = _late(call_in_words(request, self._names), **answer["late"])
-            raise WorkerLost("timeout", late)
-        if raised is not None:
-            raise raised
-        if refuse is not None:
-            refuse(made)
-        return answer
+    def answered(self, message: OfObjects, answer: AnyAnswer) -> None:
+        """Write down an exchange, and raise what was raised there."""
+        if isinstance(answer, answers.Missing) and isinstance(message, Begin):
+            raise NotDefined(message.name)
+        if not isinstance(message, Begin):
+            self.exchanges.append((message, answer))
+        if isinstance(answer, answers.Raised):
+            raise StudentError(answer)
+        if isinstance(answer, answers.Late):
+            raise WorkerLost("timeout", _late(call_in_words(message, self._names), answer))
 
     def remark(self, text: str) -> None:
         """Say something on the card if the check passes, each thing once."""
@@ -225,50 +192,84 @@ class Submission:
         """Return the output of the student's code in the call whose answer the check got last."""
         return None if self._lost else prints_of(self.exchanges, self._names)
 
-    def later(self, request: dict[str, Any]) -> None:
-        """Have a request performed before the next one, in one go; what it raises is raised then."""
-        if len(self._later) == _MOST_LATER:
-            self.promise({"op": "nothing"})
-        self._later.append(request)
-
-    def named(
-        self, request: dict[str, Any], kind: str, refuse: Callable[[Any], object] | None = None
-    ) -> Handle:
-        """What a request makes before the next one, under a number that it is given from here.
-
-        The student's side numbers what it hands out from 1 upwards. `refuse` raises for what is no module.
-        """
+    def new_number(self) -> int:
+        """Return a number for what the next message makes."""
         self._last_named -= 1
-        if refuse is not None:
-            self._refuse[self._last_named] = refuse
-        self._names[self._last_named] = kind
-        self.later(request | {"as": self._last_named})
-        return Handle(self, {"object": self._last_named}, kind, is_module=refuse is not None)
+        return self._last_named
+
+    def name(self, number: int, kind: str) -> None:
+        """Say of what class the object is that gets a number: for calls in words."""
+        self._names[number] = kind
 
     def incoming(self, value: Any) -> Any:
-        """An answer's value, the student's objects in it as targets."""
+        """Return an answer's value, with handles to the student's objects in it."""
 
         def leaf(item: Any) -> Any:
             if isinstance(item, Ref):
-                return Returned(self, {"object": item.id}, item.type, item.is_module)
+                return Returned(self, Target(number=item.id), item.type, item.is_module)
             return Unreadable(item.what, item.own) if isinstance(item, Opaque) else item
 
         return map_tree(value, leaf)
 
     def tensor(self, value: Any) -> Any:
-        """An answer's tensor, `None` where there is none, or what says of itself that it is no tensor.
+        """Return an answer's tensor, `None` where there is none, or what says of itself that it is none.
 
-        Raises `TypeError` for anything else.
+        Raises `NoAnswer` for anything else.
         """
         if value is None or isinstance(value, torch.Tensor):
             return value
         if not isinstance(value, Opaque):
-            raise TypeError("no tensor")
+            raise NoAnswer("no tensor")
         return self.incoming(value)
 
 
+class _Sent:
+    """Requests that went together, and the answers that came back."""
+
+    def __init__(self, submission: Submission, requests: Sequence[Request[Any]]) -> None:
+        self._submission, self._requests = submission, requests
+        self._answers: list[AnyAnswer] = []
+        for chunk in _chunks(requests):
+            told = submission.exchange([request.message for request in chunk])
+            self._answers += told[: len(chunk)]
+            if len(told) < len(chunk) or isinstance(told[-1], answers.Stop):
+                return
+
+    def read(self, first: int, last: int) -> Any:
+        """Read the answers to some of the requests, and return what the last one gives.
+
+        Raises what one of them raised, or an earlier one after which they were not done.
+        """
+        value = None
+        done = len(self._answers)
+        for at in range(min(first, done - 1), min(last + 1, done)) if done else ():
+            request, answer = self._requests[at], self._answers[at]
+            self._submission.answered(request.message, answer)
+            value = request.read(answer)
+        if last >= done:
+            raise NoAnswer("none")
+        return value
+
+
+def _chunks(requests: Sequence[Request[Any]]) -> Iterator[list[Request[Any]]]:
+    """Return requests in parts that fit into one batch."""
+    chunk: list[Request[Any]] = []
+    tensors = 0
+    for request in requests:
+        count = len(tensors_in(request.message))
+        if chunk and (len(chunk) == _MOST_MESSAGES or tensors + count > _MOST_TENSORS):
+            yield chunk
+            chunk, tensors = [], 0
+        chunk.append(request)
+        tensors += count
+    if chunk:
+        yield chunk
+
+
 @lru_cache(maxsize=64)
-def _kept(name: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+def _without_constructor(
+    name: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...]
+) -> WithoutConstructor:
     """Return what one of torch's modules keeps, to make it without its constructor."""
     module: nn.Module = getattr(nn, name)(*args, **dict(kwargs), device="meta")
     names = {id(parameter): name for name, parameter in module.named_parameters()}
@@ -280,7 +281,7 @@ def _kept(name: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...])
     }
     plain = {name: value for name, value in kept.items() if _is_plain(value)}
     absent = [name for name, value in module._parameters.items() if value is None]
-    return {"settings": plain, "lists": lists, "absent": absent}
+    return WithoutConstructor(plain, lists, absent)
 
 
 def _is_plain(value: Any) -> bool:
@@ -289,7 +290,11 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, (str, bool, int, float))
 
 
-def _late(call: str, seconds: float, line: str) -> str:
+def _done(answer: AnyAnswer) -> None:
+    expected(answer, answers.Done)
+
+
+def _late(call: str, late: answers.Late) -> str:
     """Return the message that a call was stopped, and at which of the student's lines."""
-    said = f"{call} had not returned after {seconds:g} seconds: look for a loop that never ends."
-    return f"{said[:1].upper()}{said[1:]}{f' When it was stopped it was at {line}' if line else ''}"
+    said = f"{call} had not returned after {late.seconds:g} seconds: look for a loop that never ends."
+    return f"{said[:1].upper()}{said[1:]}{f' When it was stopped it was at {late.line}' if late.line else ''}"

@@ -6,11 +6,14 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autograder.checking.explain.evidence import Evidence, Prints
 from autograder.checking.runner.fault import Fault
+from autograder.checking.runner.marks import Rule
 from autograder.protocol.without import Without
+
+Outcome = Literal["passed", "failed", "error", "timeout", "crashed", "skipped", "fault"]
 
 
 @dataclass(frozen=True)
@@ -19,12 +22,12 @@ class Check:
 
     task: str
     name: str
-    rule: str
+    rule: Rule
     title: str
     points: float
     needs: tuple[str, ...]
     instead: str | None
-    """What students read in place of a hidden check's title and message; `None` if it is not hidden."""
+    """Text that students read in place of a hidden check's title and message; `None` if it is not hidden."""
     teaching_only: bool = False
     without: Without | None = None
     """Parts of torch that do not work where the task is judged."""
@@ -34,10 +37,10 @@ class Check:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of one check; `outcome` is passed, failed, error, timeout, crashed, skipped or fault."""
+    """The result of one check."""
 
     check: Check
-    outcome: str
+    outcome: Outcome
     message: str
     earned: float = 0.0
     """The part of its points that a failed check earns."""

@@ -34,7 +34,7 @@ _CARRIED_ON = ("values", "gradient")
 """The rules that look at what is carried from step to step. For the others two steps do: each step runs the
 student's Python again, which is most of what a check costs."""
 _DRAWS = 512
-"""How many checks' inputs are kept for the next submission: more than an assignment has."""
+"""Checks whose inputs are kept for the next submission: more than an assignment has."""
 _CHANGING = (
     "Made once more, the same call gives other numbers: is something drawn at random, kept from an earlier "
     "call, or never filled (`torch.empty`)?"
@@ -180,7 +180,7 @@ class Checks:
         renew: Callable[[], None],
         raised: WrongValues,
     ) -> str:
-        """What more is found out about wrong values by running the check again, in words."""
+        """Say what more is found out about wrong values by running the check again."""
 
         def fails(sizes: Sizes) -> bool:
             raised = self._try(item, submission, seed, sizes).raised
@@ -225,7 +225,8 @@ class Checks:
         with using(self._tape(check, f"{label} {sizes}")):
             raised = item.raised_with({"submission": submission, "sizes": sizes, "draw": draw})
         try:
-            submission.finish()
+            if not isinstance(raised, WorkerLost):
+                submission.finish()
         except Exception as error:  # whatever may come of a request, and of an answer that is none
             raised = error  # it came before whatever the check found
         return _Tried(raised, draw.letters)
@@ -252,7 +253,7 @@ def _drawn_sizes(seed: int, label: str, time: int) -> Sizes:
 
 
 def _student_seed(seed: int, label: str) -> int:
-    """What seeds the student's generator: it must not tell the seed that the inputs are drawn from."""
+    """Return the seed of the student's generator: it must not tell the seed of the inputs."""
     return int.from_bytes(hashlib.blake2b(f"student:{seed}:{label}".encode(), digest_size=7).digest(), "big")
 
 
@@ -271,7 +272,7 @@ def _is_unfit(raised: BaseException | None) -> bool:
 
 
 def _alike(once: WrongValues, again: BaseException | None) -> bool:
-    """Whether a check found the same numbers wrong twice, to the last digit."""
+    """Return whether a check found the same numbers wrong twice, to the last digit."""
     if not isinstance(again, WrongValues) or str(once) != str(again):
         return False
     if once.seen is None or again.seen is None or once.seen.is_complex():

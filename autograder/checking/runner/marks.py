@@ -1,31 +1,32 @@
-"""What a check carries: its points, the rule it enforces, the checks it builds on, its secrecy."""
+"""Marks of a check: its points, the rule it enforces, the checks it builds on, its secrecy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 if TYPE_CHECKING:  # it imports torch
     from autograder.protocol.without import Without
 
 Check = TypeVar("Check", bound=Callable[..., None])
 
-RULES = (
+Rule = Literal[
     "shape", "values", "gradient", "dtype", "device", "mutation", "registration", "dropout",
     "from-scratch", "generality", "error",
-)  # fmt: skip
-"""What a check can be about. `from-scratch` is also how a given module is driven, call by call; `error` is
+]  # fmt: skip
+"""The subjects of checks. `from-scratch` is also how a given module is driven, call by call; `error` is
 for checks that only ask whether the code runs."""
+RULES = get_args(Rule)
 
 
 def points(value: float) -> Callable[[Check], Check]:
-    """What passing the check is worth: a whole or half number of points."""
+    """Give a check points: a whole or half number."""
     if value < 0 or value * 2 != int(value * 2):
         raise ValueError("points are whole or half numbers")
     return _attach("autograder_points", float(value))
 
 
-def rule(name: str) -> Callable[[Check], Check]:
+def rule(name: Rule) -> Callable[[Check], Check]:
     """The rule the check enforces, one of `RULES`."""
     if name not in RULES:
         raise ValueError(f"{name!r} is no rule; the rules are {', '.join(RULES)}")

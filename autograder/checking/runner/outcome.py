@@ -1,24 +1,25 @@
-"""What a check that did not pass is called, and what the student reads of it."""
+"""Names for checks that did not pass, and the words that the student reads."""
 
 from __future__ import annotations
 
 from autograder.checking.explain.failure import CheckFailed, NotWritten
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.check import Outcome
 
 FINDINGS = (CheckFailed, NoAnswer, NotDefined, StudentError, WorkerLost)
 """The exceptions of a check that found something. Any other exception is a fault of the check itself."""
 
 
-def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[str, str]:
-    """Outcome and message for a finding, the exception a check ended with; anything else is raised."""
+def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[Outcome, str]:
+    """Return outcome and message for a finding, the exception a check ended with; anything else is raised."""
     match error:
         case CheckFailed():
             return "failed", str(error)
         case NotDefined():
             told = submission.cell_errors.get(task)
             if told is not None:
-                return "error", f"Your cell for `{task}` stopped: {_told(told)}"
+                return "error", f"Your cell for `{task}` stopped: {_raised_in_words(told)}"
             return (
                 "error",
                 f"`{task}` is not defined. Run its cell; if you renamed it, give it back its name.",
@@ -34,9 +35,9 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
         case StudentError():
             return (
                 "error",
-                f"{error.case}: your code stopped: {_told(error)}"
+                f"{error.case}: your code stopped: {_raised_in_words(error)}"
                 if error.case
-                else f"Your code stopped: {_told(error)}",
+                else f"Your code stopped: {_raised_in_words(error)}",
             )
         case WorkerLost(reason="infra_error"):
             raise error
@@ -59,7 +60,7 @@ def was_judged(error: BaseException) -> bool:
     return not isinstance(error, (NoAnswer, NotDefined, WorkerLost)) and not is_unwritten(error)
 
 
-def _told(error: StudentError) -> str:
+def _raised_in_words(error: StudentError) -> str:
     where = f" ({error.lines[-1]})" if error.lines else ""
     if error.out_of_memory:
         return f"it asked for more memory than a submission may use{where}"

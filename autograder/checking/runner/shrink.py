@@ -27,11 +27,11 @@ def smallest(fails: Callable[[Sizes], bool], letters: set[str]) -> str:
     """
     for sizes in LADDER:
         if fails(sizes):
-            return _told(sizes, letters)
+            return _sizes_in_words(sizes, letters)
     return ""
 
 
-def _told(sizes: Sizes, letters: set[str]) -> str:
+def _sizes_in_words(sizes: Sizes, letters: set[str]) -> str:
     parts = []
     if "B" in letters:
         parts.append(_count(sizes.B, "sequence"))

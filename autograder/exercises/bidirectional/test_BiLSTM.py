@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     CheckFailed,
     StudentError,
+    asked,
     case,
     expect,
     expect_device_neutral,
@@ -234,7 +235,7 @@ def test_follows_its_parameters(submission, sizes, draw):
     expect_follows(
         submission,
         made,
-        lambda: made.promise(x),
+        lambda: made.request(x),
         lambda held: nested(right[id(held)], x),
         states,
         names=NAMES,
@@ -262,18 +263,18 @@ def test_any_size(submission, sizes, draw):
     ):
         here = draw.at(other)
         lstm, x = reference(here), here("B T D")
-        calls.append((filled_bilstm(submission, here, lstm).promise(x), lstm, x, other, context))
+        calls.append((filled_bilstm(submission, here, lstm).request(x), lstm, x, other, context))
     lstm, x = reference(draw), draw.strided("B T D")
     made = filled_bilstm(submission, draw, lstm)
-    calls.append((made.promise(x), lstm, x, sizes, "with an input that is not contiguous in memory"))
+    calls.append((made.request(x), lstm, x, sizes, "with an input that is not contiguous in memory"))
     later = draw.at(sizes.but(B=3, T=6))
     for context in (
         "when the same module gets a second batch, of other sizes",
         "when the same module gets a third batch, as large as the second",
     ):
         x = later("B T D")
-        calls.append((made.promise(x), lstm, x, later.sizes, context))
-    for answer, lstm, x, other, context in calls:
+        calls.append((made.request(x), lstm, x, later.sizes, context))
+    for answer, lstm, x, other, context in asked(calls):
         with case(context):
             expect(answer(), nested(lstm, x), names=NAMES, dims=DIMS, sizes=other)
 

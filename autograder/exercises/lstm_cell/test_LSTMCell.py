@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     EXTREMES,
     as_leaves,
+    asked,
     case,
     expect,
     expect_device_neutral,
@@ -117,12 +118,12 @@ def test_default_state(submission, sizes, draw):
     calls = []
     for context in ("without a state", "without a state, called a second time"):
         x = draw("B D")
-        calls.append((cell.promise(x), x, context))
+        calls.append((cell.request(x), x, context))
     cell.eval()
     for context in ("in eval() without a state", "in eval() without a state, called a second time"):
         x = draw("B D")
-        calls.append((cell.promise(x), x, context))
-    for answer, x, context in calls:
+        calls.append((cell.request(x), x, context))
+    for answer, x, context in asked(calls):
         with case(context):
             expect(answer(), cell_step(parameters, x, zeros(sizes), zeros(sizes)), **RESULTS, sizes=sizes)
 
@@ -142,21 +143,21 @@ def test_any_size(submission, sizes, draw):
         parameters = cell_parameters(here)
         cell = filled_cell(submission, here, parameters)
         x, h, c = here("B D"), here("B H"), here("B H")
-        calls.append((cell.promise(x, (h, c)), parameters, x, h, c, context))
+        calls.append((cell.request(x, (h, c)), parameters, x, h, c, context))
     parameters = cell_parameters(draw)
     cell = filled_cell(submission, draw, parameters)
     x, h, c = draw.strided("B D"), draw.strided("B H"), draw.strided("B H")
     context = "with inputs that are not contiguous in memory"
-    calls.append((cell.promise(x, (h, c)), parameters, x, h, c, context))
+    calls.append((cell.request(x, (h, c)), parameters, x, h, c, context))
     smaller = draw.at(sizes.but(B=3))
     x, h, c = smaller("B D"), smaller("B H"), smaller("B H")
     context = "when the same cell gets a batch of another size"
-    calls.append((cell.promise(x, (h, c)), parameters, x, h, c, context))
+    calls.append((cell.request(x, (h, c)), parameters, x, h, c, context))
     for here in (draw, smaller):
         x, zero = here("B D"), zeros(here.sizes)
         context = "when the same cell gets batches of different sizes without a state"
-        calls.append((cell.promise(x), parameters, x, zero, zero, context))
-    for answer, held, x, h, c, context in calls:
+        calls.append((cell.request(x), parameters, x, zero, zero, context))
+    for answer, held, x, h, c, context in asked(calls):
         other = sizes.but(B=x.shape[0], D=x.shape[1], H=h.shape[1])
         with case(context):
             expect(answer(), cell_step(held, x, h, c), **RESULTS, sizes=other)
@@ -173,7 +174,7 @@ def test_follows_its_parameters(submission, sizes, draw):
     expect_follows(
         submission,
         cell,
-        lambda: cell.promise(x, (h, c)),
+        lambda: cell.request(x, (h, c)),
         lambda held: cell_step(held, x, h, c),
         states,
         **RESULTS,

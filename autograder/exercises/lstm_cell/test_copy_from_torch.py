@@ -44,7 +44,7 @@ def both_cells(submission, sizes, torch_cell, dtype=torch.float64):
 def copied(submission, sizes, torch_cell, dtype=torch.float64):
     """The student's cell after the copy."""
     cell, given = both_cells(submission, sizes, torch_cell, dtype)
-    submission.copy_from_torch.later(cell, given)
+    submission.copy_from_torch.defer(cell, given)
     return cell
 
 
@@ -105,11 +105,11 @@ def test_is_a_copy(submission, sizes, draw):
     """The torch cell is left as it was, and changing it afterwards does not change the copy."""
     reference = reference_cell(draw)
     cell, given = both_cells(submission, sizes, reference)
-    copy = submission.copy_from_torch.run_promise((cell, given))
-    of_given, of_cell = given.state_dict_promise(), cell.state_dict_promise()
+    copy = submission.copy_from_torch.run_request((cell, given))
+    of_given, of_cell = given.state_request(), cell.state_request()
     given.load_state_dict({name: torch.zeros_like(value) for name, value in reference.state_dict().items()})
-    afterwards = cell.state_dict_promise()
-    call, held, before, after = copy(), of_given(), of_cell(), afterwards()
+    afterwards = cell.state_request()
+    call, held, before, after = (each.ask() for each in (copy, of_given, of_cell, afterwards))
     for name, value in reference.state_dict().items():
         if name not in held or not torch.equal(held[name], value):
             fail(f"The copy changed `torch_cell.{name}`, which it should only read.")

@@ -5,6 +5,7 @@ import torch
 from autograder.checking import (
     EXTREMES,
     as_leaves,
+    asked,
     carried,
     case,
     expect,
@@ -104,12 +105,12 @@ def test_default_state(submission, sizes, draw):
     calls = []
     for context in ("without a state", "without a state, called a second time"):
         x = draw("B T D")
-        calls.append((layer.promise(x), x, context))
+        calls.append((layer.request(x), x, context))
     layer.eval()
     for context in ("in eval() without a state", "in eval() without a state, called a second time"):
         x = draw("B T D")
-        calls.append((layer.promise(x), x, context))
-    for answer, x, context in calls:
+        calls.append((layer.request(x), x, context))
+    for answer, x, context in asked(calls):
         with case(context):
             expect(answer(), every_state(parameters, x), **RESULTS, sizes=sizes)
 
@@ -129,24 +130,24 @@ def test_any_size(submission, sizes, draw):
         here = draw.at(other)
         parameters, (x, state) = cell_parameters(here), inputs(here)
         layer = filled_layer(submission, here, parameters)
-        calls.append((layer.promise(x, state), parameters, x, state, other, context))
-        calls.append((layer.promise(x), parameters, x, None, other, context))
+        calls.append((layer.request(x, state), parameters, x, state, other, context))
+        calls.append((layer.request(x), parameters, x, None, other, context))
         layer.eval()
-        calls.append((layer.promise(x, state), parameters, x, state, other, f"in eval(), {context}"))
+        calls.append((layer.request(x, state), parameters, x, state, other, f"in eval(), {context}"))
     parameters = cell_parameters(draw)
     layer = filled_layer(submission, draw, parameters)
     x, state = draw.strided("B T D"), (draw.strided("B H"), draw.strided("B H"))
     context = "with inputs that are not contiguous in memory"
-    calls.append((layer.promise(x, state), parameters, x, state, sizes, context))
+    calls.append((layer.request(x, state), parameters, x, state, sizes, context))
     other = sizes.but(B=3, T=23)
     x, state = inputs(draw.at(other))
     context = "when the same layer gets a batch of another size and length"
-    calls.append((layer.promise(x, state), parameters, x, state, other, context))
+    calls.append((layer.request(x, state), parameters, x, state, other, context))
     for here in (draw, draw.at(other)):
         x = here("B T D")
         context = "when the same layer gets batches of different sizes without a state"
-        calls.append((layer.promise(x), parameters, x, None, here.sizes, context))
-    for answer, held, x, state, other, context in calls:
+        calls.append((layer.request(x), parameters, x, None, here.sizes, context))
+    for answer, held, x, state, other, context in asked(calls):
         with case(context):
             expect(answer(), every_state(held, x, state), **RESULTS, sizes=other)
 
@@ -163,7 +164,7 @@ def test_follows_its_parameters(submission, sizes, draw):
     expect_follows(
         submission,
         layer,
-        lambda: layer.promise(x, state),
+        lambda: layer.request(x, state),
         lambda held: every_state(held, x, state),
         states,
         **RESULTS,

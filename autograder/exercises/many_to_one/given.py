@@ -13,6 +13,7 @@ from autograder.checking import (
     Handle,
     Sizes,
     Submission,
+    asked,
     case,
     compare,
     expect,
@@ -236,7 +237,7 @@ def expect_current(
     model, states = filled(references[0]), [numbers_of(**each.parts) for each in references]
     right = dict(zip(map(id, states), references, strict=True))
     expect_follows(
-        submission, model, lambda: model.promise(batch), lambda held: right[id(held)](batch), states, **form
+        submission, model, lambda: model.request(batch), lambda held: right[id(held)](batch), states, **form
     )
 
 
@@ -250,10 +251,10 @@ def expect_fresh_start(
     calls = []
     for context in ("at the first call", "at the second call", "at the third call"):
         batch = fresh()
-        calls.append((model.promise(batch), batch, context))
+        calls.append((model.request(batch), batch, context))
     model.eval()
-    calls.append((model.promise(batch), batch, "in eval()"))
-    for answer, given, context in calls:
+    calls.append((model.request(batch), batch, "in eval()"))
+    for answer, given, context in asked(calls):
         with case(context):
             expect(answer(), reference(given), **form)
 

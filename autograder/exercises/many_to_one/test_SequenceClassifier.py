@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from autograder.checking import (
+    asked,
     case,
     expect,
     expect_device_neutral,
@@ -190,12 +191,12 @@ def test_any_size(submission, sizes, draw):
     ):
         here = draw.at(other)
         reference, ids = Reference(here, classes), here.ints("B T", other.V)
-        answer = filled_model(submission, here, reference).promise(ids)
-        calls.append((answer, reference, ids, other, classes, context))
+        request = filled_model(submission, here, reference).request(ids)
+        calls.append((request, reference, ids, other, classes, context))
     long = draw.at(sizes.but(B=2, T=draw.size(70, 130), L=1))
     reference, ids = Reference(long).remembering().reading_far(), long.ints("B T", sizes.V)
-    answer = filled_model(submission, long, reference).promise(ids)
-    calls.append((answer, reference, ids, long.sizes, OUTPUTS, "with a long sequence of very long vectors"))
+    request = filled_model(submission, long, reference).request(ids)
+    calls.append((request, reference, ids, long.sizes, OUTPUTS, "with a long sequence of very long vectors"))
     reference = Reference(draw)
     model = filled_model(submission, draw, reference)
     other, every = sizes.but(B=4, T=6), sizes.but(B=1, T=sizes.V)
@@ -208,8 +209,8 @@ def test_any_size(submission, sizes, draw):
         ),
         (torch.arange(sizes.V)[None], every, "with every id of the vocabulary in one sequence"),
     ):
-        calls.append((model.promise(ids), reference, ids, size, OUTPUTS, context))
-    for answer, reference, ids, size, classes, context in calls:
+        calls.append((model.request(ids), reference, ids, size, OUTPUTS, context))
+    for answer, reference, ids, size, classes, context in asked(calls):
         with case(context):
             expect(answer(), reference(ids), names="scores", dims=f"B {classes}", sizes=size)
 

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from autograder.checking import (
+    asked,
     case,
     expect,
     expect_device_neutral,
@@ -159,13 +160,13 @@ def test_any_size(submission, sizes, draw):
     ):
         here = draw.at(other)
         reference, x = Reference(here, outputs), here("B T D")
-        answer = filled_model(submission, here, reference).promise(x)
-        calls.append((answer, reference, x, other, outputs, context))
+        request = filled_model(submission, here, reference).request(x)
+        calls.append((request, reference, x, other, outputs, context))
     long = draw.at(sizes.but(B=2, T=draw.size(70, 130), L=1))
     reference, x = Reference(long).remembering(), long("B T D")
-    answer = filled_model(submission, long, reference).promise(x)
+    request = filled_model(submission, long, reference).request(x)
     calls.append(
-        (answer, reference, x, long.sizes, OUTPUTS, "with a long sequence, of which every step counts")
+        (request, reference, x, long.sizes, OUTPUTS, "with a long sequence, of which every step counts")
     )
     reference = Reference(draw)
     model = filled_model(submission, draw, reference)
@@ -174,8 +175,8 @@ def test_any_size(submission, sizes, draw):
         (draw.strided("B T D"), sizes, "with inputs that are not contiguous in memory"),
         (smaller("B T D"), smaller.sizes, "when the same model gets a batch of another size and length"),
     ):
-        calls.append((model.promise(x), reference, x, other, OUTPUTS, context))
-    for answer, reference, x, other, outputs, context in calls:
+        calls.append((model.request(x), reference, x, other, OUTPUTS, context))
+    for answer, reference, x, other, outputs, context in asked(calls):
         with case(context):
             expect(answer(), reference(x), names="prediction", dims=f"B {outputs}", sizes=other)
 

@@ -3,6 +3,7 @@
 import torch
 
 from autograder.checking import (
+    asked,
     case,
     expect,
     expect_device_neutral,
@@ -84,9 +85,9 @@ def test_any_size(submission, sizes, draw):
         (sizes, 4, 1e6, "with predictions far away from the window"),
     ):
         network, window = given(submission, draw.at(other), reach=reach)
-        answer = submission.forecast.promise(network.given, window, steps)
-        calls.append((answer, network, window, steps, context))
-    for answer, network, window, steps, context in calls:
+        request = submission.forecast.request(network.given, window, steps)
+        calls.append((request, network, window, steps, context))
+    for answer, network, window, steps, context in asked(calls):
         with case(context):
             expect_forecast(answer(), network.forecast(window, steps), sizes)
 

@@ -135,8 +135,9 @@ def expect_gradient(task, sizes, arguments, weight):
     """The gradient of the weighted loss for the prediction; none is asked of the target's."""
     right = gradient_of(*arguments, weight)
     with if_right(task, arguments, reference(*arguments), **RESULTS, sizes=sizes):
-        _, backward = task.run_and_backward_promise(arguments, [weight])()
-        told = backward()
+        forward, backward = task.gradient_requests(arguments, [weight])
+        forward.ask()
+        told = backward.ask()
         seen = told.inputs[0]
         if not told.attached or seen is None:
             fail(

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from autograder.checking import (
+    ask_all,
     case,
     expect,
     expect_device_neutral,
@@ -176,11 +177,11 @@ def test_any_size(submission, sizes, draw):
     here = draw.at(room)
     lstm, x, lengths = reference_lstm(here), here.strided("B T D"), ragged_lengths(here)
     calls.append((lstm, x, lengths, room, "with an input that is not contiguous in memory"))
-    answers = [
-        submission.run_packed.promise(hand_over(submission, lstm), x, lengths)
+    requests = [
+        submission.run_packed.request(hand_over(submission, lstm), x, lengths)
         for lstm, x, lengths, *_ in calls
     ]
-    for answer, (lstm, x, lengths, other, context) in zip(answers, calls, strict=True):
+    for answer, (lstm, x, lengths, other, context) in zip(ask_all(requests), calls, strict=True):
         right = one_by_one if other.B < 20 else together
         with case(context):
             expect(answer(), right(lstm, x, lengths), **RESULTS, sizes=other)

@@ -66,7 +66,7 @@ def test_follows_the_weights(submission, sizes, draw):
     expect_follows(
         submission,
         given,
-        lambda: submission.stacked_rnn.promise(given, x, h_0),
+        lambda: submission.stacked_rnn.request(given, x, h_0),
         lambda held: right[id(held)](x, h_0),
         states,
         **RESULTS,

@@ -3,6 +3,7 @@
 import torch
 
 from autograder.checking import (
+    ask_all,
     case,
     compare,
     expect,
@@ -127,8 +128,8 @@ def test_any_size(submission, sizes, draw):
         ("when every sequence has one real step", sizes, (query, encoder_output, torch.ones_like(lengths))),
         ("with inputs that are not contiguous in memory", sizes, strided),
     ]
-    answers = [submission.attention.promise(*arguments) for _, _, arguments in calls]
-    for answer, (context, other, arguments) in zip(answers, calls, strict=True):
+    requests = [submission.attention.request(*arguments) for _, _, arguments in calls]
+    for answer, (context, other, arguments) in zip(ask_all(requests), calls, strict=True):
         with case(context):
             expect_attended(answer(), arguments, other)
 

@@ -3,6 +3,7 @@
 import torch
 
 from autograder.checking import (
+    ask_all,
     case,
     expect,
     expect_device_neutral,
@@ -76,11 +77,11 @@ def test_any_size(submission, sizes, draw):
         calls.append((reference_decoder(here), given(here), other, context))
     arguments = (draw.ints("T B", sizes.V).T, (draw.strided("L B H"), draw.strided("L B H")))
     calls.append((reference_decoder(draw), arguments, sizes, "with inputs that are not contiguous in memory"))
-    answers = [
-        submission.decode_teacher_forced.promise(*hand_over(submission, *modules), *arguments)
+    requests = [
+        submission.decode_teacher_forced.request(*hand_over(submission, *modules), *arguments)
         for modules, arguments, _, _ in calls
     ]
-    for answer, (modules, arguments, other, context) in zip(answers, calls, strict=True):
+    for answer, (modules, arguments, other, context) in zip(ask_all(requests), calls, strict=True):
         with case(context):
             expect(answer(), reference(*modules, *arguments), **RESULTS, sizes=other)
 

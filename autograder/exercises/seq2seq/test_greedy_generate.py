@@ -5,6 +5,7 @@ from functools import partial
 import torch
 
 from autograder.checking import (
+    ask_all,
     case,
     computed_once,
     expect,
@@ -235,11 +236,11 @@ def test_any_size(submission, sizes, draw):
     ]
     told = "with three tokens in the vocabulary, none of which ends a text"
     calls.append((few, going_on_after_0(draw.at(few), 12), 12, told))
-    answers = [
-        submission.greedy_generate.promise(history(submission, other.V), prompt_ids, steps)
+    requests = [
+        submission.greedy_generate.request(history(submission, other.V), prompt_ids, steps)
         for other, prompt_ids, steps, _ in calls
     ]
-    for answer, (other, prompt_ids, steps, context) in zip(answers, calls, strict=True):
+    for answer, (other, prompt_ids, steps, context) in zip(ask_all(requests), calls, strict=True):
         with case(context):
             expect_text(answer(), reference(other, prompt_ids, steps), other)
     own = made_here(SPEAKER, "Speaker", sizes.V, sizes.D, sizes.H, sizes.L).double()

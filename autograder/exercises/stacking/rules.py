@@ -12,6 +12,7 @@ from autograder.checking import (
     Handle,
     Sizes,
     Submission,
+    asked,
     case,
     expect,
     expect_device_neutral,
@@ -85,7 +86,7 @@ def expect_any_size(
         here = draw.at(other)
         parameters, arguments = stack_parameters(here, proj=proj), inputs(here)
         stack = filled_stack(submission, kind, other, parameters)
-        calls.append((stack.promise(*arguments), parameters, arguments, other, context))
+        calls.append((stack.request(*arguments), parameters, arguments, other, context))
     parameters = stack_parameters(draw, proj=proj)
     stack = filled_stack(submission, kind, sizes, parameters)
     for other, context in (
@@ -94,11 +95,11 @@ def expect_any_size(
         (sizes.but(B=3, T=4), "with another number of sequences and steps"),
     ):
         arguments = inputs(draw.at(other))
-        calls.append((stack.promise(*arguments), parameters, arguments, other, context))
+        calls.append((stack.request(*arguments), parameters, arguments, other, context))
     arguments = draw.strided("B T D"), (draw.strided("L B H"), draw.strided("L B H"))
     context = "with inputs that are not contiguous in memory"
-    calls.append((stack.promise(*arguments), parameters, arguments, sizes, context))
-    for answer, held, given, other, context in calls:
+    calls.append((stack.request(*arguments), parameters, arguments, sizes, context))
+    for answer, held, given, other, context in asked(calls):
         with case(context):
             expect(answer(), reference(held, *given), **form, sizes=other)
     return stack, parameters
@@ -121,7 +122,7 @@ def expect_stack_follows(
     expect_follows(
         submission,
         stack,
-        lambda: stack.promise(x, state),
+        lambda: stack.request(x, state),
         lambda held: reference(held, x, state),
         states,
         **form,
@@ -136,8 +137,8 @@ def expect_inputs_untouched(submission: Submission, kind: str, draw: Draw) -> No
     for dropout in (None, RATE):
         arguments = inputs(two)
         module = new_stack(submission, kind, two.sizes, dropout=dropout)
-        calls.append((module.run_promise(arguments), arguments))
-    for call, arguments in calls:
+        calls.append((module.run_request(arguments), arguments))
+    for call, arguments in asked(calls):
         expect_untouched(call(), arguments, ("x", "state"))
 
 
@@ -155,10 +156,9 @@ def expect_no_dropout_after_eval(
     parameters, arguments = stack_parameters(two, proj=proj), inputs(two)
     module = filled_stack(submission, kind, two.sizes, parameters, dropout=RATE)
     module.train()
-    module.later(*arguments)
+    module.defer(*arguments)
     module.eval()
     contexts = (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}")
-    promised = [module.promise(*arguments) for _ in contexts]
-    for answer, context in zip(promised, contexts, strict=True):
+    for answer, context in asked((module.request(*arguments), context) for context in contexts):
         with case(context):
             expect(answer(), reference(parameters, *arguments), **form, sizes=two.sizes)

@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     as_leaves,
+    asked,
     case,
     expect,
     expect_gradients,
@@ -95,14 +96,14 @@ def test_matches_torch(submission, sizes, draw):
     x, state = inputs(draw)
     zero = zero_state(sizes)
     calls = [
-        (model.promise(x, state), state, "with a state"),
-        (model.promise(x), zero, "without a state"),
-        (model.promise(x), zero, "without a state, called a second time"),
+        (model.request(x, state), state, "with a state"),
+        (model.request(x), zero, "without a state"),
+        (model.request(x), zero, "without a state, called a second time"),
     ]
     model.eval()
     for context in ("in eval() without a state", "in eval() without a state, called a second time"):
-        calls.append((model.promise(x), zero, context))
-    for answer, start, context in calls:
+        calls.append((model.request(x), zero, context))
+    for answer, start, context in asked(calls):
         with case(context):
             expect(answer(), run_headed(parameters, x, start), **HEADED, sizes=sizes)
 
@@ -192,12 +193,12 @@ def test_dropout(submission, sizes, draw):
         parameters, (x, state) = see_through(here, proj=True), inputs(here)
         model = filled_stack(submission, KIND, other, parameters, dropout=rate)
         model.train()
-        calls.append((other, [model.promise(x, state) for _ in range(repeated)], parameters, x, state))
-    for other, promised, parameters, x, state in calls:
+        calls.append((other, [model.request(x, state) for _ in range(repeated)], parameters, x, state))
+    for other, requests, parameters, x, state in calls:
         layers = other.L
-        answers = [shaped(answer(), HEADED, other) for answer in promised]
+        answers = [shaped(request.ask(), HEADED, other) for request in requests]
         logits, last = torch.cat([each for each, _ in answers]), answers[0][1]
-        below = run_bottom(parameters, x, state).repeat(len(promised), 1, 1)
+        below = run_bottom(parameters, x, state).repeat(len(answers), 1, 1)
         expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
         top = logits.double() - parameters["proj.bias"]
         if layers == 1:

@@ -9,6 +9,7 @@ from autograder.checking import (
     CheckFailed,
     StudentError,
     as_leaves,
+    asked,
     carried,
     case,
     expect,
@@ -124,12 +125,12 @@ def test_default_state(submission, sizes, draw):
         (sizes.but(B=3, T=4), "without a state, called with a batch of another size"),
     ):
         x = draw.at(other)("B T D")
-        calls.append((x, stack.promise(x), other, context))
+        calls.append((stack.request(x), x, other, context))
     stack.eval()
     for context in ("in eval() without a state", "in eval() without a state, called a second time"):
         x = draw.at(sizes)("B T D")
-        calls.append((x, stack.promise(x), sizes, context))
-    for x, answer, other, context in calls:
+        calls.append((stack.request(x), x, sizes, context))
+    for answer, x, other, context in asked(calls):
         with case(context):
             expect(answer(), run_stack(parameters, x, zero_state(other)), **STACK, sizes=other)
 
@@ -235,8 +236,8 @@ def test_dropout_has_its_place(submission, sizes, draw):
         parameters, (x, state) = stack_parameters(here), inputs(here)
         stack = filled_stack(submission, KIND, other, parameters, dropout=RATE)
         stack.train()
-        calls.append((stack.promise(x, state), run_stack(parameters, x, state), other))
-    *single, (of_two, wanted_of_two, two) = calls
+        calls.append((stack.request(x, state), run_stack(parameters, x, state), other))
+    *single, (of_two, wanted_of_two, two) = asked(calls)
     for (answer, wanted, other), width in zip(single, ("", " as wide as its input"), strict=True):
         with case(f"with one layer{width} and dropout={RATE}, in training, where nothing is between layers"):
             expect(answer(), wanted, **STACK, sizes=other)
@@ -262,8 +263,8 @@ def test_dropout_between_layers(submission, sizes, draw):
         parameters, (x, state) = see_through(here), inputs(here)
         stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=rate)
         stack.train()
-        promised = [stack.promise(x, state) for _ in range(calls)]
-        outputs = (shaped(each(), STACK, here.sizes)[0] for each in promised)
+        requests = [stack.request(x, state) for _ in range(calls)]
+        outputs = (shaped(each.ask(), STACK, here.sizes)[0] for each in requests)
         return outputs, run_bottom(parameters, x, state)
 
     few, times = few_numbers(sizes)

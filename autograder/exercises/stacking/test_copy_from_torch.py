@@ -5,6 +5,7 @@ from torch import nn
 
 from autograder.checking import (
     anywhere,
+    asked,
     case,
     expect_device_neutral,
     expect_module_untouched,
@@ -59,7 +60,7 @@ def both_stacks(submission, sizes, lstm, dtype=torch.float64):
 def copied(submission, sizes, lstm, dtype=torch.float64):
     """The student's stack after the copy."""
     stack, given = both_stacks(submission, sizes, lstm, dtype)
-    submission.copy_from_torch.later(stack, given)
+    submission.copy_from_torch.defer(stack, given)
     return stack
 
 
@@ -125,8 +126,8 @@ def test_any_size(submission, sizes, draw):
         lstm = reference_lstm(draw.at(other))
         with case(context):
             stack = copied(submission, other, lstm)
-        copies.append((stack.method("state_dict").promise(), lstm, context))
-    for held, lstm, context in copies:
+        copies.append((stack.method("state_dict").request(), lstm, context))
+    for held, lstm, context in asked(copies):
         with case(context):
             expect_same_weights(held(), lstm)
 
@@ -165,11 +166,11 @@ def test_is_a_copy(submission, sizes, draw):
     sizes = sizes.but(L=2)
     lstm = reference_lstm(draw.at(sizes))
     stack, given = both_stacks(submission, sizes, lstm)
-    copy = submission.copy_from_torch.run_promise((stack, given))
-    of_given, of_stack = given.state_dict_promise(), stack.state_dict_promise()
+    copy = submission.copy_from_torch.run_request((stack, given))
+    of_given, of_stack = given.state_request(), stack.state_request()
     given.load_state_dict({name: torch.zeros_like(value) for name, value in lstm.state_dict().items()})
-    afterwards = stack.state_dict_promise()
-    call, held, before, after = copy(), of_given(), of_stack(), afterwards()
+    afterwards = stack.state_request()
+    call, held, before, after = (each.ask() for each in (copy, of_given, of_stack, afterwards))
     for name, value in lstm.state_dict().items():
         if name not in held or not torch.equal(held[name], value):
             fail(f"The copy changed `lstm.{name}`, which it should only read.")
@@ -188,8 +189,8 @@ def test_dtype(submission, sizes, draw):
     copies = []
     for dtype in (torch.float32, torch.bfloat16):
         stack = copied(submission, sizes, reference_lstm(draw.at(sizes), dtype), dtype)
-        copies.append((stack.method("state_dict").promise(), dtype))
-    for taken, dtype in copies:
+        copies.append((stack.method("state_dict").request(), dtype))
+    for taken, dtype in asked(copies):
         with case(f"with a stack in {dtype}"):
             held = taken()
         for name, value in held.items():

@@ -4,7 +4,7 @@ from functools import cache
 
 from torch import nn
 
-from autograder.checking import case, fail, hidden, needs, points, recorded, rule, without
+from autograder.checking import asked, case, fail, hidden, needs, points, recorded, rule, without
 from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 
 
@@ -110,12 +110,12 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(D=100, H=2), "with many features and two hidden units"),
         (sizes.but(D=128, H=256, L=2), "with a network of usual size"),
     ]
-    answers = []
+    requests = []
     for other, context in calls:
         arguments = (other.D, other.H, other.L)
         for biases, count in ((1, own_count), (2, torch_count)):
-            seen = submission.lstm_parameter_count.promise(*arguments, biases_per_gate=biases)
-            answers.append((seen, count(*arguments), other, context, biases))
-    for seen, wanted, other, context, biases in answers:
+            request = submission.lstm_parameter_count.request(*arguments, biases_per_gate=biases)
+            requests.append((request, count(*arguments), other, context, biases))
+    for seen, wanted, other, context, biases in asked(requests):
         with case(context):
             expect_count(seen(), wanted, other, f"For biases_per_gate={biases}")

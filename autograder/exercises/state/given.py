@@ -1,6 +1,5 @@
 """What the tasks on state are given: an LSTM, a network to train, looks at a state from inside."""
 
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -10,6 +9,7 @@ from torch import nn
 from autograder.checking import (
     Call,
     Draw,
+    Request,
     StudentError,
     Submission,
     compare,
@@ -206,10 +206,10 @@ class Bench:
         """The student's step: its answer, with the loss as a tensor."""
         return with_loss_as_tensor(self.submission.tbptt_step(*self.arguments(x, y, state)))
 
-    def promise(self, x: Any, y: Any, state: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
-        """As `ask`, with other calls that are promised: what gives the answer, and then the parameters."""
-        answer = self.submission.tbptt_step.promise(*self.arguments(x, y, state))
-        return lambda: with_loss_as_tensor(answer()), self.model.state_dict_promise()
+    def requests(self, x: Any, y: Any, state: Any) -> tuple[Request[Any], Request[Any]]:
+        """Describe the student's step, and what the parameters are after it."""
+        step = self.submission.tbptt_step.request(*self.arguments(x, y, state))
+        return step, self.model.state_request()
 
     def step(self, x: Any, y: Any, state: Any) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
         """The reference's step, by torch's modules: loss and state, before the update."""

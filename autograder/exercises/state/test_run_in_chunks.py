@@ -6,6 +6,7 @@ import math
 import torch
 
 from autograder.checking import (
+    ask_all,
     case,
     expect,
     expect_device_neutral,
@@ -156,11 +157,11 @@ def test_any_size(submission, sizes, draw):
     here = draw.at(sizes.but(T=STEPS))
     lstm, x, state = reference_lstm(here), here.strided("B T D"), strided_state(here)
     calls.append((lstm, x, CHUNK, state, here.sizes, "with inputs that are not contiguous in memory"))
-    answers = [
-        submission.run_in_chunks.promise(hand_over(submission, lstm), *arguments)
+    requests = [
+        submission.run_in_chunks.request(hand_over(submission, lstm), *arguments)
         for lstm, *arguments, _, _ in calls
     ]
-    for answer, (lstm, x, _, state, other, context) in zip(answers, calls, strict=True):
+    for answer, (lstm, x, _, state, other, context) in zip(ask_all(requests), calls, strict=True):
         with case(context):
             expect(answer(), lstm(x, state), **RESULTS, sizes=other)
 

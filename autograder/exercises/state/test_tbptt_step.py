@@ -24,6 +24,7 @@ from autograder.exercises.state.given import (
     expect_step,
     loss_and_state,
     random_state,
+    with_loss_as_tensor,
 )
 
 
@@ -127,12 +128,12 @@ def test_any_size(submission, sizes, draw):
     ):
         here = draw.at(other)
         calls.append((Bench(submission, here), chunk(here), other, context))
-    promised = [bench.promise(*given) for bench, given, _, _ in calls]
-    for (answer, after), (bench, given, other, context) in zip(promised, calls, strict=True):
+    requests = [bench.requests(*given) for bench, given, _, _ in calls]
+    for (step, after), (bench, given, other, context) in zip(requests, calls, strict=True):
         before = {name: value.clone() for name, value in bench.parameters().items()}
         with case(context):
-            expect_step(answer(), bench.step(*given), other)
-            bench.expect_same_parameters(before, after())
+            expect_step(with_loss_as_tensor(step.ask()), bench.step(*given), other)
+            bench.expect_same_parameters(before, after.ask())
 
 
 @points(0)

@@ -54,20 +54,20 @@ def compared(course: Course, bundle: Bundle, line: Collected) -> Collected:
     then, dated = stamped.replace(tzinfo=UTC) if stamped else None, _written(folder)
     if line.dated is not None and line.dated <= (then or dated):
         note = (
-            f"older than what is there, which was handed in {_told(then)}"
+            f"older than what is there, which was handed in {_date(then)}"
             if then
-            else f"what is there stays: its files are dated {_told(dated)}, these {_told(line.dated)}; "
+            else f"what is there stays: its files are dated {_date(dated)}, these {_date(line.dated)}; "
             "when it was handed in is not known"
         )
         return replace(line, done="older", notes=(*line.notes, note))
     kept = str(_kept_place(course, bundle, line.student).relative_to(course.root))
-    was = f"was handed in {_told(then)}" if then else f"lay there, dated {_told(dated)}"
+    was = f"was handed in {_date(then)}" if then else f"lay there, dated {_date(dated)}"
     unsure = "" if then and line.handed_in else " (which of the two is newer is not known)"
     note = f"in place of what {was}{unsure}, which is kept in {kept}"
     return replace(line, done="replaced", kept=kept, notes=(*line.notes, note))
 
 
-def _told(when: datetime) -> str:
+def _date(when: datetime) -> str:
     return f"{when:%Y-%m-%d %H:%M} UTC"
 
 

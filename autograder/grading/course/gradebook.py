@@ -64,7 +64,7 @@ class Opener:
         What the block does not commit is undone.
         """
         url = patient_url(self._db_url)
-        with _told(url):
+        with _refusals_in_a_sentence(url):
             if self._gradebook is None:
                 self.make_file()
                 self._gradebook = Gradebook(url, self._course_id)
@@ -90,7 +90,7 @@ def sqlite_file(url: URL) -> Path | None:
 
 
 @contextmanager
-def _told(url: URL) -> Iterator[None]:
+def _refusals_in_a_sentence(url: URL) -> Iterator[None]:
     """A sentence for whatever the database refuses while the block runs."""
     # Another kind of address than SQLite's may hold a password.
     name = f"The gradebook {url.database}" if url.get_backend_name() == "sqlite" else "The gradebook"

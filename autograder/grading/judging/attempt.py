@@ -1,4 +1,4 @@
-"""One submission while it is judged: its worker, its outputs, what was found on the way."""
+"""One submission while it is judged: the worker that has it, and what its cells and its checks gave."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import nbformat
 import torch
@@ -20,15 +19,16 @@ from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import Rebuilt, Step
 from autograder.grading.judging.carried_errors import merged
-from autograder.grading.judging.outputs import MAX_OUTPUT, clean_outputs, length
 from autograder.grading.judging.own_tests import own_test
-from autograder.grading.workers.client import Worker, plain_text
+from autograder.grading.judging.ran import MAX_LOST_IN_CELLS, Ran
+from autograder.grading.workers.client import NO_ANSWER, Worker
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.protocol.answers import AnyAnswer, CellRan, Raised
+from autograder.protocol.messages import OfObjects, RunCell, WriteFile
+from autograder.protocol.text import plain_text
 from autograder.protocol.without import Without
 from autograder.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 
-MAX_LOST_IN_CELLS = 4
-"""How many cells may take the worker with them before the student's own additions are not run any more."""
 MAX_MESSAGE = 2000
 """Characters of a check's message, which may quote names that the student made up."""
 
@@ -46,7 +46,7 @@ def surroundings(tasks: Iterable[str], checks: Checks) -> Surroundings:
     return dict(sorted(lacking.items(), key=lambda each: (checks.anywhere(each[0]), each[1] is not None)))
 
 
-class Run:
+class Attempt:
     """A rebuilt notebook in a worker. Use as a context manager."""
 
     def __init__(
@@ -57,19 +57,13 @@ class Run:
         self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits
         self.numbers = _numbers(rebuilt)
         self.deadline = time.monotonic() + self.limits.total_seconds
-        self.status = "graded"
-        self.findings: list[Finding] = []
-        self.outputs: dict[int, list[dict[str, Any]]] = {}
-        self.errors: dict[str, StudentError] = {}
-        self.given_up: set[int] = set()
+        self.ran = Ran()
+        """The results of the cells so far."""
         self.worker: Worker | None = None
         self.without: Without | None = None
-        """What the worker lacks."""
-        self._missed = False
-        """True if a cell has called something that its worker lacked."""
-        self.output_left = MAX_OUTPUT
+        """The parts of torch that do not work in the worker."""
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> Attempt:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -82,12 +76,8 @@ class Run:
         a worker that lacks nothing, which is then the one that is there.
         """
         self.enter(without)
-        if self._missed:
-            for step in self.rebuilt.steps:
-                if step.index not in self.given_up:
-                    self.outputs.pop(step.index, None)
-                    self.errors.pop(step.name, None)
-            self.output_left = MAX_OUTPUT
+        if self.ran.missed:
+            self.ran = self.ran.to_be_shown_again(self.rebuilt.steps)
             self.enter(None)
 
     def enter(self, without: Without | None) -> None:
@@ -109,30 +99,22 @@ class Run:
             if self.worker is not None:
                 self.worker.end()
             self.worker = self._spawn()
-            lost = next((step for step in self.rebuilt.steps if not self._run_cell(step)), None)
-            if lost is None:
+            if all(self._run_cell(step) for step in self.rebuilt.steps):
                 return
             if self._left() <= 0:
-                self.given_up = {step.index for step in self.rebuilt.steps}
-                self._note(
-                    "not_run", "The time for this submission was used up before all of its cells had run."
-                )
-            elif len(self.given_up) >= MAX_LOST_IN_CELLS:
-                # Not the released cells and the answers: those are few, and points depend on them.
-                self.given_up |= {step.index for step in self.rebuilt.steps if step.role == "added"}
-                self._note(
-                    "not_run", "So many cells ended badly that the cells the student added were left out."
-                )
+                self.ran = self.ran.out_of_time(self.rebuilt.steps)
+            elif len(self.ran.given_up) >= MAX_LOST_IN_CELLS:
+                self.ran = self.ran.without_added(self.rebuilt.steps)
 
     def submission(self) -> Submission:
         """The student's objects, as checks reach them."""
-        return self._submission(self.rebuilt.sources, self.errors)
+        return self._submission(self.rebuilt.sources, self.ran.errors)
 
     def _submission(
         self, sources: Mapping[str, str], errors: Mapping[str, StudentError] | None = None
     ) -> Submission:
         on_gpu = self.limits.gpu_bytes > 0
-        return Submission(self._ask, sources, errors, on_gpu=on_gpu, without=self.without)
+        return Submission(self._perform, sources, errors, on_gpu=on_gpu, without=self.without)
 
     def judge_tasks(self, points: Mapping[str, float], checks: Checks, seed: int) -> tuple[TaskVerdict, ...]:
         """Judge tasks, those together that lack the same; the results are in the order of `points`.
@@ -153,34 +135,25 @@ class Run:
         """Judge a task in the worker that is there, if that lacks something; `None` unless all passes."""
         if self.without is None:
             return None
-        findings = list(self.findings)
         tried = self.judge_task(task, points, checks, seed)
-        if all_passed(tried):
-            return tried
-        self.findings = findings
-        return None
+        return tried if all_passed(tried) else None
 
     def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
         results = checks.run(task, self.submission(), seed=seed, include_hidden=True, renew=self.cells)
-        for result in results:
-            if result.outcome in ("timeout", "crashed"):
-                self._note(
-                    result.outcome, f'In the check "{result.check.title}" of `{task}`: {result.message}'
-                )
         return _task(task, points, results)
 
     def judge_other(self, task: str, source: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
         """The task's checks with another source in its cell."""
         sources = {**self.rebuilt.sources, task: source}
         try:
-            told = self._send_cell(source)
+            error = self._send_cell(source).error
         except WorkerLost as lost:
             if lost.reason == "infra_error":
                 raise
             self.cells()
-            told = {"error": {"type": "Stopped", "message": str(lost)}}
-        errors = {task: StudentError(told["error"])} if told.get("error") else {}
+            error = Raised(type="Stopped", message=str(lost))
+        errors = {task: StudentError(error)} if error is not None else {}
         submission = self._submission(sources, errors)
 
         def again() -> None:
@@ -226,7 +199,7 @@ class Run:
         for step in self.rebuilt.steps:
             if step.role == "check":
                 continue
-            if step.index not in self.given_up:
+            if step.index not in self.ran.given_up:
                 self._send_cell(step.source)
             if step.role != "solution" or step.name not in broken:
                 continue
@@ -239,115 +212,86 @@ class Run:
             sources[step.name] = solution[step.name]
             self._send_cell(solution[step.name])
 
-    def unprotected(self) -> tuple[TaskVerdict, ...]:
-        """An instructor's own tests, scored by nbgrader's rules from outputs of the student's process."""
-        tasks = []
-        for step in self.rebuilt.steps:
-            if step.role != "unprotected":
-                continue
-            self._note(
-                "unprotected_cell",
-                f"The test cell `{step.name}` ran beside the student's code; its result can be forged.",
-            )
-            tasks.append(own_test(step.name, self._cell_with_outputs(step)))
-        return tuple(tasks)
-
-    def graded_notebook(self, verdict: Verdict) -> NotebookNode:
-        """The rebuilt notebook with the cells' outputs, and each task's feedback where `check` stands."""
-        notebook = self.rebuilt.notebook
-        tasks = {task.task: task for task in verdict.tasks}
-        for step in self.rebuilt.steps:
-            cell = notebook.cells[step.index]
-            if step.role == "check":
-                cell["outputs"] = [nbformat.from_dict(output) for output in task_outputs(tasks[step.name])]
-            else:
-                cell["outputs"] = self._cell_with_outputs(step)["outputs"]
-        return notebook
-
     def _spawn(self) -> Worker:
         """A fresh worker with the files that lie beside the notebook."""
         worker = self.workers.spawn(self.without)
         for path, raw in self.files.items():
             content = torch.frombuffer(bytearray(raw), dtype=torch.uint8) if raw else torch.zeros(0).byte()
-            worker.ask({"op": "file", "path": path, "content": content}, self.limits.cell_seconds)
+            worker.perform([WriteFile(path=path, content=content)], self.limits.cell_seconds)
         return worker
 
     def _run_cell(self, step: Step) -> bool:
         """Run one cell; False when the worker did not live through it."""
-        if step.index in self.given_up:
-            self.outputs.setdefault(step.index, [])
+        if step.index in self.ran.given_up:
+            self.ran = self.ran.skipped(step)
             return True
         if step.role == "check":
             return True
         try:
-            told = self._send_cell(step.source, self.numbers.get(step.index))
+            self.ran = self.ran.with_cell(step, self._send_cell(step.source, self.numbers.get(step.index)))
         except WorkerLost as lost:
-            self._cell_lost(step, lost)
+            if lost.reason == "infra_error":
+                raise
+            self.ran = self.ran.without_cell(step, lost)
             return False
-        self._missed |= told.get("missed") is True
-        if step.index in self.outputs:  # another worker's: a notebook is shown as it ran first
-            return True
-        self.outputs[step.index] = outputs = clean_outputs(told.get("outputs"), self.output_left)
-        self.output_left -= sum(map(length, outputs))
-        if told.get("error"):
-            self.errors[step.name] = StudentError(told["error"])
-            if self.errors[step.name].out_of_memory and step.role != "added":
-                self.status = "out_of_memory"
-                self._note("out_of_memory", f"The cell `{step.name}` asked for more memory than it may use.")
-            if step.role == "added":
-                self._note("cell_error", f"A cell that the student added stopped: {self.errors[step.name]}.")
         return True
 
-    def _send_cell(self, source: str, number: int | None = None) -> dict[str, Any]:
+    def _send_cell(self, source: str, number: int | None = None) -> CellRan:
         assert self.worker is not None
         seconds = min(self.limits.cell_seconds, max(0.1, self._left()))
-        return self.worker.ask({"op": "run", "source": source, "count": number}, seconds)
+        (answer,) = self.worker.perform([RunCell(source=source, count=number)], seconds)
+        if not isinstance(answer, CellRan):
+            self.worker.end()
+            raise WorkerLost("crashed", NO_ANSWER)
+        return answer
 
     def _attempted(self, task: str, bundle: Bundle) -> bool:
-        """Whether the student has changed the task's released cell, and it has run."""
-        return self.rebuilt.sources.get(task) != bundle.stubs.get(task) and task not in self.errors
+        """Return whether the student has changed the task's released cell, and it has run."""
+        return self.rebuilt.sources.get(task) != bundle.stubs.get(task) and task not in self.ran.errors
 
-    def _cell_lost(self, step: Step, lost: WorkerLost) -> None:
-        if lost.reason == "infra_error":
-            raise lost
-        self.given_up.add(step.index)
-        where = (
-            f"The cell `{step.name}`"
-            if step.role == "solution"
-            else "A cell that the student added"
-            if step.role == "added"
-            else f"The released cell `{step.name}`"
-        )
-        says = {"timeout": "did not end in time", "out_of_memory": "used too much memory"}.get(
-            lost.reason, "ended its process"
-        )
-        self._note(lost.reason, f"{where} {says} and was left out; everything else was graded.")
-        if step.role != "added":
-            self.status = lost.reason
-            self.errors[step.name] = StudentError(
-                {"type": "Stopped", "message": f"the cell {says} when it was run."}
-            )
-        error = {"output_type": "error", "ename": "Stopped", "evalue": str(lost), "traceback": [str(lost)]}
-        self.outputs[step.index] = [error]
-
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _perform(self, messages: Sequence[OfObjects]) -> list[AnyAnswer]:
         if self._left() <= 0:
             raise WorkerLost("timeout", "The time for this submission was used up before this check.")
         assert self.worker is not None
-        return self.worker.ask(request, min(self.limits.call_seconds, self._left()))
+        return self.worker.perform(messages, min(self.limits.call_seconds, self._left()))
 
     def _left(self) -> float:
         return self.deadline - time.monotonic()
 
-    def _note(self, kind: str, message: str) -> None:
-        finding = Finding(kind, message)
-        if finding not in self.findings:
-            self.findings.append(finding)
 
-    def _cell_with_outputs(self, step: Step) -> NotebookNode:
-        cell = self.rebuilt.notebook.cells[step.index]
-        cell["outputs"] = [nbformat.from_dict(output) for output in self.outputs.get(step.index, [])]
-        return cell
+def lost_in_checks(tasks: Iterable[TaskVerdict]) -> list[Finding]:
+    """Return a finding for each check in which the student's process was lost."""
+    return [
+        Finding(check.outcome, f'In the check "{check.title}" of `{task.task}`: {check.message}')
+        for task in tasks
+        for check in task.checks
+        if check.outcome in ("timeout", "crashed")
+    ]
+
+
+def own_tests(rebuilt: Rebuilt, ran: Ran) -> tuple[tuple[TaskVerdict, ...], list[Finding]]:
+    """Score an instructor's own tests by nbgrader's rules, from outputs of the student's process."""
+    steps = [step for step in rebuilt.steps if step.role == "unprotected"]
+    tasks = tuple(own_test(step.name, cell_with_outputs(rebuilt, ran, step)) for step in steps)
+    said = "The test cell `{}` ran beside the student's code; its result can be forged."
+    return tasks, [Finding("unprotected_cell", said.format(step.name)) for step in steps]
+
+
+def graded_notebook(rebuilt: Rebuilt, ran: Ran, verdict: Verdict) -> NotebookNode:
+    """Return the rebuilt notebook with the cells' outputs, and each task's feedback where `check` stands."""
+    tasks = {task.task: task for task in verdict.tasks}
+    for step in rebuilt.steps:
+        cell = cell_with_outputs(rebuilt, ran, step)
+        if step.role == "check":
+            cell["outputs"] = [nbformat.from_dict(output) for output in task_outputs(tasks[step.name])]
+    return rebuilt.notebook
+
+
+def cell_with_outputs(rebuilt: Rebuilt, ran: Ran, step: Step) -> NotebookNode:
+    """Return a cell of the notebook, with what it showed."""
+    cell = rebuilt.notebook.cells[step.index]
+    cell["outputs"] = [nbformat.from_dict(output) for output in ran.outputs.get(step.index, [])]
+    return cell
 
 
 def _numbers(rebuilt: Rebuilt) -> dict[int, int]:

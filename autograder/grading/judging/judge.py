@@ -24,7 +24,14 @@ from autograder.grading.handed_in.helpers import replaced, used
 from autograder.grading.handed_in.helpers import sources as sources_of
 from autograder.grading.handed_in.resolve import resolve
 from autograder.grading.handed_in.technical import technical_losses
-from autograder.grading.judging.attempt import Run, all_passed, surroundings
+from autograder.grading.judging.attempt import (
+    Attempt,
+    all_passed,
+    graded_notebook,
+    lost_in_checks,
+    own_tests,
+    surroundings,
+)
 from autograder.grading.judging.blank import blank_verdict
 from autograder.grading.judging.faults_met import faulty
 from autograder.grading.judging.suspicious import unusual_code
@@ -34,7 +41,7 @@ from autograder.verdict import Finding, TaskVerdict, Verdict
 
 @dataclass(frozen=True)
 class Graded:
-    """What judging one submission gives: the verdict, and the notebook with outputs and feedback, as text."""
+    """The result of judging one submission: the verdict, and the notebook with its feedback, as text."""
 
     verdict: Verdict
     notebook: str
@@ -78,24 +85,35 @@ def judge(
     content = resolved.content(rebuilt)
     files = {**resolved.files, **bundle.files}  # of equal names the instructor's wins, as with nbgrader
     own = {path: raw for path, raw in files.items() if path not in bundle.files}
-    with Run(rebuilt, workers, files) as run:
-        run.findings += used(own, rebuilt.sources.values())
-        run.findings += replaced(resolved.files, bundle.files)
-        run.findings += unusual_code({**rebuilt.sources, **sources_of(own)})
-        run.begin(first)
-        tasks = run.judge_tasks(bundle.tasks, checks, seed)
-        tasks = run.without_follow_on_errors(tasks, bundle, checks, seed) + run.unprotected()
-        tasks = tuple(task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks)
-        run.findings += technical_losses(rebuilt, bundle, tasks, run.errors, files)
+    with Attempt(rebuilt, workers, files) as attempt:
+        attempt.begin(first)
+        judged = attempt.judge_tasks(bundle.tasks, checks, seed)
+        tasks = attempt.without_follow_on_errors(judged, bundle, checks, seed)
+        ran = attempt.ran
+        tests, unprotected = own_tests(rebuilt, ran)
+        tasks = tuple(
+            task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks + tests
+        )
         faults = _check_faults(tasks)
+        findings = [
+            *resolved.findings,
+            *rebuilt.findings,
+            *used(own, rebuilt.sources.values()),
+            *replaced(resolved.files, bundle.files),
+            *unusual_code({**rebuilt.sources, **sources_of(own)}),
+            *ran.findings,
+            *lost_in_checks(judged),
+            *unprotected,
+            *technical_losses(rebuilt, bundle, tasks, ran.errors, files),
+        ]
         verdict = replace(
             blank,
-            status="infra_error" if faults else run.status,
-            findings=(*faults, *resolved.findings, *rebuilt.findings, *run.findings),
+            status="infra_error" if faults else ran.status,
+            findings=(*faults, *dict.fromkeys(findings)),
             tasks=tasks,
             seconds=time.monotonic() - started,
         )
-        return Graded(verdict, _file_text(run.graded_notebook(verdict), verdict), content)
+        return Graded(verdict, _file_text(graded_notebook(rebuilt, ran, verdict), verdict), content)
 
 
 def content_of(submitted: HandedIn, bundle: Bundle) -> str:
@@ -112,11 +130,11 @@ def unfit_checks(
 ) -> dict[str, list[str]]:
     """By task, all or some, the checks of values that fail the solution at the smallest sizes."""
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
-    with Run(rebuilt, workers, bundle.files) as run:
+    with Attempt(rebuilt, workers, bundle.files) as attempt:
         found = {}
         for task, without in surroundings(bundle.tasks if tasks is None else tasks, checks).items():
-            run.enter(without)
-            found[task] = checks.unfit_for_small_sizes(task, run.submission(), seed)
+            attempt.enter(without)
+            found[task] = checks.unfit_for_small_sizes(task, attempt.submission(), seed)
         return found
 
 
@@ -135,11 +153,11 @@ def judge_answers(
     """
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     verdicts = {}
-    with Run(rebuilt, workers, bundle.files) as run:
-        run.enter(checks.without(task))
+    with Attempt(rebuilt, workers, bundle.files) as attempt:
+        attempt.enter(checks.without(task))
         for name, source in sources.items():
-            run.deadline = time.monotonic() + workers.limits.total_seconds
-            verdicts[name] = run.judge_other(task, source, bundle.tasks[task], checks, seed)
+            attempt.deadline = time.monotonic() + workers.limits.total_seconds
+            verdicts[name] = attempt.judge_other(task, source, bundle.tasks[task], checks, seed)
     return verdicts
 
 

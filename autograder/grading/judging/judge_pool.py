@@ -27,11 +27,11 @@ from autograder.grading.workers.forkserver import ForkServer
 from autograder.worker.sandbox import syscalls
 
 GRACE_SECONDS = 60.0
-"""How long beyond twice a submission's seconds a judge may take before it is given up."""
+"""Seconds beyond twice a submission's that a judge may take before it is given up."""
 
 
 def cores() -> int:
-    """How many judges at a time suit this machine: the cores that this process may use."""
+    """Return how many judges at a time suit this machine: the cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -47,7 +47,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all jobs of a pool have in common."""
+    """The things that all jobs of a pool have in common."""
 
     bundle: Bundle
     seed: int

@@ -61,6 +61,7 @@ def length(output: dict[str, Any]) -> int:
     """Roughly how many characters an output takes up in a file."""
     parts = [
         output.get("text", ""),
+        output.get("ename", ""),
         output.get("evalue", ""),
         *output.get("traceback", ()),
         *output.get("data", {}).values(),

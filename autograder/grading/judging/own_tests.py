@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nbformat import NotebookNode
 
+from autograder.checking.runner.check import Outcome
 from autograder.verdict import CheckVerdict, TaskVerdict
 
 
@@ -12,7 +13,7 @@ def own_test(name: str, cell: NotebookNode) -> TaskVerdict:
     from nbgrader.utils import determine_grade
 
     score, maximum = determine_grade(cell)
-    outcome = "passed" if score == maximum else "failed"
+    outcome: Outcome = "passed" if score == maximum else "failed"
     errors = [
         f"{output.get('ename')}: {output.get('evalue')}"
         for output in cell["outputs"]

@@ -119,7 +119,7 @@ def _is_modules(node: ast.AST) -> bool:
 
 
 def _is_hidden(node: ast.expr) -> bool:
-    """Whether a text that could stand there as it is has been put together out of pieces."""
+    """Return whether a text that could stand there as it is has been put together out of pieces."""
     if isinstance(node, (ast.Constant, ast.Name)):
         return False
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}

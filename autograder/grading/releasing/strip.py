@@ -61,7 +61,7 @@ def strip(sources: Mapping[str, str], package: str = "") -> Stripped:
     kept_back: dict[str, list[dict[str, Any]]] = {}
     for module in modules.values():
         for name, function in module.hidden.items():
-            kept_back.setdefault(module.path, []).append(_told(module, name, function))
+            kept_back.setdefault(module.path, []).append(_kept_back(module, name, function))
     names = frozenset((module.path, name) for module in modules.values() for name in module.hidden)
     texts = {path: module.text_with({name for where, name in kept if where == module.dotted})
              for path, module in modules.items()}  # fmt: skip
@@ -314,7 +314,7 @@ def _import(node: ast.Import | ast.ImportFrom, gone: set[str]) -> str:
     return f"{head} import (\n{listed})\n"
 
 
-def _told(module: _Module, name: str, function: ast.FunctionDef) -> dict[str, Any]:
+def _kept_back(module: _Module, name: str, function: ast.FunctionDef) -> dict[str, Any]:
     """Return what a notebook says of a hidden check: its points, its rule, and the sentence in its place."""
     path, found = module.path, dict[str, Any](points=0.0)
     told_by = (("points", "points"), ("rule", "rule"), ("hidden", "instead"))

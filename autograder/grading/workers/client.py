@@ -9,15 +9,17 @@ import json
 import secrets
 import socket
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from autograder.checking.remote.errors import WorkerLost
-from autograder.protocol.stream import Stream, WireClosed, WireTimeout
+from autograder.protocol.answers import AnyAnswer, Late, Reply, Stop
+from autograder.protocol.messages import AnyMessage, Batch
+from autograder.protocol.stream import MOST, Stream, WireClosed, WireTimeout
 from autograder.protocol.tensors import WireError
 
-MAX_PRINTED = 10_000
-"""Characters of what one call printed; the worker keeps fewer, unless a student has replaced what does."""
+NO_ANSWER = "Your code sent back something that is no answer, and was stopped."
 
 
 class Worker:
@@ -28,21 +30,26 @@ class Worker:
         self._stopped = False
         self.report: dict[str, Any] | None = None
 
-    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Send a request and return the answer; `WorkerLost` when none comes that can be read.
+    def perform(self, messages: Sequence[AnyMessage], seconds: float) -> list[AnyAnswer]:
+        """Have messages performed and return the answers, up to the first that stopped.
 
-        Exceptions in the answer, `raised` and `error`, have the shape that `describe_exception` gives them.
+        Raises `WorkerLost` when none come, in all these seconds, that can be read.
         """
-        started = time.monotonic()
+        deadline = time.monotonic() + seconds
         # A thread of the student's may write whenever it likes; without this, one frame written in
         # between would answer the next question, and every answer after it the question after its own.
         number = secrets.randbits(62)
+        answers: list[AnyAnswer] = []
+        room = MOST
         try:
-            self._stream.send({**request, "number": number}, seconds)
-            answer = self._stream.receive(max(0.01, seconds - (time.monotonic() - started)))
-            if answer.pop("number", None) != number:
-                raise WireError("an answer to something else")
-            return _read(answer)
+            self._stream.send(Batch(number, tuple(messages)), seconds)
+            while len(answers) < len(messages) and not (answers and isinstance(answers[-1], Stop)):
+                reply = self._stream.receive(Reply, max(0.01, deadline - time.monotonic()), room)
+                room -= self._stream.received
+                if reply.number != number or isinstance(reply.answer, Late):  # time is taken on this side
+                    raise WireError("an answer to something else")
+                answers.append(reply.answer)
+            return answers
         except WireTimeout:
             self.end()
             raise WorkerLost(
@@ -50,9 +57,7 @@ class Worker:
             ) from None
         except WireError:
             self.end()
-            raise WorkerLost(
-                "crashed", "Your code sent back something that is no answer, and was stopped."
-            ) from None
+            raise WorkerLost("crashed", NO_ANSWER) from None
         except WireClosed:
             self.end()
             raise self._lost() from None
@@ -99,40 +104,3 @@ class Worker:
             "crashed",
             "Your code ended the process it ran in (for example with `exit()` or a crash in a library).",
         )
-
-
-def _read(answer: Any) -> dict[str, Any]:
-    """An answer with its exceptions in their shape, and so for each of the answers to several requests."""
-    if not isinstance(answer, dict):
-        raise WireError("not an answer")
-    read = {key: _exception(it) if key in ("raised", "error") else it for key, it in answer.items()}
-    read.pop("late", None)  # time is taken on this side
-    if "printed" in read:
-        told = read["printed"]
-        read["printed"] = told[:MAX_PRINTED] if isinstance(told, str) else ""
-    if "each" in read:
-        if not isinstance(read["each"], list):
-            raise WireError("not several answers")
-        read["each"] = [_read(each) for each in read["each"]]
-    return read
-
-
-def _exception(told: Any) -> dict[str, Any] | None:
-    """An exception as the worker tells it, field by field, in lengths that a person reads."""
-    if told is None:
-        return None
-    told = told if isinstance(told, dict) else {}
-    lines = told.get("lines")
-    return {
-        "type": plain_text(told.get("type"), 100) or "Exception",
-        "message": plain_text(told.get("message"), 2000),
-        "lines": [plain_text(line, 300) for line in (lines if isinstance(lines, list) else [])[-5:]],
-    }
-
-
-def plain_text(told: Any, length: int) -> str:
-    """At most `length` characters of a text, without those that steer a terminal; `""` for anything else."""
-    if not isinstance(told, str):
-        return ""
-    kept = "".join(c for c in told[:length] if c.isprintable() or c in "\n\t")
-    return kept if len(told) <= length else f"{kept} …"

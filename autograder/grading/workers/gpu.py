@@ -7,6 +7,8 @@ import torch
 from autograder.checking.remote.errors import WorkerLost
 from autograder.errors import UserError
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.protocol.answers import Raised
+from autograder.protocol.messages import Construct, RunOnDevice, Target
 from autograder.worker.sandbox import gpu_nodes
 
 _SECONDS = 60.0
@@ -22,13 +24,13 @@ def require_gpu(workers: ForkServer) -> None:
         raise UserError("This machine has no GPU that could be used: leave `--gpu-memory` out.")
     worker = workers.spawn()
     try:
-        build = {"op": "build", "name": "Identity", "args": (), "kwargs": {}, "as": 1}
-        place = {"op": "place", "object": 1, "args": (torch.ones(2),), "device": "cuda"}
-        told = worker.ask({**place, "first": [build]}, _SECONDS)
+        made = Construct(name="Identity", number=-1)
+        call = RunOnDevice(target=Target(number=-1), args=(torch.ones(2),), device="cuda")
+        answer = worker.perform([made, call], _SECONDS)[-1]
     except WorkerLost as lost:
         raise UserError(f"The GPU of this machine cannot be used by workers: {lost}") from None
     finally:
         worker.end()
-    error = told.get("raised") or told.get("error")
-    if error:
-        raise UserError(f"The GPU of this machine cannot be used by workers: {error['message']}.")
+    error = answer if isinstance(answer, Raised) else getattr(answer, "error", None)
+    if error is not None:
+        raise UserError(f"The GPU of this machine cannot be used by workers: {error.message}.")

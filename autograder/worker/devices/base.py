@@ -1,4 +1,4 @@
-"""Where a call is made: the CPU, the pretend device, a real GPU, each of them a context for one call."""
+"""Places where a call is made: the CPU, the pretend device, a real GPU, each a context for one call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.worker.tracing.modes import Events
 
 
 class Device:
-    """What `place` tells one, and asks of it; one that does not care does nothing."""
+    """A device, as a call on it needs one; one that does not care does nothing."""
 
     device: torch.device
     events: Events

@@ -16,7 +16,7 @@ from autograder.worker.tracing.modes import Events
 
 
 class Cpu(Device):
-    """Where everything is anyway. A log, if there is one, writes down what leaves a dtype."""
+    """The CPU, where everything is anyway. A log, if there is one, writes down what leaves a dtype."""
 
     device = torch.device("cpu")
 

@@ -27,14 +27,14 @@ def plain_parts(module: nn.Module) -> list[nn.Module] | None:
 
 
 def is_of(parts: Sequence[nn.Module], dtype: torch.dtype) -> bool:
-    """Whether `.to(dtype)` leaves all tensors as they are."""
+    """Return whether `.to(dtype)` leaves all tensors as they are."""
     held = [t for part in parts for own in (part._parameters, part._buffers) for t in own.values()]
     with unwatched():
         return all(t is None or t.dtype is dtype or not t.is_floating_point() for t in held)
 
 
 def gather_weights(parts: Sequence[nn.Module]) -> None:
-    """What torch's recurrent modules do after every `.to()`."""
+    """Do what torch's recurrent modules do after every `.to()`."""
     for part in parts:
         if isinstance(part, nn.RNNBase):
             part._init_flat_weights()
@@ -137,7 +137,7 @@ def _is_plain(part: nn.Module) -> bool:
 
 
 def _is_recurrent(part: nn.Module) -> bool:
-    """Whether it is one of torch's recurrent modules: their `_apply` sees to their lists of weights, too."""
+    """Return whether it is one of torch's recurrent modules: their `_apply` sees to lists of weights, too."""
     return isinstance(part, nn.RNNBase) and type(part).__module__ == nn.RNNBase.__module__
 
 

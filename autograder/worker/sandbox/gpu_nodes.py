@@ -14,9 +14,9 @@ from pathlib import Path
 MEMORY_VARIABLE = "AUTOGRADER_GPU_BYTES"
 """Tells a worker its share of each GPU's memory; absent, there is no limit."""
 KEPT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
-"""What of the caller's environment says which GPUs may be used."""
+"""Variables of the caller's environment that say which GPUs may be used."""
 DRIVER_FILES = ("/proc/driver/nvidia", "/proc/devices")
-"""What the driver's library reads besides the devices, where files are allowed one by one."""
+"""Files that the driver's library reads besides the devices, where files are allowed one by one."""
 
 _CARD = re.compile(r"nvidia\d+")
 _NEEDED = ("nvidiactl", "nvidia-uvm")

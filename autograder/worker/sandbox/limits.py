@@ -32,7 +32,7 @@ _CUDA_HOST_BYTES = 4 << 30
 
 @dataclass(frozen=True)
 class Limits:
-    """What one worker may use, with everything it starts."""
+    """Limits of one worker, with everything it starts."""
 
     memory_bytes: int = 2 << 30
     """Memory of the whole tree beyond what was inherited at the fork; scratch files come on top."""
@@ -70,6 +70,6 @@ class Layer:
     name: str
     holds: bool
     detail: str
-    """What was tried and seen."""
+    """The layers that were tried, and how that went."""
     remedy: str
     """The remedy that a TA has if the layer does not hold; empty if it does."""

@@ -109,7 +109,7 @@ def layout_once(
 
 
 def _shown(path: str, places: dict[str, bool]) -> bool:
-    """Whether `path` is visible through the nearest of `places` above it; not, where there is none."""
+    """Return whether the nearest of `places` above `path` shows it; False where there is none."""
     while path != "/":
         path = os.path.dirname(path)
         if path in places:

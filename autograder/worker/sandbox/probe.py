@@ -1,4 +1,4 @@
-"""What shuts a worker in, seen from outside: what this machine offers, how far that goes, the defaults.
+"""Layers that shut a worker in, seen from outside: what this machine offers, how far that goes, defaults.
 
 A worker confines itself after the fork, without exec, and fails closed: if a layer that its level
 promises does not take, nothing of the student's runs. `probe` tries every layer for real in throwaway
@@ -23,7 +23,7 @@ __all__ = ["Layer", "Level", "Limits", "Refused", "best_level", "default_readabl
 
 
 def default_readable() -> tuple[str, ...]:
-    """What a Python worker needs to go on importing: interpreter, installed packages, system libraries."""
+    """Folders that a Python worker needs to go on importing: interpreter, packages, system libraries."""
     packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     paths = [
         *(
@@ -118,7 +118,7 @@ def _probe_mount() -> str:
 
 
 def _opens(folder: str) -> bool:
-    """Whether files of the machine show there; the way to a bound interpreter under it does not count."""
+    """Return whether files of the machine show there, besides the way to a bound interpreter."""
     return os.path.ismount(folder) or any(entry.is_file() for entry in os.scandir(folder))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Usage:
-    """What some processes use together."""
+    """Use of memory by some processes together."""
 
     memory_bytes: int
     tasks: int
@@ -72,7 +72,7 @@ def _status(pid: int) -> tuple[int, int]:
 
 
 def usage(pids: list[int], *, inherited: int, limit: int) -> Usage:
-    """What `pids` use beyond the `inherited` bytes that the first worker started with.
+    """Return what `pids` use beyond the `inherited` bytes that the first worker started with.
 
     The plain sum counts a page once for every process that shares it since a fork, so it is an upper bound;
     reading exact shares costs milliseconds per gigabyte and is done only when that bound is over `limit`.
@@ -106,7 +106,7 @@ def _shared_out(pid: int) -> int:
 
 
 def removed_bytes(pids: list[int], folder: str) -> int:
-    """What files of `folder` take up that have lost their name and are still open or mapped in `pids`."""
+    """Return the bytes of files of `folder` that have lost their name and are still open in `pids`."""
     sizes: dict[int, int] = {}
     for pid in pids:
         with suppress(OSError):

@@ -32,7 +32,7 @@ _DISK_EVERY = 10  # looks at the tree per look at a scratch folder on disk
 
 @dataclass(frozen=True)
 class Exit:
-    """How a worker ended; sent over the control socket as one JSON object."""
+    """The end of a worker; sent over the control socket as one JSON object."""
 
     exit: str
     """`exited`, `signal`, `killed`, `memory` or `refused`."""
@@ -212,7 +212,7 @@ class _Supervisor:
         return used
 
     def _disk_bytes(self) -> int:
-        """What the worker's files on disk take up, those without a name too; 0 without a scratch folder."""
+        """Return the bytes of the worker's files on disk, nameless ones too; 0 without a scratch folder."""
         if self._scratch is None:
             return 0
         removed = process_tree.removed_bytes(process_tree.descendants(os.getpid()), self._scratch)
@@ -283,7 +283,7 @@ def _close_all_but(*kept: int) -> None:
 
 
 def _folder_bytes(folder: str) -> int:
-    """What everything under `folder` takes up; empty files count a block each, or there could be millions."""
+    """Return the bytes of all files under `folder`; empty ones count a block, or there could be millions."""
     total = 0
     for here, folders, files in os.walk(folder):
         for name in (*folders, *files):

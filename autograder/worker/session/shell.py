@@ -9,9 +9,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -20,10 +18,13 @@ from IPython.core.inputtransformer2 import TransformerManager
 from traitlets import Any as AnyTrait
 from traitlets import Instance, Type
 
-from autograder.protocol.stream import Stream, WireClosed
+from autograder.protocol.answers import AnyAnswer, CellRan, Raised, Reply
+from autograder.protocol.frames import encode_frame
+from autograder.protocol.messages import Batch
+from autograder.protocol.stream import MOST, Stream, WireClosed
 from autograder.protocol.tensors import WireError
+from autograder.worker.session.executor import Executor
 from autograder.worker.session.likeness import look_like_a_kernel, see_new_modules
-from autograder.worker.session.objects import Objects
 from autograder.worker.session.shell_lines import WithoutPrograms
 from autograder.worker.session.taken_away import met
 from autograder.worker.tracing.provenance import describe_exception
@@ -32,6 +33,9 @@ MAX_TEXT = 100_000
 """Characters of printed text kept from one cell."""
 MAX_DISPLAY = 2_000_000
 """Characters of displayed data (figures, tables) kept from one cell."""
+_LOST = "This cell's output was too large, or in too many parts, to be kept.\n"
+_RESERVED = 4096
+"""Bytes of what may be sent that are kept for the word that an answer does not travel."""
 
 
 class Outputs:
@@ -67,9 +71,9 @@ class Outputs:
     def error(self, error: BaseException) -> None:
         """The exception with the student's own lines: no path and no line of anybody else's code."""
         told = describe_exception(error)
-        traceback = [*told["lines"], f"{told['type']}: {told['message']}"]
+        traceback = [*told.lines, f"{told.type}: {told.message}"]
         self.items.append(
-            {"output_type": "error", "ename": told["type"], "evalue": told["message"], "traceback": traceback}
+            {"output_type": "error", "ename": told.type, "evalue": told.message, "traceback": traceback}
         )
 
     def as_data(self) -> list[dict[str, Any]]:
@@ -189,8 +193,8 @@ class Shell(WithoutPrograms):
     def _showtraceback(self, etype: type[BaseException], evalue: BaseException, stb: list[str]) -> None:
         self.outputs.error(evalue)
 
-    def run(self, source: str, count: int | None = None) -> dict[str, Any]:
-        """Run one cell, the notebook's `count`th. Returns its outputs and, if it stopped, the exception."""
+    def run(self, source: str, count: int | None = None) -> CellRan:
+        """Run one cell, the notebook's `count`th."""
         self.outputs.clear()
         self.source = source
         self._number(source, self.execution_count + 1 if count is None else count)
@@ -203,11 +207,8 @@ class Shell(WithoutPrograms):
         finally:
             sys.stdout, sys.stderr = stdout, stderr
         error = result.error_before_exec or result.error_in_exec
-        return {
-            "outputs": self.outputs.as_data(),
-            "error": describe_exception(error) if error else None,
-            "missed": met.any,
-        }
+        told = describe_exception(error) if error else None
+        return CellRan(outputs=self.outputs.as_data(), error=told, missed=met.any)
 
     def _number(self, source: str, count: int) -> None:
         """Have `Out[count]` and `In[count]` be this cell's. IPython's own history would keep errors, too."""
@@ -233,52 +234,39 @@ def build_shell() -> Shell:
 
 
 def serve(stream: Stream, shell: Shell) -> None:
-    """Answer requests until the judge hangs up: `run` a cell, or any operation on its objects.
-
-    An answer carries its request's number, so that none that was sent unasked is taken for one.
-    """
-    objects = Objects(shell.user_ns)
+    """Answer batches of messages until the judge hangs up."""
+    executor = Executor(shell.user_ns, cells=shell)
     look_like_a_kernel()
     sys.stdout, sys.stderr = shell.streams  # a cell's logging handler keeps its stream: so there is one
     while True:
         try:
-            request = stream.receive()
+            batch = stream.receive(Batch)
+            stream.send_frames(_replies(batch.number, executor.answers_to(batch.messages)))
         except (WireClosed, WireError):
             return
-        number = request.pop("number")
-        if request["op"] == "run":
-            answer = shell.run(request["source"], request.get("count"))
-        elif request["op"] == "file":
-            answer = _write(request["path"], request["content"])
-        else:
-            answer = objects.perform(request)
+
+
+def _replies(number: int, answers: Iterable[AnyAnswer]) -> Iterator[bytes]:
+    """Return a frame for each answer, up to the first that does not travel: too large, or of another kind."""
+    room = MOST - _RESERVED
+    for answer in answers:
         try:
-            stream.send({**answer, "number": number})
-        except WireClosed:
+            frame = encode_frame(Reply(number, answer))
+            if len(frame) > room:
+                raise WireError("the answers together are larger than a frame may be")
+        except Exception as error:
+            yield encode_frame(Reply(number, _instead_of(answer, error)))
             return
-        except Exception as error:  # an answer too large, or of a kind that does not travel
-            _send_what_travels(stream, answer, number, error)
+        room -= len(frame)
+        yield frame
 
 
-def _write(path: str, content: Any) -> dict[str, Any]:
-    """Put a file into the working folder, which is the scratch folder; `content` is a tensor of its bytes."""
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_bytes(content.numpy().tobytes())
-    except OSError as error:
-        return {"refused": str(error)}
-    return {}
-
-
-def _send_what_travels(stream: Stream, answer: dict[str, Any], number: int, error: Exception) -> None:
-    """Of the answers to several requests, the first ones, and that the next is too large; else that alone."""
-    raised = {"raised": {"type": "AnswerTooLarge", "message": str(error)[:200], "lines": []}}
-    every = answer.get("each", ())
-    for count in reversed(range(len(every))):
-        with suppress(Exception):
-            stream.send({"each": [*every[:count], raised], "number": number})
-            return
-    stream.send({**raised, "number": number})
+def _instead_of(answer: AnyAnswer, error: Exception) -> CellRan | Raised:
+    """Return what is sent for an answer that does not travel: of a cell, that it ran."""
+    if isinstance(answer, CellRan):
+        lost = {"output_type": "stream", "name": "stderr", "text": _LOST}
+        return CellRan(outputs=[lost], error=answer.error, missed=answer.missed)
+    return Raised(type="AnswerTooLarge", message=str(error)[:200])
 
 
 def _flush_figures() -> None:

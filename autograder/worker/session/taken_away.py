@@ -13,7 +13,7 @@ import re
 import site
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -21,6 +21,8 @@ from typing import Any
 
 import torch
 
+from autograder.protocol.answers import AnyAnswer
+from autograder.protocol.messages import OfObjects
 from autograder.protocol.without import Without
 
 _KEY = re.compile(r"^(\w+)(?:\[alias\])?: ", re.MULTILINE)
@@ -29,7 +31,7 @@ _WITHOUT_NUMBERS = "Meta"
 """The key at which operators tell shapes alone; a second registration there is refused."""
 _EVERYWHERE = "CompositeImplicitAutograd"
 
-Perform = Callable[[dict[str, Any]], dict[str, Any]]
+Perform = Callable[[Sequence[OfObjects]], Sequence[AnyAnswer]]
 
 
 class Unavailable(RuntimeError):
@@ -87,14 +89,14 @@ _absence = lru_cache(maxsize=8)(_TakenAway)
 
 
 def lacking(without: Without | None, perform: Perform) -> Perform:
-    """Return what performs requests where it is taken away, and only then: references need it."""
+    """Return what performs messages where it is taken away, and only then: references need it."""
     if without is None:
         return perform
     absence = _absence(without)
 
-    def performed(request: dict[str, Any]) -> dict[str, Any]:
+    def performed(messages: Sequence[OfObjects]) -> Sequence[AnyAnswer]:
         with absence:
-            return perform(request)
+            return perform(messages)
 
     return performed
 

@@ -55,7 +55,7 @@ class _Stream:
         """Nothing waits."""
 
     def query(self) -> bool:
-        """Whether all is done."""
+        """Return whether all is done."""
         return True
 
     def elapsed_time(self, end: _Stream) -> float:

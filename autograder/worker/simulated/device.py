@@ -67,9 +67,7 @@ class SimulatedDevice(Ledger, Device):
 
     def stopped(self, error: BaseException) -> None:
         """Note that a call has ended at the limits of what is pretended, if it has: no student's fault."""
-        told = describe_exception(error)[
-            "message"
-        ]  # an error's text may hold tensors that cannot be read now
+        told = describe_exception(error).message  # the text may hold tensors that cannot be read now
         if is_guard(error):  # whatever the student's code says when it raises: it was no limit
             self.events.note(Event("guard"))
         elif isinstance(error, Beyond) or "from the 'Lazy' backend" in told:

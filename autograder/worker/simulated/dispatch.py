@@ -234,7 +234,7 @@ def _most(tensors: list[SimulatedTensor]) -> Holds:
 
 
 def _counts(made: Any) -> bool:
-    """Whether these are whole numbers: what is counted in a given mask are lengths."""
+    """Return whether these are whole numbers: what is counted in a given mask are lengths."""
     return isinstance(made, torch.Tensor) and made.dtype in (torch.int64, torch.int32)
 
 
@@ -250,7 +250,7 @@ def _shaping(func: Any, args: tuple[Any, ...]) -> list[SimulatedTensor]:
 
 
 def _fills(args: tuple[Any, ...]) -> bool:
-    """Whether one number of the CPU is put where one mask says, which for torch is `masked_fill`."""
+    """Return whether one number of the CPU is put where one mask says, for torch a `masked_fill`."""
     given = [index for index in args[1] if index is not None]
     number = args[2] if len(args) > 2 else None
     return (

@@ -1,4 +1,4 @@
-"""What Python asks of tensors on the pretend device: where they are, to go elsewhere, for their numbers."""
+"""Questions that Python asks of tensors on the pretend device: where they are, and for their numbers."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def refuse_other_generators(gpu: Ledger, func: Any, args: Any, kwargs: dict[str,
 
 
 def _generator(gpu: Ledger) -> type:
-    """What makes generators of the pretend device, too."""
+    """A maker of generators, of the pretend device, too."""
 
     class Kind(_GENERATORS):
         def __call__(cls, device: Any = "cpu") -> torch.Generator:
@@ -98,7 +98,7 @@ def _generator(gpu: Ledger) -> type:
             return isinstance(instance, _Plain)
 
     class Generator(_Plain, metaclass=Kind):
-        """What the student's code finds as `torch.Generator`."""
+        """The `torch.Generator` that the student's code finds."""
 
     return Generator
 

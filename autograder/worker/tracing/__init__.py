@@ -1,1 +1,1 @@
-"""What a call does, seen by torch's modes: kernels, dtypes, looks at numbers, and the lines behind them."""
+"""Modes of torch that see what a call does: kernels, dtypes, looks at numbers, and the lines behind them."""

@@ -1,4 +1,4 @@
-"""Where a call leaves the dtype that it was made in: what rounds, what has another, which line made it."""
+"""Dtypes during a call: which operation rounds, which tensor has another one, which line made it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _EPS = {
         torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.complex128, torch.complex64
     )
 }  # fmt: skip
-"""How fine the dtypes are that hold numbers, and not whole ones."""
+"""Bits of precision of the dtypes that hold numbers, and not whole ones."""
 
 
 class CpuLog(Watching):
     """Watches one call on the CPU and writes down `events`; `Cpu` enters it and says how far the call is."""
 
     sees_making = False
-    """Whether it is there from the start, when the module is made; else it sees the call alone."""
+    """True if it is there from the start, when the module is made; else it sees the call alone."""
 
     def __init__(self) -> None:
         super().__init__()

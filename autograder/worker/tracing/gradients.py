@@ -23,7 +23,7 @@ def gradients_of(total: torch.Tensor, wanted: Sequence[torch.Tensor]) -> list[to
 
 
 def _by_backward(total: torch.Tensor, wanted: Sequence[torch.Tensor]) -> tuple[torch.Tensor | None, ...]:
-    """The same by `backward`, which adds up in place: checkpoints of the older kind know no other way."""
+    """Take gradients by `backward`, which adds up in place: older checkpoints know no other way."""
     before = [leaf.grad for leaf in wanted]
     for leaf in wanted:
         leaf.grad = None

@@ -1,4 +1,4 @@
-"""Which of torch's kernels and functions a call ran, by whatever road it came to them."""
+"""Kernels and functions of torch's that a call ran, by whatever road it came to them."""
 
 from __future__ import annotations
 

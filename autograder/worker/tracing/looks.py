@@ -48,7 +48,7 @@ class Otherwise:
         return found
 
     def shaping(self, numbers: torch.Tensor, line: Line | None) -> torch.Tensor:
-        """The same of numbers of which only those count that are not zero."""
+        """Answer a look at numbers of which it only counts which are zero."""
         with unwatched(), torch.no_grad():
             truths = numbers != 0
             found = self.answer(truths, line)
@@ -82,7 +82,7 @@ def altered(numbers: torch.Tensor, way: int, time: int = 1) -> torch.Tensor:
 
 
 def is_guard(error: BaseException) -> bool:
-    """Whether the student's code raised this itself, as guards do; what torch raises is no guard's."""
+    """Return whether the student's code raised this itself, as guards do; what torch raises is no guard's."""
     if isinstance(error, (AssertionError, SystemExit)):
         return True
     trace = error.__traceback__

@@ -1,4 +1,4 @@
-"""What the modes that watch a call have in common."""
+"""Things that the modes which watch a call have in common."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def unwatched() -> Iterator[None]:
 
 
 class Events(list[Event]):
-    """What was seen of a call, each thing once, and no more of it than a person reads."""
+    """Events of a call, each once, and no more of them than a person reads."""
 
     def note(self, event: Event) -> None:
         if event not in self and len(self) < _MOST:

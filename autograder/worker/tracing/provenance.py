@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.protocol.answers import Raised
 from autograder.protocol.events import Line
 from autograder.worker.tracing.modes import tensors_of
 
@@ -39,17 +40,17 @@ _OURS = ("/autograder/worker/simulated/", "/autograder/worker/tracing/")
 """The rooms of what looks on: between a student's line and a tensor they are nobody."""
 _LONGEST = 200
 _SCRIPTED = re.compile(r"^RuntimeError: (Unavailable): (.*)$", re.MULTILINE)
-"""What TorchScript makes of the exception `Unavailable` (autograder/worker/session/taken_away.py)."""
+"""The words that TorchScript makes of the exception `Unavailable` (worker/session/taken_away.py)."""
 
 
 @cache  # asked of every frame of every operation that is watched
 def is_student_file(filename: str) -> bool:
-    """Whether a notebook's cell has this file name."""
+    """Return whether a notebook's cell has this file name."""
     return any(part in filename for part in _STUDENT_FILES)
 
 
-def describe_exception(error: BaseException) -> dict[str, Any]:
-    """An exception as data: its type, its message, and the student's own lines that led to it."""
+def describe_exception(error: BaseException) -> Raised:
+    """Return an exception's type, its message, and the student's own lines that led to it."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if is_student_file(f.filename)]
     try:
         message = str(error)
@@ -59,11 +60,8 @@ def describe_exception(error: BaseException) -> dict[str, Any]:
     scripted = _SCRIPTED.search(message) if type(error) is RuntimeError else None
     if scripted is not None:
         kind, message = scripted.groups()
-    return {
-        "type": kind[:100],
-        "message": message[:2000],
-        "lines": [str(_line(f.filename, f.lineno or 0))[:300] for f in frames[-5:]],
-    }
+    lines = [str(_line(f.filename, f.lineno or 0))[:300] for f in frames[-5:]]
+    return Raised(type=kind[:100], message=message[:2000], lines=tuple(lines))
 
 
 def student_frame() -> FrameType | None:
@@ -81,7 +79,7 @@ def _is_glue(filename: str) -> bool:
 
 
 def called_by_student() -> bool:
-    """Whether the work under way was asked for by the student's own line, not by torch's Python code."""
+    """Return whether the student's own line asked for the work under way, not torch's Python code."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_glue(frame.f_code.co_filename):
         frame = frame.f_back
@@ -105,7 +103,7 @@ class Origins:
         self._kept: list[torch.Tensor] = []  # memory that is let go would be handed out a second time
         self._begun = 0
         self.calling = False
-        """Whether the call is being made: the module has its constructor behind it."""
+        """True while the call is being made: the module has its constructor behind it."""
 
     def note(self, made: torch.Tensor, given: Sequence[Any] = ()) -> None:
         """Remember the running line as the one that made a tensor, unless it comes from known tensors.
@@ -132,7 +130,7 @@ class Origins:
         self._begun, self.calling = len(self._lines), True
 
     def in_call(self, tensor: torch.Tensor) -> bool:
-        """Whether the call itself made a tensor, not the module's constructor nor somebody before."""
+        """Return whether the call itself made a tensor, not the module's constructor nor somebody before."""
         return memory_of(tensor) in list(self._lines)[self._begun :]
 
     def line(self, tensor: torch.Tensor) -> Line | None:
@@ -145,7 +143,7 @@ class Origins:
 
 
 def name_of(tensor: torch.Tensor, frame: FrameType | None) -> str:
-    """What the student's running code calls a tensor, as `self.mask`, or `""`."""
+    """Return the name that the student's running code has for a tensor, as `self.mask`, or `""`."""
     if frame is None:
         return ""
     memory = memory_of(tensor)
@@ -189,7 +187,7 @@ def _held(value: Any) -> list[torch.Tensor]:
 
 
 def memory_of(tensor: torch.Tensor) -> int:
-    """What all views of a tensor's memory have in common; of a tensor without any, itself."""
+    """Return what all views of a tensor's memory have in common; of a tensor without any, itself."""
     try:
         address = tensor.untyped_storage().data_ptr()
     except (RuntimeError, NotImplementedError):

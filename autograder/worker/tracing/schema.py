@@ -1,4 +1,4 @@
-"""What a kernel's schema says of its results: which arguments they are, and whether numbers go into them."""
+"""Results in a kernel's schema: which arguments they are, and whether numbers go into them."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ class OpSchema:
 
 @cache
 def schema_of(func: Any) -> OpSchema:
-    """What is known of a kernel's results before it runs."""
+    """The knowledge of a kernel's results before it runs."""
     return OpSchema(func)

@@ -65,7 +65,7 @@ def _default_device() -> torch.device | None:
 
 
 class Marks:
-    """What modules carry besides their numbers, as it was before a call: modes, and what gradients need.
+    """Marks of modules besides their numbers, before a call: modes, and what gradients need.
 
     Parameters without a gradient get one for the time of the call: who clears gradients clears it, too.
     """
@@ -79,7 +79,7 @@ class Marks:
             }
 
     def changed(self) -> list[tuple[int, str]]:
-        """What is otherwise now: the argument's position and `"mode"`, `"trainable"` or `"gradients"`."""
+        """Return what has changed: the argument's position and `"mode"`, `"trainable"` or `"gradients"`."""
         with unwatched():
             return [(place, kind) for place, marked in self._modules.items() for kind in marked.changed()]
 

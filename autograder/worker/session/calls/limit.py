@@ -29,7 +29,7 @@ from autograder.worker.tracing.provenance import is_student_file, line_of
 CALL_SECONDS = 20.0
 """The seconds that one call may take in a notebook: over fifty times what the slowest right answer takes."""
 LATER_SECONDS = 5.0
-"""The same once a call has used that up: nobody shall wait ten times for a loop that never ends."""
+"""Seconds for a call once another has used that up: nobody should wait ten times for an endless loop."""
 _TICK = 0.1
 """After that, seconds between two attempts to stop it."""
 _OURS = tuple(

@@ -1,0 +1,231 @@
+"""Messages to a student's objects: everything that the trusted side may ask to have done.
+
+    Batch(number=7, messages=(Begin(name="cell", seed=1), Call(target=Target("cell"), args=(x, h))))
+
+They travel in batches, and each is answered by one of `answers.py`. `worker/session/executor.py` says who
+performs which. In a notebook, where the objects are next door, the same messages go there directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from msgspec import Struct
+
+from autograder.protocol.events import Line
+
+
+class Target(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of the student's objects: by its name in the notebook, or by its number; or an attribute of it.
+
+    The student's side numbers what it hands out from 1 upwards; what a check has made is numbered by the
+    check, from -1 downwards. 0 is no number.
+    """
+
+    name: str = ""
+    number: int = 0
+    path: tuple[str, ...] = ()
+
+    def attribute(self, *names: str) -> Target:
+        """Return an attribute of it, or an attribute's attribute."""
+        return Target(self.name, self.number, (*self.path, *names))
+
+
+class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op"):
+    """One thing to be done."""
+
+    default_dtype: torch.dtype | None = None
+    """Torch's default dtype while it is done; `None` leaves it as it is."""
+
+
+class Begin(Message, frozen=True, tag="begin"):
+    """Let go of all that was handed out before, and seed: the first message of a check.
+
+    Where the name that the check is about is not there, the answer is `Missing`.
+    """
+
+    name: str
+    seed: int
+
+
+class WithoutConstructor(Struct, frozen=True, forbid_unknown_fields=True):
+    """A module of torch's as it is after its constructor, to make it where that must not be run."""
+
+    settings: dict[str, Any]
+    """Its plain attributes."""
+    lists: dict[str, list[str]]
+    """Its attributes that are lists of parameters, by the parameters' names."""
+    absent: list[str]
+    """The names of the parameters that it does not have."""
+
+
+class Construct(Message, frozen=True, tag="build"):
+    """Make what a task is given: `nn.<name>`, or what `source` defines by that name."""
+
+    name: str
+    number: int
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] | None = None
+    source: str | None = None
+    state: Mapping[str, Any] | None = None
+    dtype: torch.dtype | None = None
+    """The dtype that it is then given; not necessarily the default of the time."""
+    assembled: WithoutConstructor | None = None
+
+
+class Make(Message, frozen=True, tag="make"):
+    """Call a class that makes a module; what is none comes back in `NoModule`."""
+
+    target: Target
+    number: int
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] | None = None
+
+
+class Load(Message, frozen=True, tag="load"):
+    """Give a module its parameters and buffers."""
+
+    target: Target
+    state: Mapping[str, Any]
+
+
+class Convert(Message, frozen=True, tag="convert"):
+    """Give a module's floating tensors a dtype, in place."""
+
+    target: Target
+    dtype: torch.dtype
+
+
+class Call(Message, frozen=True, tag="call"):
+    """Call an object."""
+
+    target: Target
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] | None = None
+    number: int = 0
+    """The number under which a `Backward` finds the call again; 0 for none."""
+    grad: bool = False
+    """True to have every floating tensor among the arguments ask for a gradient."""
+    kernels: bool = False
+    """True to be told which of torch's kernels ran."""
+    arguments: bool = False
+    """True to be told what the call left behind, in its arguments above all."""
+    numpy: bool = False
+    """True to hand numpy float32, all nan, for the bfloat16 that it does not have."""
+    unanswered: bool = False
+    """True if nobody wants to know what it returns."""
+
+
+class Backward(Message, frozen=True, tag="backward"):
+    """Take the gradients of a call: of the sum of its floating outputs, each weighted."""
+
+    call: int
+    weights: Sequence[Any]
+
+
+class Describe(Message, frozen=True, tag="describe"):
+    """Say what a module registers, by name; of parameters the shapes."""
+
+    target: Target
+
+
+class Parameters(Message, frozen=True, tag="parameters"):
+    """Send a module's parameters, whatever its `state_dict()` gives."""
+
+    target: Target
+
+
+class Attribute(Message, frozen=True, tag="attribute"):
+    """Send an object itself."""
+
+    target: Target
+
+
+class Made(Struct, frozen=True, forbid_unknown_fields=True):
+    """The making of a module for one call: its constructor's arguments, and the parameters it then gets."""
+
+    args: tuple[Any, ...]
+    state: Mapping[str, Any] | None = None
+
+
+class Looks(Struct, frozen=True, forbid_unknown_fields=True):
+    """A way to answer the student's looks at numbers (protocol/looks.py), and the lines of the looks."""
+
+    way: int
+    lines: tuple[Line | None, ...] | None = None
+    """At all of them with `None`; `None` among them is whatever runs outside the student's cells."""
+
+
+class RunOnDevice(Message, frozen=True, tag="place"):
+    """Make one call on a device, or in a dtype, and say what was seen on the way.
+
+    `device` is `cpu`, `pretend` or a real one, `cuda:1`; `cuda` is the one of the highest number. What is
+    moved is moved for good: the modules among the arguments, and the target unless it is `made`.
+    """
+
+    target: Target
+    args: tuple[Any, ...] = ()
+    device: str = "cpu"
+    dtype: torch.dtype | None = None
+    made: Made | None = None
+    """The making of the module that is called: the target is then its class."""
+    as_made: bool = False
+    """True to leave that module in the dtype in which it was made."""
+    method: str = ""
+    """The method that is called in place of the object itself."""
+    on_cpu: tuple[int, ...] = ()
+    """The positions of arguments that stay on the CPU."""
+    seed: int = 0
+    call_seed: int | None = None
+    """The seed of the call, if not that of what is made."""
+    gradients: bool = False
+    trace: str = ""
+    """The log of dtypes: none, whether something rounds (`coarser`), or all (`all`)."""
+    autocast: str = ""
+    """The device whose autocast is on: none, the `cpu`, or `cuda`, which widens more."""
+    cudnn: bool = True
+    repeat: int = 0
+    """Further calls on a real GPU, after each of which its memory is read."""
+    looks: Looks | None = None
+
+
+class RunCell(Message, frozen=True, tag="run"):
+    """Run a cell, the notebook's `count`th."""
+
+    source: str
+    count: int | None = None
+
+
+class WriteFile(Message, frozen=True, tag="file"):
+    """Put a file into the working folder; `content` is a tensor of its bytes."""
+
+    path: str
+    content: torch.Tensor
+
+
+OfObjects = (
+    Begin
+    | Construct
+    | Make
+    | Load
+    | Convert
+    | Call
+    | Backward
+    | Describe
+    | Parameters
+    | Attribute
+    | RunOnDevice
+)
+"""The messages that a notebook's objects understand."""
+
+AnyMessage = OfObjects | RunCell | WriteFile
+
+
+class Batch(Struct, frozen=True, forbid_unknown_fields=True):
+    """Messages that are done in their order, up to the first one that stops."""
+
+    number: int
+    """The number that every reply to it must say: nothing that was sent unasked is taken for one."""
+    messages: tuple[AnyMessage, ...]

@@ -1,0 +1,117 @@
+"""Does what messages say, on the objects of one notebook: the only place that tells one kind from another.
+
+The same code serves the worker, where messages come over the wire, and a student's own notebook, where they
+come from the next frame: `Executor(namespace).perform([Call(target=Target("cell"), args=(x,))])`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from msgspec.structs import replace
+
+from autograder.protocol import answers, messages
+from autograder.worker.session import operations
+from autograder.worker.session.calls.limit import Late, Limit
+from autograder.worker.session.calls.printed import Printed
+from autograder.worker.session.device_call import run_on_device
+from autograder.worker.session.eager import as_plain_python
+from autograder.worker.session.objects import Objects
+from autograder.worker.tracing.provenance import describe_exception
+
+
+class Cells(Protocol):
+    """Runs a notebook's cells."""
+
+    def run(self, source: str, count: int | None = None) -> answers.CellRan:
+        """Run one cell, the notebook's `count`th."""
+
+
+class Executor:
+    """Answers messages about the objects of one notebook."""
+
+    def __init__(
+        self, namespace: dict[str, Any], limit: Limit | None = None, cells: Cells | None = None
+    ) -> None:
+        """`limit` is for where nobody outside sees to it that each call ends, `cells` for a worker."""
+        self.objects = Objects(namespace)
+        self._limit, self._cells = limit, cells
+
+    def perform(self, batch: Iterable[messages.AnyMessage]) -> list[answers.AnyAnswer]:
+        """Do what messages say, up to the first that stops, and return an answer to each that was done."""
+        return list(self.answers_to(batch))
+
+    def answers_to(self, batch: Iterable[messages.AnyMessage]) -> Iterator[answers.AnyAnswer]:
+        """Do one message for each answer that is asked for, up to the first that stops."""
+        for message in batch:
+            answer = self._answer(message)
+            yield answer
+            if isinstance(answer, answers.Stop):
+                return
+
+    def _answer(self, message: messages.AnyMessage) -> answers.AnyAnswer:
+        if isinstance(message, messages.RunCell) and self._cells is not None:
+            return self._cells.run(message.source, message.count)
+        if isinstance(message, messages.WriteFile):
+            return _write(message)
+        with Printed() as printed:
+            work = partial(self._performed, message)
+            try:
+                answer = work() if self._limit is None else self._limit.run(work)
+            except Late as late:
+                answer = answers.Late(seconds=late.seconds, line=late.line)
+        return replace(answer, printed=printed.text) if printed.text else answer
+
+    def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
+        """Do one message with torch as every call finds it. What the student's code raises is its answer."""
+        previous = torch.get_default_dtype()
+        try:
+            torch.set_default_dtype(message.default_dtype or previous)
+            # A cell may have switched gradients off for all that follows.
+            with as_plain_python(), torch.enable_grad():
+                return self._dispatched(message)
+        except (Exception, SystemExit) as error:
+            return describe_exception(error)
+        finally:
+            torch.set_default_dtype(previous)
+
+    def _dispatched(self, message: messages.AnyMessage) -> answers.AnyAnswer:
+        objects = self.objects
+        match message:
+            case messages.Call():
+                return operations.call(objects, message)
+            case messages.RunOnDevice():
+                return run_on_device(objects, message)
+            case messages.Begin():
+                return operations.begin(objects, message)
+            case messages.Construct():
+                return operations.construct(objects, message)
+            case messages.Make():
+                return operations.make(objects, message)
+            case messages.Load():
+                return operations.load_state(objects, message)
+            case messages.Convert():
+                return operations.convert_module(objects, message)
+            case messages.Backward():
+                return operations.backward(objects, message)
+            case messages.Describe():
+                return operations.describe(objects, message)
+            case messages.Parameters():
+                return operations.parameters(objects, message)
+            case messages.Attribute():
+                return operations.attribute(objects, message)
+        raise ValueError(f"nobody here does {type(message).__name__}")
+
+
+def _write(message: messages.WriteFile) -> answers.Done | answers.Refused:
+    """Put a file into the working folder, which is the scratch folder."""
+    try:
+        Path(message.path).parent.mkdir(parents=True, exist_ok=True)
+        Path(message.path).write_bytes(message.content.numpy().tobytes())
+    except OSError as error:
+        return answers.Refused(message=str(error))
+    return operations.DONE
