@@ -1,5 +1,5 @@
-"""What a course notebook imports: `check` to judge a task where the student works, `after` to
-hold back a demonstration until the task it needs is written.
+"""The functions that a course notebook imports: `check` judges a task where the student works, `after`
+holds back a demonstration until the task that it needs is written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autograder.checking.runner.checks import Checks
 
 _MEMORY = "_autograder_checked"
-"""Under which name a notebook's namespace holds what was checked."""
+"""The name under which a notebook's namespace holds what was checked."""
 _PRINTED_ELSEWHERE = (
     "What your code prints is shown here where a check fails; to see it otherwise, call your code in a cell."
 )
@@ -36,7 +36,7 @@ class Checked:
 
 
 class Interrupted(KeyboardInterrupt):
-    """The student interrupted a check. A notebook shows the message and no traceback."""
+    """An interruption of a check by the student. A notebook shows the message and no traceback."""
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows in place of a traceback."""
@@ -126,12 +126,12 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     verdict = TaskVerdict(task, seen, told, only_graded=unseen)
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
     verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers) if answers else [])
-    _remembered(namespace)[folder, task] = Checked(verdict.score, source)
-    quiet = submission.printed and not any(check.prints for check in verdict.checks)
+    _last_checks(namespace)[folder, task] = Checked(verdict.score, source)
+    quiet = submission.connection.printed and not any(check.prints for check in verdict.checks)
     notes = [note for note in (also, _PRINTED_ELSEWHERE if quiet else "") if note]
     notes += remarks(source, namespace)
     if len({check.task for check in checks.all}) > 1:
-        notes.append(progress_line(_so_far(folder, checks, namespace), told=unseen))
+        notes.append(progress_line(_tasks_so_far(folder, checks, namespace), told=unseen))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))
     everything = all(check.outcome == "passed" or check.fault is not None for check in verdict.checks)
     if not everything and "NBGRADER_VALIDATING" in os.environ:
@@ -145,19 +145,19 @@ def _list(folder: Path, checks: Checks, namespace: dict[str, Any]) -> None:
     from autograder.cards.progress import progress_html, progress_text
     from autograder.tasks import name_of
 
-    tasks = _so_far(folder, checks, namespace)
+    tasks = _tasks_so_far(folder, checks, namespace)
     _show(progress_html(name_of(folder), tasks), progress_text(name_of(folder), tasks))
 
 
-def _so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> list[TaskSoFar]:
-    """What this session knows of each task of a notebook."""
+def _tasks_so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> list[TaskSoFar]:
+    """The tasks of a notebook, each with what is known of it in this session."""
     from autograder.cards.progress import TaskSoFar
     from autograder.tasks import about, in_order
 
     found = []
     for task in in_order(folder, (check.task for check in checks.all), namespace):
         mine = checks.of(task)
-        known = _remembered(namespace).get((folder, task))
+        known = _last_checks(namespace).get((folder, task))
         found.append(
             TaskSoFar(
                 task,
@@ -171,8 +171,8 @@ def _so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> list[Tas
     return found
 
 
-def _remembered(namespace: dict[str, Any]) -> dict[tuple[Path, str], Checked]:
-    """What was checked in this session, kept where `%reset` clears it with all else."""
+def _last_checks(namespace: dict[str, Any]) -> dict[tuple[Path, str], Checked]:
+    """The last check of each task in this session, kept where `%reset` clears it with all else."""
     found: dict[tuple[Path, str], Checked] = namespace.setdefault(_MEMORY, {})
     return found
 
@@ -191,7 +191,7 @@ def _shell() -> Any:
 
 
 def _source(made: Any) -> str:
-    """The whole cell that defines the task: what it uses may stand beside it."""
+    """The source of the whole cell that defines the task: what the task uses may stand beside it."""
     try:
         return "".join(linecache.getlines(inspect.getsourcefile(made) or ""))
     except (OSError, TypeError):

@@ -1,5 +1,6 @@
 """The names that a check may use; `autograder.checking` hands them on."""
 
+from autograder.checking.expectations.comparing import agree, compare
 from autograder.checking.expectations.devices import expect_device_neutral
 from autograder.checking.expectations.dtypes import DTYPES, EXTREMES, expect_dtypes, expect_without_numpy
 from autograder.checking.expectations.gradients import as_leaves, expect_gradients
@@ -11,11 +12,8 @@ from autograder.checking.expectations.untouched import (
     expect_untouched,
 )
 from autograder.checking.expectations.values import (
-    CheckFailed,
-    agree,
     carried,
     case,
-    compare,
     expect,
     expect_dtype,
     expect_no_kernel,
@@ -23,17 +21,17 @@ from autograder.checking.expectations.values import (
     expect_not_shared,
     expect_shapes,
     fail,
-    in_words,
     parts_of,
     tree_leaves,
 )
-from autograder.checking.explain.failure import NotWritten
+from autograder.checking.expectations.wording import in_words
+from autograder.checking.explain.failure import CheckFailed, NotWritten
 from autograder.checking.inputs.cache import computed_once
 from autograder.checking.inputs.draw import Draw, Sizes, spell
 from autograder.checking.inputs.references import recorded
+from autograder.checking.remote.connection import Request, ask_all, asked
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
-from autograder.checking.remote.request import Request, ask_all, asked
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.marks import anywhere, hidden, needs, points, rule, teaching_only, without
 from autograder.protocol.values import Opaque

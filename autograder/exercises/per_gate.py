@@ -151,7 +151,7 @@ def own_or_bare(
     """The student's own module, or `bare` from the source where theirs does not have the parameters yet."""
     try:
         own = make_module(getattr(submission, kind), *sizes, told=f"`{kind}`")
-        seen = own.describe().shapes
+        seen = own.registered().shapes
     except (CheckFailed, StudentError):
         seen = {}  # that is another task's affair
     if seen == {name: shape for name, (_, shape) in shapes.items()}:
@@ -192,7 +192,7 @@ def expect_copied_in_place(
     """After `copy_from_torch` these are the parameters they were: registered, trainable, part of no graph."""
     replaced = submission.given("Replaced", module, source=REPLACED, dtype=None)
     submission.copy_from_torch.defer(module, source)
-    names_replaced, seen = replaced.request(), module.describe()
+    names_replaced, seen = replaced.request(), module.registered()
     for name in names:
         if name not in seen.shapes:
             fail(f"After the copy `{name}` is no registered parameter any more. Write into the one there is.")

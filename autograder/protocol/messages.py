@@ -125,7 +125,7 @@ class Backward(Message, frozen=True, tag="backward"):
     weights: Sequence[Any]
 
 
-class Describe(Message, frozen=True, tag="describe"):
+class ListRegistered(Message, frozen=True, tag="list_registered"):
     """Say what a module registers, by name; of parameters the shapes."""
 
     target: Target
@@ -213,7 +213,7 @@ OfObjects = (
     | Convert
     | Call
     | Backward
-    | Describe
+    | ListRegistered
     | Parameters
     | Attribute
     | RunOnDevice

@@ -490,7 +490,7 @@ ones = torch.ones(5, 7, dtype=torch.float64)
 KINDS = {
     messages.Call: answers.Called(value=(ones,) * 4, attached=(True,) * 4),
     messages.Backward: answers.Gradients(inputs=(ones,) * 6, parameters={}, attached=True),
-    messages.Describe: answers.Registered(is_module=True, type="LSTMCell"),
+    messages.ListRegistered: answers.Registered(is_module=True, type="LSTMCell"),
     messages.Parameters: answers.ParameterValues(parameters={}),
     messages.RunOnDevice: answers.RanOnDevice(device="cpu"),
     messages.Attribute: answers.Value(value=ones),

@@ -15,8 +15,8 @@ from autograder.cards.card import as_student_sees, card_brief, card_html, card_t
 from autograder.cards.picture import picture_text
 from autograder.cards.progress import TaskSoFar, progress_html, progress_line, progress_text
 from autograder.checking import case, expect
-from autograder.checking.expectations.values import CheckFailed
 from autograder.checking.explain.evidence import Axis, Difference, Dimension, Evidence, Shape
+from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.inputs.draw import NAMES
 from autograder.grading.judging.carried_errors import merged
 from tests.support.cards import (

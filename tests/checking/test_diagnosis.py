@@ -30,7 +30,7 @@ from autograder.protocol.answers import (
     Registered,
     Value,
 )
-from autograder.protocol.messages import Backward, Begin, Call, Describe, Parameters, Target
+from autograder.protocol.messages import Backward, Begin, Call, ListRegistered, Parameters, Target
 from autograder.protocol.values import Opaque
 from tests.support.helpers import (
     ROOT,
@@ -124,7 +124,7 @@ def test_an_answer_without_the_form_of_one_is_no_fault(rule):
     for answer_ in (*ANSWERS, Done(), Missing(), Refused(message="m"), Registered(is_module=False, type="")):
         for message in (
             Call(target=target, arguments=True),
-            Describe(target=target),
+            ListRegistered(target=target),
             Parameters(target=target),
             Backward(call=1, weights=()),
             Begin(name="f", seed=1),

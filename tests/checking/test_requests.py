@@ -25,8 +25,8 @@ from autograder.checking import (
     make_module,
 )
 from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.remote.connection import _MOST_MESSAGES, _MOST_TENSORS
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
-from autograder.checking.remote.submission import _MOST_MESSAGES, _MOST_TENSORS
 from autograder.checking.runner.collection import collect
 from autograder.grading.workers.client import Worker
 from autograder.protocol import answers as kinds
@@ -35,7 +35,7 @@ from autograder.protocol.messages import (
     Begin,
     Call,
     Construct,
-    Describe,
+    ListRegistered,
     Load,
     Make,
     Message,
@@ -89,7 +89,7 @@ def test_a_module_is_made_filled_and_called_in_one_exchange():
     assert not sent
     assert linear(ONES).item() == 4
     assert [types(batch) for batch in sent] == [[Make, Load, Call]]
-    assert linear.describe().shapes == {"weight": (1, 2), "bias": (1,)}
+    assert linear.registered().shapes == {"weight": (1, 2), "bias": (1,)}
 
 
 def test_each_module_is_its_own():
@@ -116,12 +116,12 @@ def test_what_was_made_before_it_is_an_argument():
 @pytest.mark.parametrize("made", [None, 3, ONES, len, "text", [nn.Linear(1, 1)], object()])
 def test_what_is_no_module_is_told_as_if_it_had_been_made_at_once(made):
     at_once = message(expect_module, submission(f=lambda: made).f(), "`M()`")
-    for ask in (lambda m: m.describe(), lambda m: m(ONES), lambda m: m.to(torch.float64)):
+    for ask in (lambda m: m.registered(), lambda m: m(ONES), lambda m: m.to(torch.float64)):
         answers, _ = counted(f=lambda: made)
 
         def check(answers=answers, ask=ask):
             ask(make_module(answers.f, told="`M()`"))
-            answers.finish()
+            answers.connection.finish()
 
         assert message(check) == at_once
 
@@ -130,9 +130,9 @@ def test_a_constructor_that_stops_is_told_with_the_next_request():
     answers, _ = counted(f=lambda: 1 / 0)
     module = make_module(answers.f, told="`M()`")
     with pytest.raises(StudentError) as caught:
-        module.describe()
+        module.registered()
     assert caught.value.type == "ZeroDivisionError"
-    answers.finish()  # it is put off no more
+    answers.connection.finish()  # it is put off no more
 
 
 def test_the_first_that_is_no_module_is_the_one_that_is_told():
@@ -141,7 +141,7 @@ def test_the_first_that_is_no_module_is_the_one_that_is_told():
     make_module(answers.none, told="`None`")
     make_module(answers.text, told="`Text`")
     with pytest.raises(CheckFailed, match="`None` must make"):
-        answers.finish()
+        answers.connection.finish()
 
 
 def test_what_it_raises_is_raised_by_the_request_that_took_it_along():
@@ -193,13 +193,13 @@ def test_more_than_goes_together_goes_in_parts():
 
 def test_a_new_check_begins_with_none_of_it():
     answers, sent = counted(Linear=nn.Linear)
-    answers.begin("Linear", 1)
-    make_module(answers.Linear, 2, 1, told="`Linear`").describe()
+    answers.connection.begin("Linear", 1)
+    make_module(answers.Linear, 2, 1, told="`Linear`").registered()
     make_module(answers.Linear, 2, 1, told="`Linear`")
-    answers.begin("Linear", 1)
-    answers.finish()
-    assert [types(batch) for batch in sent] == [[Begin, Make, Describe], [Begin]]
-    assert not answers.exchanges
+    answers.connection.begin("Linear", 1)
+    answers.connection.finish()
+    assert [types(batch) for batch in sent] == [[Begin, Make, ListRegistered], [Begin]]
+    assert not answers.connection.exchanges
 
 
 # Several requests in one exchange
@@ -314,17 +314,18 @@ def test_what_is_no_module_stops_the_rest(before):
 
 def test_a_check_is_seen_to_have_asked_what_it_looked_at():
     answers, _ = counted(double=lambda x: 2 * x, M=nn.Identity)
-    answers.begin("double", 1)
+    answers.connection.begin("double", 1)
     first, second = answers.double.request(1), answers.double.request(2)
-    assert not answers.exchanges
+    assert not answers.connection.exchanges
     second.ask()
-    ((asked_for, answer),) = answers.exchanges
+    ((asked_for, answer),) = answers.connection.exchanges
     assert isinstance(asked_for, Call)
     assert (asked_for.args, answer.value) == ((2,), 4)
-    make_module(answers.M, told="`M()`").describe()
-    assert types([asked_for for asked_for, _ in answers.exchanges[1:-1]]) == [Make]
+    make_module(answers.M, told="`M()`").registered()
+    assert types([asked_for for asked_for, _ in answers.connection.exchanges[1:-1]]) == [Make]
     first.ask()
-    assert [answer.value for _, answer in (answers.exchanges[0], answers.exchanges[-1])] == [4, 2]
+    first_and_last = answers.connection.exchanges[0], answers.connection.exchanges[-1]
+    assert [answer.value for _, answer in first_and_last] == [4, 2]
 
 
 def test_the_stop_is_seen_by_who_asks_for_what_was_not_done():
@@ -332,14 +333,14 @@ def test_the_stop_is_seen_by_who_asks_for_what_was_not_done():
     _, _, never = (answers.invert.request(number) for number in (1, 0, 2))
     with pytest.raises(StudentError):
         never.ask()
-    ((asked_for, answer),) = answers.exchanges
+    ((asked_for, answer),) = answers.connection.exchanges
     assert isinstance(asked_for, Call)
     assert (asked_for.args, answer.type) == ((0,), "ZeroDivisionError")
 
 
 def test_the_name_is_asked_for_with_the_first():
     answers, sent = counted()
-    answers.begin("f", 1)
+    answers.connection.begin("f", 1)
     first, second = answers.f.request(1), answers.f.request(2)
     for request in (second, first):
         with pytest.raises(NotDefined):
@@ -349,16 +350,16 @@ def test_the_name_is_asked_for_with_the_first():
 
 def test_what_nobody_asks_for_is_made_at_the_end_and_stops_the_check():
     answers, sent = counted(invert=lambda x: 1 / x)
-    answers.begin("invert", 1)
+    answers.connection.begin("invert", 1)
     answers.invert.request(1)
-    answers.finish()
+    answers.connection.finish()
     assert [types(batch) for batch in sent] == [[Begin, Call]]
-    answers.finish()
+    answers.connection.finish()
     assert len(sent) == 1
-    answers.begin("invert", 1)
+    answers.connection.begin("invert", 1)
     answers.invert.request(0)
-    answers.begin("invert", 1)  # another check: what the one before it left is not made
-    answers.finish()
+    answers.connection.begin("invert", 1)  # another check: what the one before it left is not made
+    answers.connection.finish()
 
 
 @pytest.mark.parametrize("stops", [0, 1, _MOST_MESSAGES - 1, _MOST_MESSAGES])
@@ -367,7 +368,7 @@ def test_what_nobody_asks_for_stops_the_check_wherever_it_stops(stops):
     for number in range(stops + 2):
         answers.invert.request(stops - number)
     with pytest.raises(StudentError, match="division by zero"):
-        answers.finish()
+        answers.connection.finish()
     assert len(sent) == 1 + stops // _MOST_MESSAGES
 
 
@@ -418,11 +419,11 @@ def test_tensors_of_every_kind_of_request_are_counted(describe):
         return [kinds.Done()] * len(messages)
 
     answers = Submission(perform)
-    answers.begin("f", 1)
+    answers.connection.begin("f", 1)
     for _ in range(3):
         describe(answers)
     with suppress(NoAnswer):  # nobody has done anything
-        answers.finish()
+        answers.connection.finish()
     assert sum(map(count_of, sent)) == 3 * len(MANY)
     assert max(map(count_of, sent)) <= _MOST_TENSORS
 
@@ -462,7 +463,7 @@ ASKED: dict[str, tuple[type[kinds.Answer], Callable[[Submission], object]]] = {
     "a call with all": (kinds.Called, lambda answers: answers.f.run(())),
     "gradients": (kinds.Gradients, lambda answers: answers.f.run(()).backward([])),
     "a call on a device": (kinds.RanOnDevice, lambda answers: answers.f.placed((1,), device="cpu")),
-    "what it registers": (kinds.Registered, lambda answers: answers.f.describe()),
+    "what it registers": (kinds.Registered, lambda answers: answers.f.registered()),
     "parameters": (kinds.ParameterValues, lambda answers: answers.f.parameters()),
     "an attribute": (kinds.Value, lambda answers: answers.f.attribute("a")),
     "a state": (kinds.Called, lambda answers: answers.f.state_dict()),
@@ -521,7 +522,7 @@ def test_an_answer_that_is_not_there_ends_the_check(every):
     module = make_module(answers.f, told="`M()`")
     module.train()
     with pytest.raises((NoAnswer, CheckFailed)):
-        module.describe()
+        module.registered()
 
 
 def test_what_is_lost_is_told_to_who_asks():
@@ -534,22 +535,22 @@ def test_what_is_lost_is_told_to_who_asks():
         return home.perform(messages)
 
     answers = Submission(perform)
-    answers.begin("f", 1)
+    answers.connection.begin("f", 1)
     answers.f(1)
-    prints = answers.prints()
+    prints = answers.connection.prints()
     assert prints is not None
     assert prints.text == "1"
     with pytest.raises(WorkerLost, match="gone"):
         answers.f(2)
-    assert answers.prints() is None  # what the last call printed is not known
-    answers.finish()  # nothing is left to be done
+    assert answers.connection.prints() is None  # what the last call printed is not known
+    answers.connection.finish()  # nothing is left to be done
     assert len(made) == 2
 
 
 def test_a_call_that_was_stopped_is_told_in_words():
     late = kinds.Late(seconds=2.5, line="line 7: while True:")
     answers = Submission(lambda messages: [kinds.Done()] * (len(messages) - 1) + [late])
-    answers.begin("f", 1)
+    answers.connection.begin("f", 1)
     with pytest.raises(WorkerLost) as lost:
         answers.f(ONES)
     assert (lost.value.reason, str(lost.value)) == (
@@ -735,10 +736,10 @@ def test_a_request_of_an_exchange_that_was_lost_has_no_answer():
 
 def test_what_is_put_off_is_answered_by_nothing_but_that_it_is_done():
     answers = told(kinds.Done(), kinds.Value(value=1))
-    answers.begin("M", 1)
+    answers.connection.begin("M", 1)
     make_module(answers.M, told="`M()`")
     with pytest.raises(NoAnswer):
-        answers.finish()
+        answers.connection.finish()
 
 
 @pytest.mark.parametrize("count", [0, 2])

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from autograder.checking import Draw, Sizes, expect, expect_dtype
-from autograder.checking.expectations.values import agree, compare
+from autograder.checking.expectations.comparing import agree, compare
 from autograder.checking.explain.location import located
 from autograder.checking.explain.shapes import explain_shape
 from autograder.checking.runner.shrink import smallest

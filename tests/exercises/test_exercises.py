@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checking.expectations.values import ROUNDED
+from autograder.checking.expectations.comparing import ROUNDED
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
 from autograder.checking.runner.checks import PUBLIC_SEED, Checks

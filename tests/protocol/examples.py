@@ -52,7 +52,7 @@ MESSAGES: tuple[messages.AnyMessage, ...] = (
         **USUAL,
     ),
     messages.Backward(call=-5, weights=[ROWS, torch.tensor(1.0)], **USUAL),
-    messages.Describe(target=TARGET, **USUAL),
+    messages.ListRegistered(target=TARGET, **USUAL),
     messages.Parameters(target=TARGET, **USUAL),
     messages.Attribute(target=TARGET, **USUAL),
     messages.RunOnDevice(

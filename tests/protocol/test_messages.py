@@ -331,7 +331,7 @@ def test_every_message_to_objects_is_done():
         (messages.Convert(target=layer, dtype=torch.float64), answers.Done),
         (messages.Call(target=Target("f"), args=(x,), number=-3, grad=True), answers.Called),
         (messages.Backward(call=-3, weights=[x]), answers.Gradients),
-        (messages.Describe(target=Target(number=-1)), answers.Registered),
+        (messages.ListRegistered(target=Target(number=-1)), answers.Registered),
         (messages.Parameters(target=Target(number=-2)), answers.ParameterValues),
         (messages.Attribute(target=layer.attribute("weight")), answers.Value),
         (messages.RunOnDevice(target=layer, args=(x.double(),), device="pretend"), answers.RanOnDevice),

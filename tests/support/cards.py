@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.checking import Sizes, expect
-from autograder.checking.expectations.values import CheckFailed
+from autograder.checking.explain.failure import CheckFailed
 from autograder.verdict import CheckVerdict, TaskVerdict
 
 SIZES = Sizes(B=5, T=7, D=2, H=11, L=3, V=13)

@@ -94,7 +94,7 @@ FORGERIES = {
                     return answers.Called(value=(yes, yes), attached=(True, True), arguments=args)
                 case messages.Backward():
                     return answers.Gradients(inputs=(yes,) * 6, parameters={}, attached=True)
-                case messages.Describe():
+                case messages.ListRegistered():
                     return answers.Registered(is_module=True, type="LSTMCell")
                 case messages.Parameters():
                     return answers.ParameterValues(parameters={})

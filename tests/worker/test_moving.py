@@ -264,7 +264,7 @@ def test_a_given_module_is_the_same_where_its_constructor_does_not_work(name, si
     executor = Executor({})
     nowhere = Submission(executor.perform, without=Without("^no such operator$"))
     given = nowhere.given(name, *sizes, **settings, state=usual.state_dict())
-    nowhere.finish()
+    nowhere.connection.finish()
     made = executor.objects.target(Target(number=given.ref().id))
     assert type(made) is type(usual)
     assert described(made) == described(usual)

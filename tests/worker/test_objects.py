@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from autograder.protocol.answers import AnyAnswer, Called, Done, Gradients, Raised, Registered
-from autograder.protocol.messages import AnyMessage, Backward, Begin, Call, Describe, Target
+from autograder.protocol.messages import AnyMessage, Backward, Begin, Call, ListRegistered, Target
 from autograder.worker.session.executor import Executor
 
 F = Target("f")
@@ -130,7 +130,7 @@ def test_what_was_handed_out_comes_back_as_itself():
 def test_a_check_begins_with_nothing_that_was_handed_out_before():
     executor = Executor({"f": lambda: (nn.Linear(2, 1), torch.ones(1, requires_grad=True))})
     ref, _ = value_of(executor, Call(target=F, number=-1))
-    earlier = Describe(target=Target(number=ref.id)), Backward(call=-1, weights=[torch.ones(1)])
+    earlier = ListRegistered(target=Target(number=ref.id)), Backward(call=-1, weights=[torch.ones(1)])
     assert [type(answer_to(executor, message)) for message in earlier] == [Registered, Gradients]
     assert answer_to(executor, Begin(name="f", seed=1)) == Done()
     told = [answer_to(executor, message) for message in earlier]

@@ -14,12 +14,14 @@ from typing import Any
 
 import torch
 
+from autograder.checking.expectations.comparing import TOLERANCE, agree
 from autograder.checking.expectations.looks import Again, counting
-from autograder.checking.expectations.values import TOLERANCE, agree, case, fail, in_words
+from autograder.checking.expectations.values import case, fail
+from autograder.checking.expectations.wording import in_words
+from autograder.checking.remote.connection import ask_all
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
-from autograder.checking.remote.request import ask_all
 from autograder.protocol.events import Event, Line
 from autograder.protocol.looks import AS_IT_IS
 from autograder.protocol.values import map_tree, tensors_in

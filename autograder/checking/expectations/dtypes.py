@@ -23,7 +23,8 @@ from autograder.checking.expectations.devices import (
     quoted,
 )
 from autograder.checking.expectations.looks import counting
-from autograder.checking.expectations.values import case, fail, in_words
+from autograder.checking.expectations.values import case, fail
+from autograder.checking.expectations.wording import in_words
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
 from autograder.protocol.events import Line

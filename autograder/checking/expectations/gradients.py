@@ -7,23 +7,16 @@ from typing import Any
 
 import torch
 
-from autograder.checking.expectations.values import (
-    ROUNDED,
-    agree,
-    are_rounded,
-    case,
-    compare,
-    fail,
-    in_words,
-    same_numbers,
-)
+from autograder.checking.expectations.comparing import ROUNDED, agree, are_rounded, compare, same_numbers
+from autograder.checking.expectations.values import case, fail
+from autograder.checking.expectations.wording import in_words
 from autograder.checking.inputs.cache import computed_once, computed_once_of_leaves
 from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import recorded
+from autograder.checking.remote.connection import Request
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.observations import Gradients
-from autograder.checking.remote.request import Request
 from autograder.protocol.values import map_tree, tree_leaves
 
 _ORDINALS = ("first", "second", "third", "fourth")

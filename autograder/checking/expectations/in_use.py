@@ -7,10 +7,11 @@ from typing import Any
 
 import torch
 
-from autograder.checking.expectations.values import case, compare, expect, fail
+from autograder.checking.expectations.comparing import compare
+from autograder.checking.expectations.values import case, expect, fail
 from autograder.checking.inputs.draw import Sizes
+from autograder.checking.remote.connection import Request, asked
 from autograder.checking.remote.handle import Handle
-from autograder.checking.remote.request import Request, asked
 from autograder.checking.remote.submission import Submission
 from autograder.protocol.values import tree_leaves
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.checking.expectations.values import fail, in_words, listed
+from autograder.checking.expectations.values import fail
+from autograder.checking.expectations.wording import in_words, listed
 from autograder.checking.remote.handle import Handle
 from autograder.protocol.answers import Registered
 from autograder.protocol.values import Opaque
@@ -34,7 +35,7 @@ def expect_registered(
     target: Handle | Registered, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str
 ) -> None:
     """The module, or what is known of it, has exactly these trainable parameters: name → (words, shape)."""
-    seen = target.describe() if isinstance(target, Handle) else target
+    seen = target.registered() if isinstance(target, Handle) else target
     missing = [name for name in expected if name not in seen.shapes]
     if missing and all("." in name for name in missing):
         fail(

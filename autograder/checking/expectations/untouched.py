@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from autograder.checking.expectations.values import fail, same_numbers
+from autograder.checking.expectations.comparing import same_numbers
+from autograder.checking.expectations.values import fail
 from autograder.checking.remote.handle import Call
 from autograder.protocol.values import tree_leaves
 

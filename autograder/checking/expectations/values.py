@@ -13,28 +13,18 @@ from typing import Any, NoReturn
 
 import torch
 
+from autograder.checking.expectations.comparing import TOLERANCE, agree, compare, tolerance
 from autograder.checking.expectations.source import forbidden_uses
+from autograder.checking.expectations.wording import in_words, listed, structure
 from autograder.checking.explain.evidence import Difference, Evidence
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.explain.heatmap import difference
-from autograder.checking.explain.location import located
 from autograder.checking.explain.shapes import explain_shape, read_shapes
 from autograder.checking.inputs.draw import Sizes
 from autograder.checking.remote.errors import StudentError
-from autograder.checking.remote.handle import Call, Handle
+from autograder.checking.remote.handle import Call
 from autograder.checking.remote.submission import Submission
-from autograder.protocol.values import Opaque, map_tree, tree_leaves
-
-TOLERANCE = {
-    torch.float64: (1.2e-6, 1e-9),
-    torch.float32: (1e-4, 1e-5),
-    torch.float16: (1e-2, 1e-2),
-    torch.bfloat16: (5e-2, 5e-2),
-}
-"""Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
-
-ROUNDED = "So little is float32 rounding: is something computed in a coarser dtype on the way?"
-"""The words for numbers that would be right in float32."""
+from autograder.protocol.values import map_tree, tree_leaves
 
 
 class WrongValues(CheckFailed):
@@ -134,67 +124,11 @@ def parts_of(answer: Any, names: str | Sequence[str]) -> tuple[torch.Tensor, ...
     return tuple(_results(answer, tuple(none for _ in names), tuple(names)))
 
 
-def compare(
-    result: torch.Tensor, wanted: torch.Tensor, dims: str = "", *, dtypes: Sequence[torch.dtype] = ()
-) -> str:
-    """Say how two tensors of one shape differ, or return `""` when they agree to tolerance.
-
-    `dtypes` are those of tensors that the result was computed from, where they may be coarser.
-    """
-    if result.dtype.is_complex:
-        return "they are complex numbers."
-    rtol, atol = _tolerance(result, wanted, dtypes)
-    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    if torch.allclose(seen, right, rtol, atol):
-        return ""
-    if not torch.isfinite(seen).all():
-        return f"{int((~torch.isfinite(seen)).sum())} of {seen.numel()} numbers are not finite (nan or inf)."
-    apart = ~torch.isclose(seen, right, rtol, atol)
-    largest = (seen - right).abs().max().item()
-    count = f"{int(apart.sum())} of {apart.numel()} numbers differ, by up to {largest:.2g}"
-    return f"{count}{located(apart, dims)}.{f' {ROUNDED}' if are_rounded(result, wanted) else ''}"
-
-
-def are_rounded(result: torch.Tensor, wanted: torch.Tensor) -> bool:
-    """Return whether two tensors of one shape differ by no more than rounding to float32 would make them."""
-    if result.dtype.is_complex:
-        return False
-    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    return torch.allclose(seen, right, *TOLERANCE[torch.float32])
-
-
-def agree(
-    results: Sequence[torch.Tensor],
-    wanted: Sequence[torch.Tensor],
-    *,
-    dtypes: Sequence[torch.dtype] = (),
-    equal_nan: bool = False,
-) -> bool:
-    """Return whether several tensors, each of its partner's shape, are known to agree to tolerance.
-
-    One comparison of all of them, which is what most submissions need; where it says no, `compare` says of
-    each whether and how it differs. It says no to dtypes that are mixed.
-    """
-    if len({result.dtype for result in results}) != 1 or len({right.dtype for right in wanted}) != 1:
-        return False
-    if results[0].dtype.is_complex:
-        return False
-    seen, right = _joined(results).to(torch.float64), _joined(wanted).to(torch.float64)
-    rtol, atol = _tolerance(results[0], wanted[0], dtypes)
-    return torch.allclose(seen, right, rtol, atol, equal_nan)
-
-
-def _joined(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
-    if len(tensors) == 1:
-        return tensors[0].detach()
-    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
-
-
 def _picture(name: str, result: torch.Tensor, wanted: torch.Tensor, dims: str) -> Difference | None:
     if result.dtype.is_complex:
         return None
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    return difference(name, result, wanted, ~torch.isclose(seen, right, *_tolerance(result, wanted)), dims)
+    return difference(name, result, wanted, ~torch.isclose(seen, right, *tolerance(result, wanted)), dims)
 
 
 def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:
@@ -262,7 +196,7 @@ def _results(
 ) -> list[torch.Tensor]:
     """The answer's tensors in the reference's structure, or a failure that says what was returned."""
     said = f"{listed(names)} {'is' if len(names) == 1 else 'are'}" if nested else "you returned"
-    wanted = _structure(reference, list(names)) if not isinstance(reference, torch.Tensor) else listed(names)
+    wanted = structure(reference, list(names)) if not isinstance(reference, torch.Tensor) else listed(names)
     if answer is None and not nested:
         fail(f"Expected {wanted}; you returned nothing (`None`). Is a `return` missing?")
     if isinstance(reference, torch.Tensor):
@@ -299,55 +233,3 @@ def _expect_unswapped(
     for other, result, right in zip(names, results, wanted, strict=True):
         if result.shape == wanted[here].shape and results[here].shape == right.shape:
             fail(f"`{name}` and `{other}` have changed places: each has the shape of the other.")
-
-
-def same_numbers(old: torch.Tensor, new: Any) -> bool:
-    """Return whether a tensor is still the same: shape, dtype and every number."""
-    alike = isinstance(new, torch.Tensor) and old.shape == new.shape and old.dtype == new.dtype
-    return alike and torch.equal(old, new)
-
-
-def _tolerance(
-    result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()
-) -> tuple[float, float]:
-    """Relative and absolute difference allowed: the coarsest dtype's."""
-    return max(TOLERANCE.get(dtype, (0.0, 0.0)) for dtype in {result.dtype, wanted.dtype, *dtypes})
-
-
-def in_words(value: Any, depth: int = 0) -> str:
-    """Say what was returned."""
-    if isinstance(value, torch.Tensor):
-        return (
-            f"one tensor of shape {tuple(value.shape)}"
-            if not depth
-            else f"a tensor of shape {tuple(value.shape)}"
-        )
-    if isinstance(value, Opaque):
-        return value.what
-    if isinstance(value, Handle):
-        return f"an object of type {value.type}"
-    if isinstance(value, (list, tuple)):
-        kind = f"a {type(value).__name__} of {len(value)}"
-        if not value or depth > 1 or all(isinstance(item, (int, float)) for item in value):
-            return kind
-        parts = ", ".join(in_words(item, depth + 1) for item in value[:4])
-        return f"{kind} ({parts}{', …' if len(value) > 4 else ''})"
-    if isinstance(value, dict):
-        return f"a dict with the keys {', '.join(repr(key)[:30] for key in list(value)[:6])}"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return f"the number {value:.4g}"
-    if isinstance(value, str):
-        return f"the text {value[:40]!r}"
-    return f"`{value}`"
-
-
-def _structure(reference: Any, names: list[str]) -> str:
-    """The expected nesting with the results' names, as `(output, (h_n, c_n))`."""
-    if isinstance(reference, torch.Tensor):
-        return names.pop(0)
-    return f"`({', '.join(_structure(part, names).strip('`') for part in reference)})`"
-
-
-def listed(names: Sequence[str]) -> str:
-    quoted = [f"`{name}`" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

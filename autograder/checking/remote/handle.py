@@ -14,15 +14,15 @@ from typing import Any
 import torch
 
 from autograder.checking.explain.failure import CheckFailed
+from autograder.checking.remote.connection import Connection, Request, expected
 from autograder.checking.remote.errors import NoAnswer, StudentError
 from autograder.checking.remote.observations import Gradients, Placed
-from autograder.checking.remote.odd_answers import Named, NoTensor
-from autograder.checking.remote.request import Connection, Request, expected
+from autograder.checking.remote.odd_answers import Named, NoTensor, Unreadable
 from autograder.protocol import answers, messages
 from autograder.protocol.answers import AnyAnswer
 from autograder.protocol.events import Line
 from autograder.protocol.messages import Target
-from autograder.protocol.values import Ref, map_tree
+from autograder.protocol.values import Opaque, Ref, map_tree
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Handle:
         """Describe a call, to be made in one exchange with others (`asked`). It gives the value."""
 
         def read(answer: AnyAnswer) -> Any:
-            return self._connection.incoming(expected(answer, answers.Called).value)
+            return incoming(self._connection, expected(answer, answers.Called).value)
 
-        return self._connection.describe(self._call(args, kwargs), read)
+        return self._connection.request(self._call(args, kwargs), read)
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, **how: Any) -> Call:
         """Call it and return everything seen of the call; `how` is what `run_request` takes."""
@@ -113,7 +113,7 @@ class Handle:
             if arguments and len(seen.arguments) != len(args):
                 raise NoAnswer("other arguments than the call's")
             return Call(
-                value=self._connection.incoming(seen.value),
+                value=incoming(self._connection, seen.value),
                 arguments=seen.arguments,
                 attached=seen.attached,
                 kernels=seen.kernels,
@@ -122,7 +122,7 @@ class Handle:
                 _connection=self._connection,
             )
 
-        return self._connection.describe(message, read)
+        return self._connection.request(message, read)
 
     def gradient_requests(
         self, args: tuple[Any, ...], weights: list[torch.Tensor]
@@ -172,16 +172,16 @@ class Handle:
             looks=None if looks is None else messages.Looks(looks[0], lines),
             **more,
         )
-        return self._connection.describe(message, self._seen)
+        return self._connection.request(message, self._seen)
 
     def _seen(self, answer: AnyAnswer) -> Placed:
         seen = expected(answer, answers.RanOnDevice)
         return Placed(
             device=seen.device,
-            value=self._connection.incoming(seen.value),
+            value=incoming(self._connection, seen.value),
             places=seen.places,
             stayed=seen.stayed,
-            inputs=[self._connection.tensor(each) for each in seen.inputs],
+            inputs=[_tensor(self._connection, each) for each in seen.inputs],
             parameters=_tensors(self._connection, seen.parameters),
             gradient_places=seen.gradient_places,
             events=seen.events,
@@ -205,7 +205,7 @@ class Handle:
 
         def read(answer: AnyAnswer) -> None:
             if isinstance(answer, answers.NoModule):
-                refuse(self._connection.incoming(answer.value))
+                refuse(incoming(self._connection, answer.value))
             expected(answer, answers.Done)
 
         self._connection.defer(message, read)
@@ -220,12 +220,12 @@ class Handle:
         """An attribute's value, or a `Handle` if it is an object."""
 
         def read(answer: AnyAnswer) -> Any:
-            return self._connection.incoming(expected(answer, answers.Value).value)
+            return incoming(self._connection, expected(answer, answers.Value).value)
 
         message = messages.Attribute(target=self._target.attribute(*path))
-        return self._connection.describe(message, read).ask()
+        return self._connection.request(message, read).ask()
 
-    def describe(self) -> answers.Registered:
+    def registered(self) -> answers.Registered:
         """Return what it registers, if it is a module."""
 
         def read(answer: AnyAnswer) -> answers.Registered:
@@ -234,7 +234,7 @@ class Handle:
                 raise NoAnswer("names that share memory with none")
             return seen
 
-        return self._connection.describe(messages.Describe(target=self._target), read).ask()
+        return self._connection.request(messages.ListRegistered(target=self._target), read).ask()
 
     def parameters(self) -> dict[str, torch.Tensor]:
         """The parameters that a module registers, by name."""
@@ -246,7 +246,7 @@ class Handle:
                 raise NoAnswer("a parameter that is none")
             return Named(values, f"`named_parameters()` of `{self.type}`")
 
-        return self._connection.describe(messages.Parameters(target=self._target), read).ask()
+        return self._connection.request(messages.Parameters(target=self._target), read).ask()
 
     def method(self, name: str) -> Handle:
         """A method, to be called."""
@@ -265,7 +265,7 @@ class Handle:
         """Describe the request for a module's parameters and buffers."""
 
         def read(answer: AnyAnswer) -> dict[str, torch.Tensor]:
-            state = self._connection.incoming(expected(answer, answers.Called).value)
+            state = incoming(self._connection, expected(answer, answers.Called).value)
             if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
                 raise CheckFailed(
                     f"The `state_dict()` of `{self.type}` must give a dict of tensors by name. Is there a "
@@ -273,7 +273,7 @@ class Handle:
                 )
             return Named(state, f"The `state_dict()` of `{self.type}`")
 
-        return self._connection.describe(self.method("state_dict")._call((), {}), read)
+        return self._connection.request(self.method("state_dict")._call((), {}), read)
 
     def train(self, mode: bool = True) -> None:
         """Put a module into training mode, with the next request."""
@@ -324,14 +324,37 @@ def outgoing(value: Any) -> Any:
     return map_tree(value, leaf)
 
 
+def incoming(connection: Connection, value: Any) -> Any:
+    """Return an answer's value, with handles to the student's objects in it."""
+
+    def leaf(item: Any) -> Any:
+        if isinstance(item, Ref):
+            return Returned(connection, Target(number=item.id), item.type, item.is_module)
+        return Unreadable(item.what, item.own) if isinstance(item, Opaque) else item
+
+    return map_tree(value, leaf)
+
+
 def _backward(connection: Connection, number: int, weights: list[torch.Tensor]) -> Request[Gradients]:
     def read(answer: AnyAnswer) -> Gradients:
         seen = expected(answer, answers.Gradients)
-        inputs = [connection.tensor(each) for each in seen.inputs]
+        inputs = [_tensor(connection, each) for each in seen.inputs]
         return Gradients(inputs, _tensors(connection, seen.parameters), seen.attached)
 
-    return connection.describe(messages.Backward(call=number, weights=outgoing(weights)), read)
+    return connection.request(messages.Backward(call=number, weights=outgoing(weights)), read)
+
+
+def _tensor(connection: Connection, value: Any) -> Any:
+    """Return an answer's tensor, `None` where there is none, or what says of itself that it is none.
+
+    Raises `NoAnswer` for anything else.
+    """
+    if value is None or isinstance(value, torch.Tensor):
+        return value
+    if not isinstance(value, Opaque):
+        raise NoAnswer("no tensor")
+    return incoming(connection, value)
 
 
 def _tensors(connection: Connection, named: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: connection.tensor(value) for name, value in named.items()}
+    return {name: _tensor(connection, value) for name, value in named.items()}

@@ -1,4 +1,4 @@
-"""The handle through which a check reaches a student's objects, wherever they live.
+"""A student's objects by name, wherever they live.
 
 `submission.rnn_cell(x, h, …)` calls the student's function and returns plain data. In a
 notebook the objects are next door; when grading they are behind the wall, and only tensors,
@@ -7,34 +7,18 @@ numbers and text ever come back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
-from itertools import accumulate
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
-from autograder.checking.remote.handle import Handle, Returned, outgoing
-from autograder.checking.remote.odd_answers import Unreadable
-from autograder.checking.remote.prints import Prints, call_in_words, prints_of
-from autograder.checking.remote.request import Request, expected
-from autograder.protocol import answers
-from autograder.protocol.answers import AnyAnswer, Exchange
-from autograder.protocol.messages import Begin, Construct, OfObjects, Target, WithoutConstructor
-from autograder.protocol.values import Opaque, Ref, map_tree, tensors_in
+from autograder.checking.remote.connection import Connection, Perform
+from autograder.checking.remote.errors import StudentError
+from autograder.checking.remote.handle import Handle, outgoing
+from autograder.protocol.messages import Construct, Target, WithoutConstructor
 from autograder.protocol.without import Without
-
-_MOST_MESSAGES = 64
-"""Messages that go together: none is answered before all are done, and they share the time for one."""
-_MOST_TENSORS = 256
-"""Tensors in them, half of what a frame may have, unless one request alone has more."""
-
-Perform = Callable[[Sequence[OfObjects]], Sequence[AnyAnswer]]
-"""Carries messages to the student's objects and brings the answers back, up to the first that stopped."""
-
-Value = TypeVar("Value")
 
 
 class Submission:
@@ -49,60 +33,18 @@ class Submission:
         on_gpu: bool = False,
         without: Without | None = None,
     ) -> None:
-        self._perform = perform
-        self.on_gpu = on_gpu
-        """True if the objects' process has a real GPU, on which checks of devices are made, too."""
+        self.connection = Connection(perform, on_gpu=on_gpu)
         self.without = without
         """The parts of torch that do not work in the objects' process."""
         self.sources: Mapping[str, str] = sources or {}
         """The student's cells as they were read on the trusted side, in order, by task or name."""
         self.cell_errors: Mapping[str, StudentError] = cell_errors or {}
         """The exceptions that stopped solution cells, by task."""
-        self.exchanges: list[Exchange] = []
-        """The messages and the answers to them since the check began."""
-        self.remarks: list[str] = []
-        """Remarks for the card if the check passes."""
-        self.printed = False
-        """True if the student's code has printed anything in a call."""
-        self._lost = False
-        """True if the last request was not answered."""
-        self._deferred: list[Request[Any]] = []
-        """Requests that go with the next one."""
-        self._described: list[Request[Any]] = []
-        """The requests that are not made yet."""
-        self._made: dict[Request[Any], Callable[[], Any]] = {}
-        """For each request that is made, what gives its answer."""
-        self._names: dict[int, str] = {}
-        """The class names of the objects made in this check, by the objects' numbers."""
-        self._last_named = 0
-        """The number given last: -1, -2 and so on. The student's side numbers from 1 upwards."""
 
     def __getattr__(self, name: str) -> Handle:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Handle(self, Target(name))
-
-    def begin(self, name: str, seed: int) -> None:
-        """Begin a check: let go of what earlier calls left behind, and seed the student's generator.
-
-        That goes with the check's first request, which raises `NotDefined` unless the submission defines
-        the name that the check is about.
-        """
-        self.exchanges.clear()
-        self.remarks.clear()
-        self._deferred.clear()
-        self._described.clear()
-        self._made.clear()
-        self._names.clear()
-        self._last_named = 0
-        self.defer(Begin(name=name, seed=seed))
-
-    def finish(self) -> None:
-        """End a check: have done what is not done yet, and raise what that or the beginning raises."""
-        if self._described or self._deferred:
-            last = [*self._described, *self._deferred]
-            self._described, self._deferred = [], []
-            self._send(last)[-1]()
+        return Handle(self.connection, Target(name))
 
     def given(
         self,
@@ -117,7 +59,7 @@ class Submission:
 
         It is there with the next request.
         """
-        number = self.new_number()
+        number = self.connection.new_number()
         parts = None
         if self.without is not None and source is None and state is not None:
             parts = _without_constructor(name, args, tuple(kwargs.items()))
@@ -132,138 +74,9 @@ class Submission:
             state=outgoing(dict(state)) if state is not None else None,
             assembled=parts,
         )
-        self.defer(message)
-        self.name(number, name)
-        return Handle(self, Target(number=number), name)
-
-    def describe(self, message: OfObjects, read: Callable[[AnyAnswer], Value]) -> Request[Value]:
-        """Return a request, which takes along what has been put off so far."""
-        request = Request(self, message, read, tuple(self._deferred))
-        self._deferred = []
-        self._described.append(request)
-        return request
-
-    def defer(self, message: OfObjects, read: Callable[[AnyAnswer], object] | None = None) -> None:
-        """Put something off until the next request; what it raises is raised when that one is read."""
-        self._deferred.append(Request(self, message, read or _done))
-
-    def ask_all(self, requests: Sequence[Request[Value]]) -> list[Callable[[], Value]]:
-        """Make requests; return what gives each answer, or raises what was raised there or before.
-
-        With them goes all that was described before: what one request leaves behind, another may need.
-        """
-        if any(request not in self._made for request in requests):
-            described, self._described = self._described, []
-            self._made |= zip(described, self._send(described), strict=True)
-        if any(request not in self._made for request in requests):
-            raise NoAnswer("none")  # the exchange that they went in was not answered
-        return [self._made[request] for request in requests]
-
-    def _send(self, requests: Sequence[Request[Any]]) -> list[Callable[[], Any]]:
-        sent = _Sent(self, [each for request in requests for each in (*request.before, request)])
-        ends = list(accumulate(len(request.before) + 1 for request in requests))
-        return [partial(sent.read, first, end - 1) for first, end in zip([0, *ends], ends, strict=False)]
-
-    def exchange(self, messages: Sequence[OfObjects]) -> Sequence[AnyAnswer]:
-        """Have messages performed, up to the first that stops, and return the answers."""
-        self._lost = True  # until there is an answer
-        told = self._perform(messages)
-        self._lost = False
-        self.printed |= any(answer.printed for answer in told)
-        return told
-
-    def answered(self, message: OfObjects, answer: AnyAnswer) -> None:
-        """Write down an exchange, and raise what was raised there."""
-        if isinstance(answer, answers.Missing) and isinstance(message, Begin):
-            raise NotDefined(message.name)
-        if not isinstance(message, Begin):
-            self.exchanges.append((message, answer))
-        if isinstance(answer, answers.Raised):
-            raise StudentError(answer)
-        if isinstance(answer, answers.Late):
-            raise WorkerLost("timeout", _late(call_in_words(message, self._names), answer))
-
-    def remark(self, text: str) -> None:
-        """Say something on the card if the check passes, each thing once."""
-        if text not in self.remarks:
-            self.remarks.append(text)
-
-    def prints(self) -> Prints | None:
-        """Return the output of the student's code in the call whose answer the check got last."""
-        return None if self._lost else prints_of(self.exchanges, self._names)
-
-    def new_number(self) -> int:
-        """Return a number for what the next message makes."""
-        self._last_named -= 1
-        return self._last_named
-
-    def name(self, number: int, kind: str) -> None:
-        """Say of what class the object is that gets a number: for calls in words."""
-        self._names[number] = kind
-
-    def incoming(self, value: Any) -> Any:
-        """Return an answer's value, with handles to the student's objects in it."""
-
-        def leaf(item: Any) -> Any:
-            if isinstance(item, Ref):
-                return Returned(self, Target(number=item.id), item.type, item.is_module)
-            return Unreadable(item.what, item.own) if isinstance(item, Opaque) else item
-
-        return map_tree(value, leaf)
-
-    def tensor(self, value: Any) -> Any:
-        """Return an answer's tensor, `None` where there is none, or what says of itself that it is none.
-
-        Raises `NoAnswer` for anything else.
-        """
-        if value is None or isinstance(value, torch.Tensor):
-            return value
-        if not isinstance(value, Opaque):
-            raise NoAnswer("no tensor")
-        return self.incoming(value)
-
-
-class _Sent:
-    """Requests that went together, and the answers that came back."""
-
-    def __init__(self, submission: Submission, requests: Sequence[Request[Any]]) -> None:
-        self._submission, self._requests = submission, requests
-        self._answers: list[AnyAnswer] = []
-        for chunk in _chunks(requests):
-            told = submission.exchange([request.message for request in chunk])
-            self._answers += told[: len(chunk)]
-            if len(told) < len(chunk) or isinstance(told[-1], answers.Stop):
-                return
-
-    def read(self, first: int, last: int) -> Any:
-        """Read the answers to some of the requests, and return what the last one gives.
-
-        Raises what one of them raised, or an earlier one after which they were not done.
-        """
-        value = None
-        done = len(self._answers)
-        for at in range(min(first, done - 1), min(last + 1, done)) if done else ():
-            request, answer = self._requests[at], self._answers[at]
-            self._submission.answered(request.message, answer)
-            value = request.read(answer)
-        if last >= done:
-            raise NoAnswer("none")
-        return value
-
-
-def _chunks(requests: Sequence[Request[Any]]) -> Iterator[list[Request[Any]]]:
-    """Return requests in parts that fit into one batch."""
-    chunk: list[Request[Any]] = []
-    tensors = 0
-    for request in requests:
-        count = len(tensors_in(request.message))
-        if chunk and (len(chunk) == _MOST_MESSAGES or tensors + count > _MOST_TENSORS):
-            yield chunk
-            chunk, tensors = [], 0
-        chunk.append(request)
-        tensors += count
-    if chunk:
-        yield chunk
+        self.connection.defer(message)
+        self.connection.name(number, name)
+        return Handle(self.connection, Target(number=number), name)
 
 
 @lru_cache(maxsize=64)
@@ -288,13 +101,3 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_is_plain, value))
     return isinstance(value, (str, bool, int, float))
-
-
-def _done(answer: AnyAnswer) -> None:
-    expected(answer, answers.Done)
-
-
-def _late(call: str, late: answers.Late) -> str:
-    """Return the message that a call was stopped, and at which of the student's lines."""
-    said = f"{call} had not returned after {late.seconds:g} seconds: look for a loop that never ends."
-    return f"{said[:1].upper()}{said[1:]}{f' When it was stopped it was at {late.line}' if late.line else ''}"

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import torch
 
 from autograder.checking.diagnosis.fingerprint import fingerprint
-from autograder.checking.expectations.values import CheckFailed, WrongValues
+from autograder.checking.expectations.values import WrongValues
+from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
 from autograder.checking.remote.errors import WorkerLost
@@ -152,7 +153,7 @@ class Checks:
         for item in self._items[check]:
             raised = self._try(item, submission, seed).raised
             if raised is None:
-                remarks += submission.remarks
+                remarks += submission.connection.remarks
                 continue
             if isinstance(raised, NotRecorded):
                 return CheckResult(check, "skipped", _NOT_RECORDED)
@@ -160,13 +161,13 @@ class Checks:
                 fault = fault_of(raised, self._folder, self._shown_as)
                 return CheckResult(check, "fault", fault.told, fault=fault)
             outcome, message = read_failure(raised, check.task, submission)
-            prints = submission.prints()  # now: below, the check is made again with other inputs
+            prints = submission.connection.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
                 return CheckResult(check, outcome, message, prints=prints, unwritten=is_unwritten(raised))
             earned, evidence, accused = 0.0, None, ""
             if isinstance(raised, CheckFailed):
                 earned, evidence, accused = raised.earned, raised.evidence, raised.accused
-            answers = fingerprint(submission.exchanges, check.rule, accused)
+            answers = fingerprint(submission.connection.exchanges, check.rule, accused)
             if shrink is not None and isinstance(raised, WrongValues) and check.rule in _TRIED_AGAIN:
                 message = f"{message} {self._by_trying(item, submission, seed, shrink, raised)}".rstrip()
             return CheckResult(check, outcome, message, earned, answers, evidence, prints)
@@ -221,12 +222,12 @@ class Checks:
         check, label = item.check, f"{item.check.task}/{item.name}"
         sizes = sizes or _drawn_sizes(seed, label, 5 if check.rule in _CARRIED_ON else 2)
         draw = self._draws(seed, label, sizes).again()
-        submission.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
+        submission.connection.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         with using(self._tape(check, f"{label} {sizes}")):
             raised = item.raised_with({"submission": submission, "sizes": sizes, "draw": draw})
         try:
             if not isinstance(raised, WorkerLost):
-                submission.finish()
+                submission.connection.finish()
         except Exception as error:  # whatever may come of a request, and of an answer that is none
             raised = error  # it came before whatever the check found
         return _Tried(raised, draw.letters)

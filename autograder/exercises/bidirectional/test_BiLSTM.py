@@ -77,7 +77,7 @@ def nested(lstm, x):
 def test_parameters(submission, sizes, draw):
     """It registers the parameters of two one-layer LSTMs, `fwd` and `bwd`, and nothing else."""
     made = new_bilstm(submission, sizes)
-    modules = made.describe().modules
+    modules = made.registered().modules
     missing = [name for name in ("fwd", "bwd") if name not in modules]
     if missing:
         fail(
@@ -110,7 +110,7 @@ def test_shape(submission, sizes, draw):
 def test_two_networks(submission, sizes, draw):
     """Two one-directional LSTMs do the work; no bidirectional one does."""
     told = new_bilstm(submission, sizes)
-    seen = told.describe()
+    seen = told.registered()
     for name in seen.modules:
         if _is_bidirectional(told.attribute(*name.split("."))):
             fail(f"{SAY} `{name}` is bidirectional already.")

@@ -184,7 +184,7 @@ def expect_parts(
     model: Handle, kind: str, expected: Mapping[str, tuple[str, tuple[int, ...]]], **modules: nn.Module
 ) -> None:
     """The model has these layers under these names, as deep as the given ones, with these parameters."""
-    seen = model.describe()
+    seen = model.registered()
     for name, module in modules.items():
         if name not in seen.modules:
             fail(

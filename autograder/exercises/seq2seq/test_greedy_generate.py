@@ -164,7 +164,7 @@ def test_no_gradients(submission, sizes, draw):
             "The carried state brings its graph along, so every token keeps the memory of all calls before "
             "it. Nothing is trained here: generate without gradients."
         )
-    seen = model.describe()
+    seen = model.registered()
     frozen = sorted(set(seen.shapes) - set(seen.trainable))
     if frozen:
         fail("After the call the model's parameters no longer ask for gradients. Leave the model as it is.")

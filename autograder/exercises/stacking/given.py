@@ -130,7 +130,7 @@ def filled_stack(
 
 def expect_parameters(module: Handle, kind: str, sizes: Sizes, *, proj: bool = False) -> None:
     """The module registers the parameters of its layers (and of `proj`) by their names, and no others."""
-    seen = module.describe()
+    seen = module.registered()
     layers = [any(n.startswith(f"layers.{layer}.") for n in seen.shapes) for layer in range(sizes.L + 1)]
     if not any(layers):
         fail(

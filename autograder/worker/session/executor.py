@@ -98,8 +98,8 @@ class Executor:
                 return operations.convert_module(objects, message)
             case messages.Backward():
                 return operations.backward(objects, message)
-            case messages.Describe():
-                return operations.describe(objects, message)
+            case messages.ListRegistered():
+                return operations.registered(objects, message)
             case messages.Parameters():
                 return operations.parameters(objects, message)
             case messages.Attribute():

@@ -153,7 +153,7 @@ def backward(objects: Objects, message: messages.Backward) -> answers.Gradients:
     )
 
 
-def describe(objects: Objects, message: messages.Describe) -> answers.Registered:
+def registered(objects: Objects, message: messages.ListRegistered) -> answers.Registered:
     """Say what a module registers, by name; of parameters the shapes."""
     module = objects.target(message.target)
     if not isinstance(module, nn.Module):

@@ -1,0 +1,90 @@
+"""Comparison of numbers, to the tolerance of their dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from autograder.checking.explain.location import located
+
+TOLERANCE = {
+    torch.float64: (1.2e-6, 1e-9),
+    torch.float32: (1e-4, 1e-5),
+    torch.float16: (1e-2, 1e-2),
+    torch.bfloat16: (5e-2, 5e-2),
+}
+"""Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
+
+ROUNDED = "So little is float32 rounding: is something computed in a coarser dtype on the way?"
+"""The words for numbers that would be right in float32."""
+
+
+def compare(
+    result: torch.Tensor, wanted: torch.Tensor, dims: str = "", *, dtypes: Sequence[torch.dtype] = ()
+) -> str:
+    """Say how two tensors of one shape differ, or return `""` when they agree to tolerance.
+
+    `dtypes` are those of tensors that the result was computed from, where they may be coarser.
+    """
+    if result.dtype.is_complex:
+        return "they are complex numbers."
+    rtol, atol = tolerance(result, wanted, dtypes)
+    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
+    if torch.allclose(seen, right, rtol, atol):
+        return ""
+    if not torch.isfinite(seen).all():
+        return f"{int((~torch.isfinite(seen)).sum())} of {seen.numel()} numbers are not finite (nan or inf)."
+    apart = ~torch.isclose(seen, right, rtol, atol)
+    largest = (seen - right).abs().max().item()
+    count = f"{int(apart.sum())} of {apart.numel()} numbers differ, by up to {largest:.2g}"
+    return f"{count}{located(apart, dims)}.{f' {ROUNDED}' if are_rounded(result, wanted) else ''}"
+
+
+def are_rounded(result: torch.Tensor, wanted: torch.Tensor) -> bool:
+    """Return whether two tensors of one shape differ by no more than rounding to float32 would make them."""
+    if result.dtype.is_complex:
+        return False
+    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
+    return torch.allclose(seen, right, *TOLERANCE[torch.float32])
+
+
+def agree(
+    results: Sequence[torch.Tensor],
+    wanted: Sequence[torch.Tensor],
+    *,
+    dtypes: Sequence[torch.dtype] = (),
+    equal_nan: bool = False,
+) -> bool:
+    """Return whether several tensors, each of its partner's shape, are known to agree to tolerance.
+
+    One comparison of all of them, which is what most submissions need; where it says no, `compare` says of
+    each whether and how it differs. It says no to dtypes that are mixed.
+    """
+    if len({result.dtype for result in results}) != 1 or len({right.dtype for right in wanted}) != 1:
+        return False
+    if results[0].dtype.is_complex:
+        return False
+    seen, right = _joined(results).to(torch.float64), _joined(wanted).to(torch.float64)
+    rtol, atol = tolerance(results[0], wanted[0], dtypes)
+    return torch.allclose(seen, right, rtol, atol, equal_nan)
+
+
+def same_numbers(old: torch.Tensor, new: Any) -> bool:
+    """Return whether a tensor is still the same: shape, dtype and every number."""
+    alike = isinstance(new, torch.Tensor) and old.shape == new.shape and old.dtype == new.dtype
+    return alike and torch.equal(old, new)
+
+
+def _joined(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+    if len(tensors) == 1:
+        return tensors[0].detach()
+    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+
+
+def tolerance(
+    result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()
+) -> tuple[float, float]:
+    """Relative and absolute difference allowed: the coarsest dtype's."""
+    return max(TOLERANCE.get(dtype, (0.0, 0.0)) for dtype in {result.dtype, wanted.dtype, *dtypes})

@@ -1,0 +1,50 @@
+"""Words for values, names and structures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from autograder.checking.remote.handle import Handle
+from autograder.protocol.values import Opaque
+
+
+def in_words(value: Any, depth: int = 0) -> str:
+    """Say what was returned."""
+    if isinstance(value, torch.Tensor):
+        return (
+            f"one tensor of shape {tuple(value.shape)}"
+            if not depth
+            else f"a tensor of shape {tuple(value.shape)}"
+        )
+    if isinstance(value, Opaque):
+        return value.what
+    if isinstance(value, Handle):
+        return f"an object of type {value.type}"
+    if isinstance(value, (list, tuple)):
+        kind = f"a {type(value).__name__} of {len(value)}"
+        if not value or depth > 1 or all(isinstance(item, (int, float)) for item in value):
+            return kind
+        parts = ", ".join(in_words(item, depth + 1) for item in value[:4])
+        return f"{kind} ({parts}{', …' if len(value) > 4 else ''})"
+    if isinstance(value, dict):
+        return f"a dict with the keys {', '.join(repr(key)[:30] for key in list(value)[:6])}"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"the number {value:.4g}"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    return f"`{value}`"
+
+
+def structure(reference: Any, names: list[str]) -> str:
+    """The expected nesting with the results' names, as `(output, (h_n, c_n))`."""
+    if isinstance(reference, torch.Tensor):
+        return names.pop(0)
+    return f"`({', '.join(structure(part, names).strip('`') for part in reference)})`"
+
+
+def listed(names: Sequence[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
