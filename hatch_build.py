@@ -1,4 +1,4 @@
-"""Puts the exercises into wheel and sdist as students get them: no hidden check and no reference's text.
+"""A build hook that ships the exercises as students get them: no hidden check and no reference's text.
 
 Beside the checks lie the sealed hints, which `autograder build` makes in release/, and what references give
 on the inputs of the notebooks, which it notes in solutions/recorded/. Python alone is needed for this.
@@ -18,7 +18,7 @@ HOME = "autograder/exercises"
 
 
 class Exercises(BuildHookInterface):
-    """The folder itself is left out of what is built, and comes back in this form.
+    """The hook: the folder itself is left out of what is built, and this form of it is put in.
 
     An editable install gets nothing: copies in site-packages would grow old there.
     """

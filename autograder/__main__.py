@@ -1,4 +1,4 @@
-"""`python -m autograder` is `autograder`."""
+"""The command `autograder`, run as `python -m autograder`."""
 
 from autograder.cli import main
 

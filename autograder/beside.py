@@ -1,4 +1,4 @@
-"""The open notebook's folder, with the course's own checks: a kernel is not told of it, and may leave it.
+"""The folder of the open notebook and its own checks, which a kernel is not told of, and may leave.
 
 Once checks were found beside the notebook, the session remembers where: `os.chdir` does not lose them.
 """
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 FOUND = "_autograder_found"
-"""Under which name a notebook's namespace holds the folder in which checks were found."""
+"""The name under which a notebook's namespace holds the folder in which checks were found."""
 INSIDE = "_autograder_inside"
-"""The same for a folder into which a notebook's cell has put the checks that it holds."""
+"""The name of the folder into which a notebook's cell has put the checks that it holds."""
 
 
 def folders(namespace: MutableMapping[str, Any] | None = None) -> list[Path]:
-    """The folders in which the notebook may lie, the surest first: none twice, all of them there.
+    """The folders in which the notebook may lie, the surest first: each once, and only existing ones.
 
     The surest is the one that holds what the notebook brought itself; then where the front end says that the
     notebook is, where the kernel works, where checks were found before, and where the kernel began.
@@ -29,7 +29,7 @@ def folders(namespace: MutableMapping[str, Any] | None = None) -> list[Path]:
 
 
 def told(namespace: MutableMapping[str, Any]) -> list[Path]:
-    """The open notebook's file, where the front end tells: VS Code does, and Jupyter's server."""
+    """The open notebook's file, if the front end names it, as VS Code and Jupyter's server do; else `[]`."""
     said = (namespace.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"))
     return [Path(path) for path in said if isinstance(path, str) and path.endswith(".ipynb")]
 
@@ -40,7 +40,7 @@ def remember(namespace: MutableMapping[str, Any], folder: Path) -> None:
 
 
 def _candidates(namespace: MutableMapping[str, Any]) -> Iterator[Path]:
-    began = _began()
+    began = _start_folder()
     places = [
         namespace.get(INSIDE),
         *((began or Path()) / file.parent for file in told(namespace)),
@@ -54,7 +54,7 @@ def _candidates(namespace: MutableMapping[str, Any]) -> Iterator[Path]:
                 yield whole
 
 
-def _began() -> Path | None:
+def _start_folder() -> Path | None:
     """The folder in which the kernel was started, as IPython has kept it; `None` outside one."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None

@@ -24,7 +24,7 @@ _PRINTED_ELSEWHERE = (
     "What your code prints is shown here where a check fails; to see it otherwise, call your code in a cell."
 )
 _VALIDATING_WIDTH = 83
-"""`nbgrader validate` cuts what is longer; its dialog in JupyterLab does not wrap."""
+"""The longest line that `nbgrader validate` does not cut; its dialog in JupyterLab does not wrap."""
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from typing import Any
 from autograder.beside import folders, remember, told
 
 OWN = Path("checks")
-"""Where a course's own checks lie, beside its notebook."""
+"""The folder of a course's own checks, beside its notebook."""
 
 
 class Unknown(ValueError):
-    """Which task or notebook is meant cannot be told. A notebook shows the message and no traceback."""
+    """An unknown or ambiguous task or notebook. A notebook shows the message and no traceback."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback."""
+        """Return the lines that IPython shows in place of a traceback."""
         return [str(self)]
 
 
@@ -31,14 +31,14 @@ def home_of(task: str, assignment: str | None, namespace: MutableMapping[str, An
     if not isinstance(task, str):
         example = f': check("{task.__name__}")' if hasattr(task, "__name__") else ""
         raise Unknown(f"`check` takes the name of a task, in quotes{example}.")
-    own = _own(namespace, task)
+    own = _own_checks(namespace, task)
     if own is not None:
         return own
     if not _packaged(assignment) and any({task, assignment} <= set(_tasks(each)) for each in _packaged(None)):
         raise Unknown(_one_at_a_time(f'check("{task}"), then check("{assignment}")'))
     having = [folder for folder in _packaged_known(assignment) if task in _tasks(folder)]
     if not having:
-        raise Unknown(_no_task(task, assignment, namespace))
+        raise Unknown(_no_task_message(task, assignment, namespace))
     return max(having, key=lambda folder: sum(name in namespace for name in _tasks(folder)))
 
 
@@ -47,7 +47,7 @@ def home_here(assignment: str | None, namespace: MutableMapping[str, Any]) -> Pa
 
     Raises `Unknown` where nothing tells.
     """
-    own = _own(namespace)
+    own = _own_checks(namespace)
     if own is not None and assignment is None:
         return own
     known = _packaged_known(assignment)
@@ -68,8 +68,8 @@ def home_here(assignment: str | None, namespace: MutableMapping[str, Any]) -> Pa
     return known[found.index(max(found))]
 
 
-def _own(namespace: MutableMapping[str, Any], task: str | None = None) -> Path | None:
-    """The checks beside the notebook, if there are any; with a task, if they have it."""
+def _own_checks(namespace: MutableMapping[str, Any], task: str | None = None) -> Path | None:
+    """The folder of checks beside the notebook, if there is one; with a task, if it has checks for it."""
     for folder in folders(namespace):
         tasks = _tasks(folder / OWN)
         if task in tasks or (tasks and task is None):
@@ -94,7 +94,7 @@ def _one_at_a_time(call: str) -> str:
 
 
 def name_of(folder: Path) -> str:
-    """What the notebook is called whose checks these are."""
+    """The name of the notebook whose checks lie in a folder."""
     if _is_packaged(folder):
         return folder.name
     notebooks = sorted(file.stem for file in folder.parent.glob("*.ipynb"))
@@ -104,7 +104,7 @@ def name_of(folder: Path) -> str:
 def in_order(
     folder: Path, tasks: Iterable[str], namespace: MutableMapping[str, Any] | None = None
 ) -> list[str]:
-    """The tasks in the notebook's order: as the one beside has them, else as the file of hints."""
+    """The tasks in the order of the notebook beside the checks, or else of the file of hints."""
     names = list(dict.fromkeys(tasks))
     beside = [_checked_in(place, names) for place in _places(folder, namespace)]
     known = max(*beside, _hinted(folder, namespace), key=len)
@@ -150,7 +150,7 @@ def _is_packaged(folder: Path) -> bool:
 
 
 def about(folder: Path, task: str) -> str:
-    """What a task is, as the first line of its file of checks says; `""` if it says nothing."""
+    """The description of a task: the first paragraph of its file of checks; `""` if there is none."""
     try:
         text = ast.get_docstring(ast.parse((folder / f"test_{task}.py").read_text(encoding="utf-8")))
     except (OSError, SyntaxError, ValueError):
@@ -167,30 +167,30 @@ def _packaged(assignment: str | None) -> list[Path]:
 
 
 def _packaged_known(assignment: str | None) -> list[Path]:
-    """The same. Raises `Unknown` for an assignment that there is none of."""
+    """The package's folders of checks. Raises `Unknown` if there is none for the assignment."""
     folders = _packaged(assignment)
     if not folders:
         names = [folder.name for folder in _packaged(None)]
         raise Unknown(
-            f'There is no notebook "{assignment}".{_meant(assignment, names)} Notebooks: {_listed(names)}.'
+            f'There is no notebook "{assignment}".{_nearest(assignment, names)} Notebooks: {_listed(names)}.'
         )
     return folders
 
 
-def _no_task(task: str, assignment: str | None, namespace: MutableMapping[str, Any]) -> str:
-    """That a task is in no notebook, and which one may be meant: of this notebook, else of any."""
+def _no_task_message(task: str, assignment: str | None, namespace: MutableMapping[str, Any]) -> str:
+    """The message that no notebook has a task, and which may be meant: of this notebook, else of any."""
     said = f'There is no task "{task}".'
     try:
         here = home_here(assignment, namespace)
     except Unknown:
         known = _packaged(assignment)
-        meant = _meant(task, [name for folder in known for name in _tasks(folder)])
+        meant = _nearest(task, [name for folder in known for name in _tasks(folder)])
         if not meant or task in namespace:  # what is defined is no slip of the pen
             return f"{said} {_not_beside(namespace)}"
         lines = [f"  {folder.name}: {_listed(in_order(folder, _tasks(folder)))}" for folder in known]
         return "\n".join([f"{said}{meant} Tasks by notebook:", *lines])
     names = in_order(here, _tasks(here), namespace)
-    return f"{said}{_meant(task, names)} Tasks of {name_of(here)}: {_listed(names)}."
+    return f"{said}{_nearest(task, names)} Tasks of {name_of(here)}: {_listed(names)}."
 
 
 def _not_beside(namespace: MutableMapping[str, Any]) -> str:
@@ -202,8 +202,8 @@ def _not_beside(namespace: MutableMapping[str, Any]) -> str:
     )
 
 
-def _meant(name: str | None, names: Sequence[str]) -> str:
-    """The nearest of some names as a question, upper and lower case being one; `""` if none is near."""
+def _nearest(name: str | None, names: Sequence[str]) -> str:
+    """A question that names the nearest of some names, in any case; `""` if none is near."""
     folded = {each.casefold(): each for each in names}
     near = difflib.get_close_matches((name or "").casefold(), folded, n=1)
     return f' Did you mean "{folded[near[0]]}"?' if near else ""

@@ -1,4 +1,4 @@
-"""What the benchmarks share: courses with submissions in them, commands, a meter for CPU-seconds, rounds."""
+"""Helpers that the benchmarks share: courses with submissions, commands, a meter for CPU-seconds, rounds."""
 
 from __future__ import annotations
 

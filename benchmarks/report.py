@@ -172,7 +172,7 @@ def report(course: Course, options: argparse.Namespace) -> None:
 
 
 def cpu_seconds() -> float:
-    """What the commands run so far have used of the processors, which other programs do not change."""
+    """The CPU-seconds of the commands run so far, which other programs do not change."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,4 +1,4 @@
-"""Print constraints.txt: of all that the set-up installs, the newest version that the oldest Python can have.
+"""Print constraints.txt: the newest versions that the oldest Python can have, of all that is installed.
 
 pip resolves for the very first release of that Python (3.11.0 for `requires-python = ">=3.11"`), whichever
 one it runs on: a distribution's 3.11.2 gets no version that asks for 3.11.5. Nothing is installed.

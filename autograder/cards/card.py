@@ -42,7 +42,7 @@ _DONE = ("passed", "skipped")
 
 
 def as_student_sees(check: CheckVerdict) -> CheckVerdict:
-    """A hidden check without its title, its message and anything else that tells what it looks at."""
+    """Return the check as the student sees it: a hidden one without all that tells what it looks at."""
     if check.instead is None:
         return check
     message = "" if check.outcome in _DONE else "What this looks at is not shown."
@@ -61,15 +61,15 @@ def card_text(task: TaskVerdict, *notes: str) -> str:
         lines += [f"  {_SIGNS[check.outcome]} {check.title} ({_words(check)})"]
         if check.outcome != "skipped":
             lines += [f"    {line}" for line in (*check.message.splitlines(), *_printed(check))]
-    return "\n".join([*lines, *(f"  {note}" for note in _said(task, notes))])
+    return "\n".join([*lines, *(f"  {note}" for note in _sentences_below(task, notes))])
 
 
 def card_brief(task: TaskVerdict, width: int) -> str:
-    """The card where there is little room: what to fix first, in lines of `width`, and how the rest went."""
+    """The card in brief, in lines of `width`: the check to fix first, and a summary of the others."""
     first, rest = _in_order(task)
     lines = [_headline(task), *_first_lines(first), *_fault_lines(task)]
     lines += [f"  {_summary(first, rest)}."] if rest else []
-    return "\n".join(broken for line in lines for broken in _broken(line, width))
+    return "\n".join(broken for line in lines for broken in _wrapped(line, width))
 
 
 def card_html(task: TaskVerdict, *notes: str) -> str:
@@ -83,7 +83,7 @@ def card_html(task: TaskVerdict, *notes: str) -> str:
         # Said outright, because the feedback page's sheet takes the mark that it can be opened away.
         summary = f'<summary style="cursor:pointer;display:list-item">{_summary(first, rest)}</summary>'
         parts.append(f'<details style="margin:.4em 0 0 0">{summary}{rows}</details>')
-    parts += [f'<p style="margin:.4em 0 0 0">{marked(note)}</p>' for note in _said(task, notes)]
+    parts += [f'<p style="margin:.4em 0 0 0">{marked(note)}</p>' for note in _sentences_below(task, notes)]
     return framed(f"Checks of {task.task}", _edge(task), "".join(parts))
 
 
@@ -104,7 +104,7 @@ def task_outputs(task: TaskVerdict) -> list[dict[str, Any]]:
 
 
 def unjudged_outputs(task: str) -> list[dict[str, Any]]:
-    """The same where nothing could be judged: no score is shown, and nbgrader reads none there."""
+    """A check cell's output where nothing could be judged: no score is shown, and nbgrader reads 0.0."""
     said = f'<p style="margin:0"><strong>{marked(task)}: not judged</strong>, see the top of this page.</p>'
     return _scored(framed(f"Checks of {task}", WAITING, said), 0.0)
 
@@ -115,7 +115,7 @@ def _scored(page: str, score: float) -> list[dict[str, Any]]:
 
 
 def points(value: float) -> str:
-    """`2.5` as "2.5", `2.0` as "2"."""
+    """Return points as text: `2.5` as "2.5", `2.0` as "2"."""
     return f"{value:g}"
 
 
@@ -134,7 +134,7 @@ def unwritten(task: TaskVerdict) -> bool:
 def _in_order(task: TaskVerdict) -> tuple[list[CheckVerdict], list[CheckVerdict]]:
     """The first check that needs work, if any, and all others, each as the student sees it.
 
-    A check that waits for another one is not to be fixed itself. One with a fault of its own is in neither.
+    A check that waits for another one is not to be fixed itself. One with a fault is in neither list.
     """
     checks = [as_student_sees(check) for check in task.checks if check.outcome != "fault"]
     first = next((at for at, check in enumerate(checks) if check.outcome not in _DONE), len(checks))
@@ -147,7 +147,7 @@ def _faulty(task: TaskVerdict) -> list[CheckVerdict]:
 
 
 def _fault_lines(task: TaskVerdict) -> list[str]:
-    """The checks with faults in lines of text: shown in any case, for somebody must hear of them."""
+    """The checks with faults as lines of text, which are always shown: somebody must hear of them."""
     lines: list[str] = []
     for check in _faulty(task):
         lines += [
@@ -158,7 +158,7 @@ def _fault_lines(task: TaskVerdict) -> list[str]:
 
 
 def _fault_row(check: CheckVerdict) -> str:
-    """A check with a fault of its own: it is not red, for there is nothing to mend for the student."""
+    """The row of a check with a fault of its own: not red, since the student has nothing to mend."""
     return (
         f'<div style="margin:.2em 0">{chip(f"{_SIGNS[check.outcome]} {_WORDS[check.outcome]}", WAITING)} '
         f"<strong>{marked(check.title)}</strong>{_paragraph(marked(check.message))}</div>"
@@ -166,7 +166,7 @@ def _fault_row(check: CheckVerdict) -> str:
 
 
 def _first_lines(first: Sequence[CheckVerdict]) -> list[str]:
-    """The check to fix first in lines of text, with all that is known about it."""
+    """The check to fix first as lines of text, with all that is known about it."""
     lines: list[str] = []
     for check in first:
         lines += [f"  ✗ {check.title} ({_words(check)})"]
@@ -178,8 +178,8 @@ def _first_lines(first: Sequence[CheckVerdict]) -> list[str]:
     return lines
 
 
-def _broken(line: str, width: int) -> list[str]:
-    """A line in lines of at most `width`, all as far in as it is; a longer word stays whole."""
+def _wrapped(line: str, width: int) -> list[str]:
+    """A line wrapped at `width`, its indentation kept in every part; a longer word stays whole."""
     margin = line[: len(line) - len(line.lstrip())]
     if len(line) <= width:
         return [line]
@@ -198,8 +198,8 @@ def _headline(task: TaskVerdict) -> str:
     return f"{of}, still to do" if unwritten(task) else of
 
 
-def _said(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
-    """The notes, and before them why points are missing though every check that is worth some passed."""
+def _sentences_below(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
+    """The sentences below the card: why points are missing though all their checks passed, then `notes`."""
     why = "Half a point is kept back until every check passes, those without points of their own included."
     said = [why] if task.kept_back else []
     if task.only_graded:
@@ -222,7 +222,7 @@ def _edge(task: TaskVerdict) -> str:
 
 
 def _summary(first: Sequence[CheckVerdict], rest: Sequence[CheckVerdict]) -> str:
-    """What the folded part holds."""
+    """A summary of the folded checks: how many passed, need work or are not judged yet."""
     waiting = sum(check.outcome == "skipped" for check in rest)
     passed = sum(check.outcome == "passed" for check in rest)
     more = len(rest) - waiting - passed
@@ -237,7 +237,7 @@ def _summary(first: Sequence[CheckVerdict], rest: Sequence[CheckVerdict]) -> str
 
 
 def _first_row(check: CheckVerdict) -> str:
-    """The check to fix first, with all that is known about it."""
+    """The row of the check to fix first, with all that is known about it."""
     ground = TO_DO if check.unwritten else WRONG
     return (
         f'<div style="margin:.2em 0">{chip(f"{_SIGNS[check.outcome]} {_WORDS[check.outcome]}", ground)} '
@@ -246,7 +246,7 @@ def _first_row(check: CheckVerdict) -> str:
 
 
 def _row(check: CheckVerdict) -> str:
-    """One of the folded checks: none of them is red. One that has passed may have a remark."""
+    """The row of a folded check, which is never red. One that has passed may have a remark."""
     ground = PASSED if check.outcome == "passed" else ""
     told = _evidence_html(check) if check.outcome != "skipped" else ""
     return (
@@ -257,7 +257,7 @@ def _row(check: CheckVerdict) -> str:
 
 
 def _evidence_html(check: CheckVerdict) -> str:
-    """What was seen and expected, where it differs, and the hint."""
+    """The message, the picture of the difference, what the code printed, and the hint, for a page."""
     parts = _message(check)
     if check.evidence and check.evidence.difference:
         parts += picture_html(check.evidence.difference)
@@ -270,21 +270,21 @@ def _evidence_html(check: CheckVerdict) -> str:
 
 
 def _printed(check: CheckVerdict) -> list[str]:
-    """Return the output of the student's code in the call that failed, in lines of text."""
+    """Return the output of the student's code in the call that failed, as lines of text."""
     if check.prints is None:
         return []
     return [f"{_PRINTED} {check.prints.call}:", *(f"| {line}" for line in check.prints.text.splitlines())]
 
 
 def _printed_html(prints: Prints) -> str:
-    """The same for a page."""
+    """The output of the student's code in the call that failed, for a page."""
     style = "margin:.2em 0 0 0;padding:0;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.95em"
     lines = f'<pre style="{style}">{html.escape(prints.text)}</pre>'
     return _paragraph(f"{_PRINTED} {marked(prints.call)}:{lines}")
 
 
 def _message(check: CheckVerdict) -> str:
-    """The message; the sentence that two shapes stand for gives way to them."""
+    """The message for a page; in place of a sentence on two shapes it shows the shapes themselves."""
     shown = check.evidence
     if shown is None or shown.seen is None or shown.expected is None:
         return _paragraph(marked(check.message))
@@ -309,7 +309,7 @@ def _paragraph(inside: str) -> str:
 
 
 def _hint(check: CheckVerdict) -> list[str]:
-    """The hint of the mistake that explains the check, if one does."""
+    """The hint of the known mistake that explains the check, in a list; `[]` if none does."""
     return [check.diagnosis["hint"]] if check.diagnosis else []
 
 
@@ -319,7 +319,7 @@ def _worth(check: CheckVerdict) -> str:
 
 
 def _words(check: CheckVerdict) -> str:
-    """Outcome and points, in words."""
+    """The outcome and the points, in words."""
     return ", ".join(filter(None, [_WORDS[check.outcome], _points_of(check)]))
 
 

@@ -12,31 +12,31 @@ from autograder.cards.colours import INK, LEVELS, dimension, marked
 from autograder.checking.explain.evidence import Axis, Difference
 
 SIGNS = "·░▒█"
-"""By level: right, and off by a little, more, most; on a page, whose grounds are coloured, other ones."""
+"""The sign of each level: right, then off by a little, more and most. A page has `_PAGE_SIGNS`."""
 _PAGE_SIGNS = "·○◐●"
-_ONE = {"time": "step", "batch": "sequence", "layers": "layer"}
+_NOUNS = {"time": "step", "batch": "sequence", "layers": "layer"}
 
 
 def picture_words(difference: Difference) -> str:
-    """Where the result is wrong, row by row; rows that are alike are told together."""
+    """The places where the result is wrong, row by row; rows that are wrong alike share one clause."""
     rows, columns = difference.rows, difference.columns
     alike: dict[tuple[bool, ...], list[int]] = {}
     for row, levels in enumerate(difference.levels):
         alike.setdefault(tuple(level > 0 for level in levels), []).append(row)
     if len(alike) == 1:
         (pattern,) = alike
-        return f"Every {_one(rows)} is wrong at {_where(columns, _wrong(pattern))} and right elsewhere."
+        return f"Every {_noun(rows)} is wrong at {_indices(columns, _wrong(pattern))} and right elsewhere."
     told = []
     for pattern, where in sorted(alike.items(), key=lambda item: item[1]):
         wrong = _wrong(pattern)
-        how = "right" if not wrong else "wrong" if all(pattern) else f"wrong at {_where(columns, wrong)}"
-        told.append(f"{_where(rows, where)}: {how}")
+        how = "right" if not wrong else "wrong" if all(pattern) else f"wrong at {_indices(columns, wrong)}"
+        told.append(f"{_indices(rows, where)}: {how}")
     said = "; ".join(told)
     return f"{said[0].upper()}{said[1:]}."
 
 
 def picture_text(difference: Difference) -> list[str]:
-    """The picture in lines of a terminal."""
+    """The picture as lines for a terminal."""
     lines = [
         "".join(f"{_gap(difference.columns, cell)}{SIGNS[level]}" for cell, level in enumerate(levels))
         for levels in difference.levels
@@ -45,7 +45,7 @@ def picture_text(difference: Difference) -> list[str]:
     width = max(map(len, labels))
     rows = [f"{label:>{width}} {line}" for label, line in zip(labels, lines, strict=True)]
     return [
-        f"`{difference.of}`, {_side(difference.rows)} down, {_side(difference.columns)} across "
+        f"`{difference.of}`, {_axis_label(difference.rows)} down, {_axis_label(difference.columns)} across "
         f"({SIGNS[0]} right, {SIGNS[1]} off, {SIGNS[2]} more, {SIGNS[3]} most):",
         *rows,
     ]
@@ -86,7 +86,7 @@ def _wrong(pattern: Sequence[bool]) -> list[int]:
     return [at for at, wrong in enumerate(pattern) if wrong]
 
 
-def _where(axis: Axis, cells: Sequence[int]) -> str:
+def _indices(axis: Axis, cells: Sequence[int]) -> str:
     """The indices of some cells, as "steps 0, 3 to 6 and 9"."""
     runs: list[list[int]] = []
     for index in (index for cell in cells for index in axis.covered(cell)):
@@ -99,14 +99,14 @@ def _where(axis: Axis, cells: Sequence[int]) -> str:
         parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run)
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     many = len(runs) > 1 or len(runs[0]) > 1
-    return f"{_one(axis)}{'s' if many and axis.name in _ONE else ''} {listed}"
+    return f"{_noun(axis)}{'s' if many and axis.name in _NOUNS else ''} {listed}"
 
 
-def _one(axis: Axis) -> str:
-    return _ONE.get(axis.name, f"{axis.name} index")
+def _noun(axis: Axis) -> str:
+    return _NOUNS.get(axis.name, f"{axis.name} index")
 
 
-def _side(axis: Axis) -> str:
+def _axis_label(axis: Axis) -> str:
     return f"{axis.name} ({axis.size})"
 
 
@@ -115,7 +115,7 @@ def _labels(axis: Axis) -> list[str]:
 
 
 def _new_block(axis: Axis, cell: int) -> bool:
-    """Whether another of the dimension's equal parts begins with a cell."""
+    """Return whether a cell begins another of the dimension's equal parts."""
     return cell > 0 and axis.starts[cell] % (axis.size // axis.blocks) == 0
 
 

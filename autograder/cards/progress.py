@@ -12,26 +12,26 @@ from autograder.cards.colours import PASSED, TO_DO, WAITING, chip, marked
 
 @dataclass(frozen=True)
 class TaskSoFar:
-    """What is known of a task in this session."""
+    """A task, with what is known of it in this session."""
 
     task: str
     about: str
-    """What the task is, in a line."""
+    """The description of the task, in a line."""
     max_score: float
     only_graded: float = 0.0
-    """How many of its points are for checks that run at grading only."""
+    """The points of its checks that run at grading only."""
     earned: float | None = None
     """The points of its last check; `None` if it has not been checked."""
     changed: bool = False
-    """Whether the task's cell is another one since."""
+    """True if the task's cell has changed since."""
 
 
 def progress_line(tasks: Sequence[TaskSoFar], told: float = 0.0) -> str:
     """One sentence on all tasks of a notebook, as "`a` 2/2, `b` not checked yet. 2 of 4 points so far.".
 
-    `told` are points for checks at grading only that the reader has been told of.
+    `told` are the points for checks at grading only of which the reader has been told already.
     """
-    said = [f"`{task.task}` {_short(task)}" for task in tasks if task.earned is not None]
+    said = [f"`{task.task}` {_last_points(task)}" for task in tasks if task.earned is not None]
     new = [f"`{task.task}`" for task in tasks if task.earned is None]
     if new:
         said.append(f"{' and '.join(filter(None, [', '.join(new[:-1]), new[-1]]))} not checked yet")
@@ -73,7 +73,7 @@ def _sum(tasks: Sequence[TaskSoFar], told: float = 0.0) -> str:
     return f"{said}; {only_at_grading(unseen, most)}." if unseen > told else f"{said}."
 
 
-def _short(task: TaskSoFar) -> str:
+def _last_points(task: TaskSoFar) -> str:
     changed = " before you changed it" if task.changed else ""
     return f"{points(task.earned or 0.0)}/{points(task.max_score)}{changed}"
 
@@ -86,7 +86,7 @@ def _points(task: TaskSoFar) -> str:
 
 
 def _state(task: TaskSoFar) -> tuple[str, str, str]:
-    """Sign, word and ground."""
+    """The sign, the word and the ground for the state of a task."""
     if task.earned is None:
         return "–", "not checked yet", WAITING
     if task.changed:

@@ -23,7 +23,7 @@ WORDS = {
 
 
 def collected_table(found: Collection) -> Table:
-    """A line for each student whose uploads were found."""
+    """A table with a line for each student whose uploads were found."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("student", "submission", "handed in (UTC)", "notebook", "note"):
         table.add_column(title, overflow="fold")
@@ -31,7 +31,7 @@ def collected_table(found: Collection) -> Table:
         table.add_row(
             Text(each.student),
             WORDS[each.done],
-            _when(each),
+            _handed_in_at(each),
             Text(shown(each.notebook)[1:-1] if each.notebook else "–"),
             Text("; ".join(each.notes)),
         )
@@ -73,7 +73,7 @@ def summary(found: Collection, dry_run: bool) -> Iterator[str]:
 
 
 def as_data(found: Collection) -> dict[str, Any]:
-    """The same as JSON data; docs/grading.md describes it."""
+    """The collection as JSON data; docs/grading.md describes it."""
     return {
         "students": [
             {
@@ -94,7 +94,7 @@ def as_data(found: Collection) -> dict[str, Any]:
     }
 
 
-def _when(each: Collected) -> str:
+def _handed_in_at(each: Collected) -> str:
     when = f"{each.handed_in:%Y-%m-%d %H:%M}" if each.handed_in else "not known"
     return f"{when}, late" if each.late else when
 

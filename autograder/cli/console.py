@@ -1,4 +1,4 @@
-"""What the commands share: where they print, the options they have in common, and how errors are told."""
+"""The parts that all commands share: consoles, common options, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -117,9 +117,10 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """For imports that take seconds: garbage is not looked for meanwhile, nor later in what they made.
+    """Stop garbage collection during imports that take seconds, and exempt for good what they made.
 
-    They leave little, and looking for it is a fifth of the time. What is left judges share, being forks.
+    They leave little garbage, and looking for it takes a fifth of the time. Judges are forks of this process:
+    memory that is never looked through stays shared with them.
     """
     gc.disable()
     try:
@@ -131,9 +132,9 @@ def importing() -> Iterator[None]:
 
 @contextmanager
 def told(stopped: str = "Stopped; nothing is half-written.") -> Iterator[None]:
-    """One sentence and exit status 1 for every condition that can be foreseen.
+    """Turn every error that can be foreseen into one sentence and exit status 1.
 
-    `stopped` is what is said when somebody interrupts the command, or ends it.
+    `stopped` is the sentence for a command that somebody interrupts or ends.
     """
     if sys.platform != "linux":
         err.print(

@@ -1,4 +1,4 @@
-"""How a validation is printed: for each task, the mistakes against the checks that catch them."""
+"""A validation as the terminal shows it: for each task, the mistakes against the checks that catch them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CAUGHT = Text("✗", style="bold red")
 
 
 def print_validation(console: Console, found: dict[str, Any]) -> None:
-    """One assignment: a matrix a task, then what does not hold."""
+    """Print one assignment's validation: a matrix for each task, then what does not hold."""
     console.print(f"\n{found['assignment']}", style="bold", markup=False)
     for task in dict.fromkeys(check["task"] for check in found["checks"]):
         _print_task(console, task, found)

@@ -21,7 +21,7 @@ class Told:
 
 @contextmanager
 def steps(otherwise: Callable[[str], None]) -> Iterator[Told]:
-    """A bar on the terminal while the block runs; where there is none, what is said goes to `otherwise`."""
+    """Show a bar on the terminal while the block runs; without a terminal, hand reports to `otherwise`."""
     if not err.is_terminal:
         yield Told(otherwise, lambda done, total: None)
         return

@@ -25,7 +25,7 @@ from autograder.cli.console import (
 
 
 class System(StrEnum):
-    """Where marks go."""
+    """A system that marks are exported to."""
 
     canvas = "canvas"
     moodle = "moodle"
@@ -33,7 +33,7 @@ class System(StrEnum):
 
 
 class Per(StrEnum):
-    """What gets a column of its own."""
+    """The unit that gets a column of its own."""
 
     task = "task"
     total = "total"

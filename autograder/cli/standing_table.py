@@ -18,7 +18,7 @@ _DONE = ("handed_in", "graded")
 
 
 def standing_table(found: Sequence[Standing]) -> Table:
-    """A line for each assignment."""
+    """A table with a line for each assignment."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("assignment", "built", "released"):
         table.add_column(title, no_wrap=True)

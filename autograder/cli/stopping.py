@@ -1,4 +1,4 @@
-"""Signals that end a command: both are an interrupt, and it is remembered that one came, and which."""
+"""The signals that end a command, SIGINT and SIGTERM: both interrupt it, and the last one is kept."""
 
 from __future__ import annotations
 

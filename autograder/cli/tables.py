@@ -1,4 +1,4 @@
-"""What the command line prints: a class as a table, one verdict as text, a machine's examination."""
+"""Results on the command line: a class as a table, one verdict as text, a machine's examination."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def print_verdict(console: Console, verdict: Verdict) -> None:
 
 
 def print_clusters(console: Console, clusters: list[dict[str, Any]]) -> None:
-    """Wrong answers that are alike: how many, what the checks say of them, and one student's cell."""
+    """Print each group of like wrong answers: how many, what the checks say, and one student's cell."""
     if not clusters:
         console.print("Every wrong answer is explained by a known mistake, or is not written yet.")
     for cluster in clusters:
@@ -154,7 +154,7 @@ def print_clusters(console: Console, clusters: list[dict[str, Any]]) -> None:
 
 
 def print_examination(console: Console, found: dict[str, Any]) -> None:
-    """The examination for a person: what holds, and what to do about the rest."""
+    """Print the examination of a machine: what holds, and what to do about the rest."""
     say = console.print
     say(f"autograder {found['autograder']}, Python {found['python']}, {found['system']}", markup=False)
     say(

@@ -1,4 +1,4 @@
-"""What the course asks of each task: one folder a notebook, one file `test_<task>.py` a task.
+"""The checks of the course: a folder for each notebook, a file `test_<task>.py` for each task.
 
 The only place, with `source/` and `solutions/`, that knows what the course is about.
 
@@ -25,5 +25,5 @@ def _home() -> Path:
 
 
 HOME = _home()
-"""Where the folders of checks are."""
+"""The folder that holds the folders of checks."""
 __path__ = [str(HOME)]

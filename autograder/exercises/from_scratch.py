@@ -1,4 +1,4 @@
-"""From scratch: torch's own recurrent modules and kernels do not work where such a task is judged.
+"""Tasks from scratch: torch's own recurrent modules and kernels do not work where they are judged.
 
 Whatever is right there was computed by the student. Not a word of the source decides about points: it may
 name torch's modules in annotations, messages and methods that the task does not call.
@@ -35,13 +35,13 @@ _IN_PYTHON = (
     ("torch/ao/nn/quantizable/modules/rnn.py", r".*"),
     ("torch/ao/quantization/fx/lstm_utils.py", r".*"),
 )
-"""Where torch has recurrent networks that are written in Python. Found in torch 2.13 by looking for gates."""
+"""The code of torch's recurrent networks written in Python. Found in torch 2.13 by looking for gates."""
 
 # Giving a network its weights another place in memory computes nothing of it, and `.to("cuda")` does it.
 _WORKING = KERNELS.replace("(_|$)", "(_(?!flatten)|$)")
 
 RECURRENT = Without(operators=_WORKING, code=_IN_PYTHON, say=SAY)
-"""For `@without(RECURRENT)`: torch's recurrent modules can be made, and nothing computes with them."""
+"""The argument of `@without(RECURRENT)`: torch's recurrent modules can be made, but not computed with."""
 
 RECURRENT_MODULES = Without(
     operators=_WORKING,
@@ -52,13 +52,13 @@ RECURRENT_MODULES = Without(
     ),
     say=SAY,
 )
-"""For `@without(RECURRENT_MODULES)`: they cannot be made, either. For tasks that are not given one."""
+"""The argument of `@without(RECURRENT_MODULES)`, for tasks that are given none: none can be made, either."""
 
 
 def expect_from_scratch(
     submission: Submission, task: str, target: Handle, arguments: tuple[Any, ...]
 ) -> None:
-    """The call does not come to torch's recurrent modules or kernels.
+    """Expect the call not to reach torch's recurrent modules or kernels.
 
     That is sure where the task is judged without them (`@without(RECURRENT)`). Elsewhere it is what the
     source says, and the student's own process.

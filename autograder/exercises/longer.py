@@ -9,7 +9,7 @@ from autograder.checking import Draw, case
 def short_and_long(
     draw: Draw, steps: tuple[int, int] = (40, 70)
 ) -> Iterator[tuple[Draw, AbstractContextManager[None]]]:
-    """Give the draw, and then one of long sequences; each with its `case`.
+    """Yield the draw, and then one of long sequences, each with its `case`.
 
     `steps` are the fewest and the most of them.
     """

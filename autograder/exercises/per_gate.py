@@ -49,7 +49,7 @@ def cell_parameters(draw: Draw, dtype: torch.dtype = torch.float64) -> dict[str,
 
 @cache
 def cell_shapes(sizes: Sizes) -> Mapping[str, tuple[str, tuple[int, ...]]]:
-    """For each per-gate parameter its shape in words and in numbers."""
+    """The shape of each per-gate parameter, in words and in numbers."""
     words = {
         "W_x": ("(input_size, hidden_size)", "D H"),
         "W_h": ("(hidden_size, hidden_size)", "H H"),
@@ -70,7 +70,7 @@ def cell_step(parameters: Mapping[str, torch.Tensor], x, h, c):
 
 @recorded
 def by_gate(w_ih, w_hh, b_ih, b_hh) -> dict[str, torch.Tensor]:
-    """What each per-gate parameter holds when it is copied out of torch's stacked ones."""
+    """The per-gate parameters by name, copied out of torch's stacked ones."""
     held: dict[str, torch.Tensor] = {}
     for gate, w_x, w_h, b_x, b_h in zip(
         GATES, *(part.chunk(4) for part in (w_ih, w_hh, b_ih, b_hh)), strict=True
@@ -90,7 +90,7 @@ def starting_sizes(draw: Draw, sizes: tuple[int, int]) -> tuple[int, int]:
 
 
 def expect_starting_weights(kind: Handle, draw: Draw, told: str) -> None:
-    """Each gate's matrices are Xavier-uniform by themselves, no two alike, and the biases are zero."""
+    """Expect each gate's matrices to start Xavier-uniform, no two equal, and the biases at zero."""
     start = make_module(kind, *starting_sizes(draw, LARGE), told=told).parameters()
     for name, value in start.items():
         if name.startswith("b_"):
@@ -109,7 +109,7 @@ def expect_starting_weights(kind: Handle, draw: Draw, told: str) -> None:
 
 
 def expect_small_start(weights: Mapping[str, torch.Tensor]) -> None:
-    """Small matrices start Xavier-uniform, as well as so few numbers tell: each, and all together."""
+    """Expect small matrices to start Xavier-uniform, as far as so few numbers tell: each, and together."""
     for name, value in weights.items():
         if said := not_xavier([value]):
             shape = tuple(value.shape)
@@ -119,7 +119,7 @@ def expect_small_start(weights: Mapping[str, torch.Tensor]) -> None:
 
 
 def not_xavier(weights: Sequence[torch.Tensor]) -> str:
-    """How matrices, taken together, do not start Xavier-uniform each for its own shape, or `""`.
+    """Words for how matrices, taken together, do not start Xavier-uniform each for its shape, or `""`.
 
     Those that do are found wanting less than once in 10 ** 11: that none of n numbers comes near enough to
     the bound has the probability exp(-28) at most, and their spread may be seven standard deviations off,
@@ -183,13 +183,13 @@ class Replaced:
     def __call__(self):
         return [name for name, p in parameters_of(self.module).items() if p is not self.before.get(name)]
 """
-"""Tells which of a module's parameters are not the ones that it had when this was made."""
+"""A callable that lists the module's parameters replaced since it was made."""
 
 
 def expect_copied_in_place(
     submission: Submission, module: Handle, source: Handle, names: Iterable[str]
 ) -> None:
-    """After `copy_from_torch` these are the parameters they were: registered, trainable, part of no graph."""
+    """Expect `copy_from_torch` to leave the same parameters: registered, trainable, part of no graph."""
     replaced = submission.given("Replaced", module, source=REPLACED, dtype=None)
     submission.copy_from_torch.defer(module, source)
     names_replaced, seen = replaced.request(), module.registered()

@@ -28,7 +28,7 @@ def expect_each(
     calls: Iterable[tuple[str, Sizes, tuple[Any, ...]]],
     **form: Any,
 ) -> None:
-    """Each answer is what the reference makes of the same arguments.
+    """Expect each answer to be the reference's for the same arguments.
 
     `calls` have the words for a call, its sizes and its arguments. Asked together they cost little more than
     one of them, so many sizes can be looked at. `form` is what `expect` takes.
@@ -42,7 +42,7 @@ def expect_each(
 def expect_each_untouched(
     task: Handle, calls: Iterable[tuple[str, tuple[Any, ...]]], names: tuple[str, ...], **unjudged: Any
 ) -> None:
-    """Each call leaves its arguments and torch's settings as they were. They are asked together, too.
+    """Expect each call to leave its arguments and torch's settings as they were; asked together, too.
 
     The first is the usual one. That another comes to its end at all is for other checks to say.
     """
@@ -56,7 +56,7 @@ def expect_each_untouched(
 def if_right(
     task: Handle, arguments: tuple[Any, ...], right: Any, *, always: bool = False, **form: Any
 ) -> Iterator[None]:
-    """Let what fails in the block fail only where the task gives what is right for these arguments.
+    """Let a failure in the block count only where the task's answer for these arguments is right.
 
     Where it does not, a check of values at such sizes says so, and the same slip shall not cost twice. With
     `always` what fails in the block fails.
@@ -74,7 +74,7 @@ def if_right(
 
 
 def far_apart(values: torch.Tensor, dim: int, powers: int = 6) -> torch.Tensor:
-    """The same numbers, at the beginning of a dimension a millionth, at its end a million times of them.
+    """The numbers scaled along a dimension: from a millionth at its beginning to a million times at its end.
 
     What mixes them loses the small ones, and what stops at a limit the large ones.
     """
@@ -83,7 +83,7 @@ def far_apart(values: torch.Tensor, dim: int, powers: int = 6) -> torch.Tensor:
 
 
 def remembering(network: Recurrent) -> Recurrent:
-    """The same network with weights by which a step still shows after more than a hundred others.
+    """A copy of the network with weights by which a step still shows after more than a hundred others.
 
     An LSTM's forget gates stay open. The state of an RNN changes its sign at every step, so it neither
     fades nor grows into the ends of tanh.

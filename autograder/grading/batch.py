@@ -1,4 +1,4 @@
-"""Grades a class: several judges at a time, one fork server for all, one writer to the gradebook."""
+"""The grading of a class: several judges at a time, one fork server for all, one writer to the gradebook."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Unchanged:
-    """In place of a graded submission: the file is another, and nothing that counts in it is."""
+    """The result for a submission whose file has changed, but nothing that counts in it."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What this machine has and lacks for grading, and what to do about it."""
+"""An examination of this machine: what it has and lacks for grading, and what to do about it."""
 
 from __future__ import annotations
 

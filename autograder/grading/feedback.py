@@ -20,13 +20,13 @@ from autograder.grading.assignment.cells import grade_id, is_grade, is_solution,
 
 
 class WithoutHiddenTests(ClearHiddenTests):
-    """nbgrader's own, without a warning for each page: see `PointsOfAPerson`."""
+    """nbgrader's `ClearHiddenTests`, without a warning for each page: see `PointsOfAPerson`."""
 
     display_data_priority: List = List().tag(config=True)
 
 
 class PointsOfAPerson(NbGraderPreprocessor):
-    """Puts a sentence above each card that a person has changed the points of, or that waits for one."""
+    """A preprocessor that puts a sentence above each card whose points a person has changed or is to give."""
 
     # nbconvert's page exporter sets it for all preprocessors; nbgrader's base class does not let it be set.
     display_data_priority: List = List().tag(config=True)

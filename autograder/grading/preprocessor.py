@@ -60,7 +60,7 @@ Autograde.init_notebooks = _find_folders
 
 
 class SubmissionExporter(NotebookExporter):
-    """Hands submissions to `GradeOutside` as they are; what their bytes mean is decided there.
+    """An exporter that hands submissions to `GradeOutside` as they are: it decides what their bytes mean.
 
     nbgrader makes one for each run, before it touches anything, so what would stop every submission
     is found here.
@@ -118,7 +118,7 @@ class SubmissionExporter(NotebookExporter):
 
 
 class GradeOutside(NbGraderPreprocessor):
-    """Replaces the notebook by the rebuilt and judged one, and records the scores and the verdict."""
+    """A preprocessor that puts the judged notebook in place of the submitted one, and records its verdict."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         student, assignment = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]

@@ -1,4 +1,4 @@
-"""One notebook, no gradebook."""
+"""Judging one notebook, without a gradebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grades the checks: a known mistake must be caught, named, and cost its own task; a right answer, nothing.
+"""Grading the checks: a known mistake must be caught, named, and cost its own task; a right answer, nothing.
 
 Everything is judged as a class's submissions are: the solution, the untouched release, the solution with
 each known mistake in it, and the course's right answers in other styles.
@@ -32,12 +32,12 @@ from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import TaskVerdict, Verdict
 
 SEED = 20_260_102
-"""Any seed will do; a fixed one makes a finding repeatable."""
+"""The seed of a validation: any will do, and a fixed one makes a finding repeatable."""
 
 
 @dataclass
 class Validation:
-    """What was found out about one assignment's checks and catalogue."""
+    """The findings about one assignment's checks and catalogue."""
 
     assignment: str
     problems: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Validation:
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Validation:
-        """One that was kept as JSON."""
+        """Return the validation that was kept as JSON."""
         counts = told["counts"]
         found = cls(
             told["assignment"], told["problems"], told["mistakes"], told["checks"], counts["variants"]
@@ -154,13 +154,13 @@ def _validate(
         f"alone {task.task} {name}": {task.task: name}
         for key, mixture in mixtures.items()
         for task in verdicts[key].tasks
-        if (name := mixture.get(task.task)) and _loss(task)
+        if (name := mixture.get(task.task)) and _first_loss(task)
     }
     alone = [Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()]
     verdicts |= _judged(alone, jobs, Setting(bundle, SEED, workers, known))
     answers = {**mixtures, **suspects}
     found.faults = met_faults(
-        (_called(name, task.task, answers), task)
+        (_words_for(name, task.task, answers), task)
         for name, verdict in verdicts.items()
         for task in verdict.tasks
     )
@@ -196,14 +196,14 @@ def _judged(
 
 @dataclass(frozen=True)
 class SmallSizes:
-    """Finding out whether the checks of values hold for the sizes that `smallest` tries."""
+    """The job of finding out whether the checks of values hold for the sizes that `smallest` tries."""
 
     def run(self, setting: Setting, checks: Checks) -> dict[str, list[str]]:
         return unfit_checks(setting.bundle, seed=setting.seed, checks=checks, workers=setting.workers)
 
 
 def _stale(hints: Path, known: KnownMistakes) -> list[str]:
-    """Students get the same diagnosis from the release: its hints open for the answers they belong to."""
+    """Return a problem if the released hints do not open for the answers that they belong to."""
     for task, mistakes in known.items():
         for mistake in mistakes:
             if mistake.answers and mistake not in opened(hints, task, mistake.answers):
@@ -253,7 +253,7 @@ def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, righ
 
 
 def _look_at_checks(found: Validation, checks: Sequence[Check]) -> None:
-    """Each check must be the only one that catches some mistake, or say that it only teaches."""
+    """Note each check, and a problem unless it alone catches some mistake or says that it only teaches."""
     faults = {(met.task, met.check) for met in found.faults}
     for check in checks:
         only = [
@@ -289,22 +289,22 @@ def _look_at_variants(
     found.variants = sum(map(len, variants.values()))
     for name, answer in suspects.items():
         for task in verdicts[name].tasks:
-            if task.task in answer and (told := _loss(task)):
+            if task.task in answer and (told := _first_loss(task)):
                 found.variants_failed.append(f"{task.task}: {answer[task.task]}")
                 found.problems.append(f"the right answer {answer[task.task]!r} to `{task.task}` fails {told}")
 
 
 def _losses(what: str, verdict: Verdict) -> list[str]:
-    return [f"{what} fails {told}" for task in verdict.tasks if (told := _loss(task))]
+    return [f"{what} fails {told}" for task in verdict.tasks if (told := _first_loss(task))]
 
 
-def _called(name: str, task: str, answers: Mapping[str, Mapping[str, str]]) -> str:
+def _words_for(name: str, task: str, answers: Mapping[str, Mapping[str, str]]) -> str:
     """Return words for what was judged under this name in a task."""
     return f"the right answer {answers[name][task]!r}" if task in answers.get(name, {}) else f"the {name}"
 
 
-def _loss(task: TaskVerdict) -> str:
-    """The first check of a task that did not pass, in words."""
+def _first_loss(task: TaskVerdict) -> str:
+    """The first check of a task that did not pass, or its points, in words; `""` if nothing was lost."""
     for check in task.checks:
         if check.outcome != "passed":
             return f"`{check.check}` of `{task.task}` ({check.outcome}): {check.message}"

@@ -1,4 +1,4 @@
-"""Looks at every file of a course that its author saves, and builds what has changed.
+"""Watching a course while its author writes: every saved file is looked at, and what has changed is built.
 
 All work is done in forks of this process, which has everything imported: they begin at once, and what a check
 file was before it was edited stays with the fork that imported it. Texts are looked at while something is
@@ -49,7 +49,7 @@ def watch_course(course: Course, named: list[str], build: Build, tell: Callable[
     try:
         for changes in watchfiles.watch(
             *places,
-            watch_filter=_counts,
+            watch_filter=_matters,
             debounce=300,
             step=50,
             rust_timeout=_WAIT_MILLISECONDS,
@@ -107,7 +107,7 @@ class _Watcher:
 
     def go_on(self) -> None:
         """Begin with the next build when the one before has ended."""
-        if self._building is not None and _ended(self._building) is not None:
+        if self._building is not None and _exit_status(self._building) is not None:
             self._building = None
         if self._building is None and self._waiting:
             name = self._waiting.pop(0)
@@ -116,7 +116,7 @@ class _Watcher:
 
     def stop(self) -> None:
         """End the build that is going on: its files are put in place whole or not at all."""
-        if self._building is not None and _ended(self._building) is None:
+        if self._building is not None and _exit_status(self._building) is None:
             with suppress(ProcessLookupError):
                 os.kill(self._building, signal.SIGINT)
             self._wait(self._building)
@@ -130,7 +130,7 @@ class _Watcher:
         return child
 
     def _wait(self, child: int) -> int:
-        while (status := _ended(child)) is None:
+        while (status := _exit_status(child)) is None:
             time.sleep(0.02)
         return status
 
@@ -164,8 +164,8 @@ def _examine(course: Course, assignment: str) -> None:
         raise Unfit(problems)
 
 
-def _ended(child: int) -> int | None:
-    """The status of a fork that has ended; `None` of one that is at work."""
+def _exit_status(child: int) -> int | None:
+    """The exit status of a fork that has ended; `None` if it is at work."""
     with suppress(ChildProcessError):
         ended, status = os.waitpid(child, os.WNOHANG)
         return os.waitstatus_to_exitcode(status) if ended else None
@@ -186,7 +186,7 @@ def _has_checks_in(course: Course, assignment: str, path: Path) -> bool:
     return notebook is not None and path.is_relative_to(packaged_checks(notebook.stem))
 
 
-def _counts(change: watchfiles.Change, path: str) -> bool:
+def _matters(change: watchfiles.Change, path: str) -> bool:
     """Return whether a changed file matters: those that an editor or Python leaves for a while do not."""
     parts = Path(path).parts
     hidden = any(part.startswith((".", "~")) or part == "__pycache__" for part in parts[-2:])

@@ -17,7 +17,7 @@ _OWN = "lstm-autograder"
 _ALWAYS = frozenset(
     {"IPython", "__main__", "autograder", "builtins", "matplotlib", "numpy", "pytest", "torch"}
 )
-"""What needs no looking for, which takes a second where much is installed."""
+"""Packages that need no looking for, which takes a second where much is installed."""
 _SHELL = re.compile(r"get_ipython\(\)\.(system|getoutput)\(|run_line_magic\('(pip|conda|system|sx)'")
 """Shell lines as IPython rewrites them."""
 

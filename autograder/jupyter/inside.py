@@ -20,7 +20,7 @@ from pathlib import Path
 VERSION = 1
 _NAME = re.compile(r"(?:checks/)?[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 _MOST = 64 << 20
-"""Bytes that the checks of a notebook may have."""
+"""The most bytes that the checks of a notebook may have."""
 _WIDTH = 100
 _BEFORE = """\
 #@title The checks of this notebook: run this cell, and leave it as it is
@@ -31,7 +31,7 @@ _CELL = re.compile(re.escape(_BEFORE.strip()) + r'\s*checks_inside\("""[A-Za-z0-
 
 
 class Damaged(ValueError):
-    """The text is none that was packed. A notebook shows the message and no traceback."""
+    """An error: the packed checks cannot be read. A notebook shows the message and no traceback."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -90,5 +90,5 @@ def _files(packed: str) -> dict[str, str]:
 
 @lru_cache(None)
 def _folder(digest: str) -> tempfile.TemporaryDirectory[str]:
-    """The same folder each time that the cell is run: what was checked is remembered by it."""
+    """The folder of a digest, the same each time that the cell is run: checks are remembered by folder."""
     return tempfile.TemporaryDirectory(prefix=f"checks-{digest[:8]}-", ignore_cleanup_errors=True)

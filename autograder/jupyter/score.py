@@ -31,7 +31,7 @@ class Score(float):
             raise NotImplementedError
 
     def __reduce__(self) -> tuple[type[float], tuple[float]]:
-        """A copy is a number like any other."""
+        """Make every copy a number like any other."""
         return float, (float(self),)
 
 

@@ -1,1 +1,1 @@
-"""What people look at: the card under a check, tables on the command line, the report of a class, exports."""
+"""Reports on an assignment and on a course, as pages and as tables, and marks for other systems."""

@@ -1,4 +1,4 @@
-"""Which submissions a person should look at, and why."""
+"""Submissions that a person should look at, and the reasons."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REASONS = {
     "duplicate_cell": "a solution cell is there twice",
     "edited_check": "a check cell was changed",
 }
-"""Why a person should look, in the order of urgency. Other findings (`cell_error`, say) need nobody."""
+"""The reasons for a person to look, the most urgent first. Other findings (`cell_error`, say) need nobody."""
 
 _MARKED = {
     "not_graded": "Handed in and not graded yet: run `autograder grade` again.",
@@ -55,7 +55,7 @@ class Attention:
 def attention(
     verdicts: Iterable[Verdict], marks: Mapping[str, Mark], submitted: Iterable[str]
 ) -> list[Attention]:
-    """The reasons, the most urgent first; none for who handed in nothing at all."""
+    """The reasons, the most urgent first; none for a student who handed in nothing at all."""
     handed_in = set(submitted)
     found = [
         Attention(student, mark.state, _MARKED[mark.state])
@@ -66,7 +66,7 @@ def attention(
     for verdict in verdicts:
         student = verdict.student
         if student in handed_in or verdict.status != "missing":
-            found += [Attention(student, kind, _said(told)) for kind, told in _reasons(verdict).items()]
+            found += [Attention(student, kind, _joined(told)) for kind, told in _reasons(verdict).items()]
     order = list(REASONS)
     return sorted(found, key=lambda each: (order.index(each.kind), each.student))
 
@@ -88,6 +88,6 @@ def _reasons(verdict: Verdict) -> dict[str, list[str]]:
     return told
 
 
-def _said(messages: list[str]) -> str:
+def _joined(messages: list[str]) -> str:
     more = len(messages) - 1
     return f"{messages[0]} (And {more} more like this.)" if more else messages[0]

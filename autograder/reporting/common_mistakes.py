@@ -1,4 +1,4 @@
-"""What the class got wrong: the known mistakes by how many made them, each with one student's cell."""
+"""The known mistakes that a class made, the most frequent first, each with one student's cell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from autograder.verdict import Verdict
 
 EXCERPT_LINES, EXCERPT_WIDTH = 40, 160
-"""What is shown of a cell; students may write as much as they like."""
+"""The most lines of a cell that are shown, and characters of a line; students may write more."""
 
 Answers = Mapping[str, Mapping[str, str]]
 """Each student's solution cells, by `grade_id`."""
@@ -18,7 +18,7 @@ Answers = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Example:
-    """One student's answer to a task, as much of it as is shown."""
+    """The part of one student's answer to a task that is shown."""
 
     student: str
     cell: str
@@ -31,7 +31,7 @@ class CommonMistake:
     task: str
     mistake: str
     hint: str
-    """What its students were told."""
+    """The hint that its students were given."""
     checks: tuple[str, ...]
     """The titles of the checks it failed, of all its students."""
     students: tuple[str, ...]
@@ -73,16 +73,16 @@ def shortest(task: str, students: Iterable[str], answers: Answers) -> Example:
 
 
 def own_words(cell: str, released: str) -> str:
-    """A cell without the docstrings it was released with: everybody has read them."""
+    """A cell without the docstrings that it was released with: everybody has read them."""
     for docstring in _docstrings(released):
         cell = cell.replace(f"{docstring}\n", "")
     return cell
 
 
 def excerpt(cell: str) -> str:
-    """The beginning of a cell, and how much of it was left out."""
+    """The beginning of a cell, and the number of lines left out."""
     lines = cell.rstrip("\n").split("\n")
-    shown = [_narrow(line) for line in lines[:EXCERPT_LINES]]
+    shown = [_shortened(line) for line in lines[:EXCERPT_LINES]]
     left = len(lines) - len(shown)
     return "\n".join([*shown, *([f"… {left} more lines"] if left else [])])
 
@@ -98,7 +98,7 @@ def first_failure(verdict: Verdict) -> str:
     return ""
 
 
-def _narrow(line: str) -> str:
+def _shortened(line: str) -> str:
     return line if len(line) <= EXCERPT_WIDTH else f"{line[:EXCERPT_WIDTH]}…"
 
 

@@ -24,12 +24,12 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Column:
-    """One column of points: an assignment's total, one of its tasks, or what lateness cost."""
+    """One column of points: an assignment's total, one of its tasks, or the late penalty."""
 
     title: str
     max_score: float
     points: Mapping[str, float | None]
-    """By student; `None` where there is no score."""
+    """The points by student; `None` where there is no score."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Export:
     """A file for another system, and what to tell the person who asked for it."""
 
     text: str
-    """As programs read it, through a pipe, say."""
+    """The text as programs read it, through a pipe, say."""
     mark: str
-    """What stands before `text` in a file: `MARK`, or nothing for a system that does not take it away."""
+    """The beginning of a file, before `text`: `MARK`, or nothing for a system that does not take it away."""
     students: int
     empty: dict[str, int]
-    """How many fields are empty for which of the `STATES`, over all assignments."""
+    """The number of empty fields for each of the `STATES`, over all assignments."""
 
 
 def graded_assignments(course: Course) -> list[str]:
@@ -80,7 +80,7 @@ def export(course: Course, to: str, assignments: Sequence[str], *, per_task: boo
 
 
 def _canvas(found: Sequence[Marks], students: Sequence[Enrolled], per_task: bool) -> list[Row]:
-    """Canvas's gradebook file: five columns of who, then one for each assignment, then a row of maxima.
+    """Canvas's gradebook file: five columns on the student, one for each assignment, and a row of maxima.
 
     `ID` is Canvas's own number of the user, which nbgrader keeps as `lms_user_id` where it is known.
     """
@@ -159,7 +159,8 @@ FORMS: dict[str, Callable[[Sequence[Marks], Sequence[Enrolled], bool], list[Row]
 }
 
 _UNMARKED = ("canvas",)
-"""Moodle's `csv_import_reader` takes the mark away; Canvas's `GradebookImporter` reads the file as it is."""
+"""Systems that take no mark: Canvas's `GradebookImporter` reads the file as it is, mark and all. Moodle's
+`csv_import_reader` takes the mark away."""
 
 
 def _columns(found: Sequence[Marks], per_task: bool) -> list[Column]:
@@ -177,7 +178,7 @@ def _total(marks: Marks) -> Column:
 
 
 def _task_columns(marks: Marks) -> list[Column]:
-    """A column for each task, and one of what lateness cost, so that a row adds up to the score."""
+    """A column for each task, and one of the late penalty, so that a row adds up to the score."""
     scored = {student: mark for student, mark in marks.marks.items() if mark.score is not None}
     tasks = [
         Column(f"{marks.assignment} {task}", worth, {s: mark.tasks.get(task) for s, mark in scored.items()})
@@ -191,5 +192,5 @@ def _task_columns(marks: Marks) -> list[Column]:
 
 
 def _sorted_name(student: Enrolled) -> str:
-    """`Last, First` as Canvas writes it; the name in the course where there is no other."""
+    """The name as Canvas writes it, `Last, First`; the name in the course where there is no other."""
     return ", ".join(filter(None, (student.last_name, student.first_name))) or student.student

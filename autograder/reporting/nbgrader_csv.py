@@ -1,4 +1,4 @@
-"""The table that `nbgrader export` writes here: nbgrader's own columns, and which scores are none yet.
+"""The table that `nbgrader export` writes here: nbgrader's own columns, and the state of each score.
 
 nbgrader adds up 0 for whoever has no points. Here such a score is empty, and the last column says why.
 """
@@ -31,7 +31,7 @@ COLUMNS = (
 
 
 class ScoresAndStates(ExportPlugin):
-    """A line for each assignment and student, with `state` as its last column.
+    """A table with a line for each assignment and student, and `state` as its last column.
 
     `graded`; `needs_manual_grade`, with a score if every cell has points and a person should look at some; or
     `not_graded`, with no score.

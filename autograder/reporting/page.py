@@ -23,7 +23,7 @@ from autograder.reporting.report import Report, Submission
 from autograder.reporting.statistics import FEW, FEWEST
 
 FORMGRADER = "http://localhost:8888/formgrader"
-"""Where nbgrader's formgrader is, unless another address is named."""
+"""The address of nbgrader's formgrader, unless another is named."""
 
 WEAK = 0.1
 """A discrimination below this, from enough submissions, is a reason to look at the check."""

@@ -43,7 +43,7 @@ from autograder.reporting.statistics import (
 from autograder.verdict import Verdict
 
 MOST_SHOWN = {"mistakes": 60, "clusters": 30, "pairs": 25}
-"""What is kept of the long tails; the report says how many there were."""
+"""The most entries kept of each long list; the report says how many there were."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's line."""
+    """One student's line in the report."""
 
     student: str
     name: str
@@ -92,7 +92,7 @@ class Report:
     notebook: str
     max_score: float
     graded: datetime
-    """When the last verdict was formed."""
+    """The time of the last verdict."""
     students: int
     handed_in: int
     judged: int
@@ -112,7 +112,7 @@ class Report:
     """Reasons that hold for most of the class, each with its message; they are in no other list."""
     pairs: tuple[Pair, ...]
     found: Mapping[str, int]
-    """How many mistakes, clusters and pairs there are in all."""
+    """The number of mistakes, clusters and pairs in all."""
     submissions: tuple[Submission, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def gather(course: Course, assignment: str) -> Report:
         clusters=tuple(_cluster(each, answers) for each in clusters[: MOST_SHOWN["clusters"]]),
         attention=tuple(reasons),
         everybody=everybody,
-        pairs=tuple(_readable(pair) for pair in pairs[: MOST_SHOWN["pairs"]]),
+        pairs=tuple(_pair_in_excerpts(pair) for pair in pairs[: MOST_SHOWN["pairs"]]),
         found={"mistakes": len(mistakes), "clusters": len(clusters), "pairs": len(pairs)},
         submissions=tuple(
             _submission(course, marks, student, mark, verdicts.get(student), reasons)
@@ -174,12 +174,12 @@ def _answers(course: Course, bundle: Bundle, verdict: Verdict) -> dict[str, str]
 
 
 def _nothing_of_it(verdict: Verdict | None) -> bool:
-    """Say whether a folder was found to hold no notebook of the assignment."""
+    """Return whether a folder was found to hold no notebook of the assignment."""
     return verdict is not None and verdict.status == "missing"
 
 
 def aside(found: list[Attention], counted: int) -> tuple[dict[str, str], list[Attention]]:
-    """What is said of most of the class alike says nothing about one student: it is told once."""
+    """Split off what is said alike of most of the class: it is told once, and of no single student."""
     often = Counter((each.kind, each.message) for each in found)
     common = {kind: message for (kind, message), number in often.items() if number > max(3, counted / 2)}
     return common, [each for each in found if common.get(each.kind) != each.message]
@@ -201,12 +201,12 @@ def _cluster(found: Alike, answers: Answers) -> Cluster:
     )
 
 
-def _readable(pair: Pair) -> Pair:
-    """A pair with no more code than a person reads."""
-    return replace(pair, tasks=tuple(_narrowed(task) for task in pair.tasks))
+def _pair_in_excerpts(pair: Pair) -> Pair:
+    """A pair with its code cut to as much as a person reads."""
+    return replace(pair, tasks=tuple(_task_in_excerpts(task) for task in pair.tasks))
 
 
-def _narrowed(task: AlikeTask) -> AlikeTask:
+def _task_in_excerpts(task: AlikeTask) -> AlikeTask:
     left, right = (Side(excerpt(side.cell), side.alike) for side in (task.left, task.right))
     return replace(task, left=left, right=right)
 

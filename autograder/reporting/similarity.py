@@ -19,13 +19,13 @@ from itertools import combinations
 RUN = 10
 """Tokens in a run. Shorter ones are idioms, longer ones are broken by each small change."""
 SHARED_BY = 1 / 3
-"""The share of the class from which a run is what the class shares."""
+"""The share of the class that must have a run for it to count as common to the class."""
 LEAST_TOKENS = 40
-"""How much must be alike, in tokens: about four lines. Less than that is found by two people alone."""
+"""The fewest tokens that must be alike, about four lines: fewer are alike by chance."""
 LEAST_SHARE = 0.5
-"""How much of the shorter one's own code must be alike."""
+"""The smallest share of the shorter one's own code that must be alike."""
 MOST_HOLDERS = 20
-"""A run that so many submissions have is what the class shares, however large the class."""
+"""The number of submissions that makes a run common to the class, however large the class is."""
 
 _LAYOUT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
@@ -57,9 +57,9 @@ class Pair:
     left: str
     right: str
     tokens: float
-    """How many tokens are alike, each counting for less the more of the class has it."""
+    """The number of tokens that are alike, each weighted less the more of the class has it."""
     share: float
-    """What is alike, as a share of the own code of whoever has less of it, from 0 to 1."""
+    """The part that is alike of the own code of whoever has less of it, from 0 to 1."""
     tasks: tuple[AlikeTask, ...]
 
 
@@ -72,7 +72,7 @@ class _Cell:
     runs: tuple[tuple[str, ...], ...]
 
     def covered(self, weights: Mapping[tuple[str, ...], float]) -> list[float]:
-        """For each token, the largest weight of a run that it is in."""
+        """The weight of each token: the largest of the runs that it is in."""
         found = [0.0] * len(self.lines)
         for start, run in enumerate(self.runs):
             weight = weights.get(run, 0.0)
@@ -118,7 +118,7 @@ def similar_pairs(
 def _candidates(
     cells: Mapping[str, Mapping[str, _Cell]], weights: Mapping[str, Mapping[tuple[str, ...], float]]
 ) -> list[tuple[str, str]]:
-    """The students that share enough runs for a pair; most of a class's pairs share none."""
+    """The pairs of students who share enough runs to be compared; most pairs of a class share none."""
     holders: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for student, mine in cells.items():
         for task, cell in mine.items():
@@ -163,7 +163,7 @@ def _side(cell: _Cell, covered: Iterable[float]) -> Side:
 
 
 def _weights(cells: list[_Cell], given: list[_Cell], students: int) -> dict[tuple[str, ...], float]:
-    """What each run counts for: 2/n if n have it, but 1 at most; the given and the class's own nothing."""
+    """The weight of each run: 2/n if n answers have it, at most 1; given and common runs have none."""
     fewer = min(MOST_HOLDERS, students * SHARED_BY)
     known = {run for cell in given for run in cell.runs}
     count = Counter(run for cell in cells for run in set(cell.runs))

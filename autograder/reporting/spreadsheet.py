@@ -7,11 +7,11 @@ import io
 from collections.abc import Iterable, Sequence
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What makes a spreadsheet run a cell instead of showing it; the last four are full-width."""
+"""The first characters by which a spreadsheet runs a cell instead of showing it; four are full-width."""
 
 
 MARK = "\ufeff"
-"""Begins a file that Excel is to read as UTF-8: without it Excel takes the system's old code page."""
+"""The beginning of a file that Excel is to read as UTF-8; else it takes the system's old code page."""
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

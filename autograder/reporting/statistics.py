@@ -19,14 +19,14 @@ JUDGED = ("graded", *ENDED)
 """The statuses of submissions whose code was judged."""
 
 FEWEST, FEW = 10, 30
-"""A discrimination from fewer submissions than the first is not told, from fewer than the second flagged."""
+"""The fewest submissions for a discrimination to be given, and for it to be given without a warning."""
 FEWEST_APART = 3
-"""Nor is it told where fewer than these did otherwise than all the rest: it would be a word about them."""
+"""The fewest submissions that must differ from all others: with fewer it would be a statement about them."""
 
 
 @dataclass(frozen=True)
 class Bin:
-    """A bar of a distribution: how many values lie from `low` to `high`; only the last holds its `high`."""
+    """A bar of a distribution: the number of values from `low` to `high`; only the last holds its `high`."""
 
     low: float
     high: float
@@ -49,10 +49,10 @@ class Spread:
 
 @dataclass(frozen=True)
 class Discrimination:
-    """How well success here goes with the points in the other tasks: a correlation over `count` submissions.
+    """The correlation of success here with the points in the other tasks, over `count` submissions.
 
     `value` is `None` with fewer than `FEWEST` of them, and where all, or all but a few, did equally well.
-    `why` says so.
+    `why` gives the reason.
     """
 
     value: float | None
@@ -62,14 +62,14 @@ class Discrimination:
 
 @dataclass(frozen=True)
 class TaskStatistics:
-    """How the class did in one task."""
+    """The statistics of one task over the class."""
 
     task: str
     max_score: float
     judged: int
     unwritten: int
     full: int
-    """With all its points."""
+    """Submissions with all its points."""
     mean: float | None
     earned: float | None
     """The share of its points that the class earned: the difficulty."""
@@ -78,7 +78,7 @@ class TaskStatistics:
 
 @dataclass(frozen=True)
 class CheckStatistics:
-    """How the class did in one check."""
+    """The statistics of one check over the class."""
 
     task: str
     check: str
@@ -88,12 +88,12 @@ class CheckStatistics:
     max_points: float
     passed: int
     failed: int
-    """Judged and not passed, whatever the reason."""
+    """Submissions in which it was judged and did not pass, whatever the reason."""
     skipped: int
-    """Not judged, because another check did not pass."""
+    """Submissions in which it was not judged, because another check did not pass."""
     unwritten: int
     pass_rate: float | None
-    """Of those in which it was judged."""
+    """The share that passed, of the submissions in which it was judged."""
     earned: float | None
     """The share of its points that the class earned, skipped and unwritten too; `None` without points."""
     discrimination: Discrimination
@@ -109,7 +109,7 @@ def spread(values: Sequence[float], high: float | None = None, bars: int = 10) -
     quartiles = statistics.quantiles(values, method="inclusive") if len(values) > 1 else [values[0]] * 3
     top = max([high or 0.0, *values]) or 1.0
     if high is None:
-        width = _counted_in(top / bars)
+        width = _round_width(top / bars)
         bars = math.ceil(top / width - 1e-9)
         top = bars * width
     counts = Counter(min(bars - 1, int(value / top * bars + 1e-9)) for value in values)
@@ -125,8 +125,8 @@ def spread(values: Sequence[float], high: float | None = None, bars: int = 10) -
     )
 
 
-def _counted_in(width: float) -> float:
-    """The next width of 1, 2, 2.5 or 5, or a power of ten as many."""
+def _round_width(width: float) -> float:
+    """The next larger width that is 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(width))
     return next(count * power for count in (1, 2, 2.5, 5, 10) if count * power >= width * (1 - 1e-9))
 
@@ -137,7 +137,7 @@ def judged(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 
 def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
-    """Each task in the notebook's order."""
+    """The statistics of each task, in the notebook's order."""
     counted = judged(verdicts)
     found = []
     for name in dict.fromkeys(task.task for verdict in counted for task in verdict.tasks):
@@ -156,7 +156,7 @@ def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
                 earned=statistics.fmean(scores) / most if most else None,
                 discrimination=discrimination(
                     [task.score for _, task in written],
-                    [_elsewhere(verdict, name) for verdict, _ in written],
+                    [_points_elsewhere(verdict, name) for verdict, _ in written],
                 ),
             )
         )
@@ -164,7 +164,7 @@ def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
 
 
 def check_statistics(verdicts: Iterable[Verdict]) -> list[CheckStatistics]:
-    """Each check in the notebook's order."""
+    """The statistics of each check, in the notebook's order."""
     found: dict[tuple[str, str], list[tuple[Verdict, CheckVerdict, bool]]] = {}
     for verdict in judged(verdicts):
         for task in verdict.tasks:
@@ -210,10 +210,10 @@ def _check(task: str, rows: Sequence[tuple[Verdict, CheckVerdict, bool]]) -> Che
         unwritten=unwritten,
         pass_rate=statistics.fmean(passed) if passed else None,
         earned=statistics.fmean(one.points for _, one, _ in rows) / most if most else None,
-        discrimination=discrimination(passed, [_elsewhere(verdict, task) for verdict, _ in counting]),
+        discrimination=discrimination(passed, [_points_elsewhere(verdict, task) for verdict, _ in counting]),
     )
 
 
-def _elsewhere(verdict: Verdict, task: str) -> float:
-    """The points in the other tasks: those in the same one hang together with each of its checks."""
+def _points_elsewhere(verdict: Verdict, task: str) -> float:
+    """The points in the other tasks: those in the same task depend on each of its checks."""
     return sum(other.score for other in verdict.tasks if other.task != task)

@@ -1,4 +1,4 @@
-"""Puts the whole checks, which lie in autograder/exercises/, and their hints into `autograder_checks`."""
+"""A build hook that puts the whole checks and their hints into the package `autograder_checks`."""
 
 from __future__ import annotations
 

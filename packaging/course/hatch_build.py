@@ -1,4 +1,4 @@
-"""Puts the course, which lies at the repository's root, into the `autograder_course` package."""
+"""A build hook that puts the course, which lies at the root, into the `autograder_course` package."""
 
 from __future__ import annotations
 

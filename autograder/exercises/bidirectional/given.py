@@ -39,7 +39,7 @@ def marked(output, marks):
         return type(output)(output.data * marks.to(output.data), *output[1:])
     return output * marks.to(output)
 """
-"""Lets `fwd` and `bwd` of a student's module answer with other weights than those that they hold.
+"""A stand-in that lets `fwd` and `bwd` of a student's module answer with other weights than their own.
 
 The output of each is smaller, unit by unit, by marks (H) of its own: so it shows in what is made of it. The
 states are as they are, so it does not matter in how many calls, and from which states, the steps are read.
@@ -48,7 +48,7 @@ states are as they are, so it does not matter in how many calls, and from which 
 
 
 def apart(draw: Draw) -> Draw:
-    """The same source of numbers at sizes none of which is 2, the number of directions."""
+    """Return the draw at sizes none of which is 2, the number of directions."""
     sizes = draw.sizes
     return draw.at(sizes.but(**{letter: 13 for letter in "BTDH" if getattr(sizes, letter) == 2}))
 
@@ -62,7 +62,7 @@ def reference_lstm(draw: Draw, directions: int = 2, dtype: torch.dtype = torch.f
 
 
 def results(lstm: nn.LSTM, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Plain output, h_n and c_n of torch's own network; its output, a transposed one, made contiguous."""
+    """The output, h_n and c_n of torch's own network, without gradients; the output is contiguous."""
     with torch.no_grad():
         output, (h_n, c_n) = lstm(x)
     return output.contiguous(), h_n, c_n
@@ -70,7 +70,7 @@ def results(lstm: nn.LSTM, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor,
 
 @recorded
 def every_direction(lstm: nn.LSTM, x: torch.Tensor) -> list[list[tuple[torch.Tensor, torch.Tensor]]]:
-    """For each layer and direction the output (B, T, H) and final state (B, H).
+    """The output (B, T, H) and final state (B, H) of each direction, in a list for each layer.
 
     Each is made by a one-directional `nn.LSTM` that holds that direction's weights, so nothing here
     rests on how torch lays the two directions out.
@@ -92,7 +92,7 @@ def every_direction(lstm: nn.LSTM, x: torch.Tensor) -> list[list[tuple[torch.Ten
 
 
 def of_the_top(lstm: nn.LSTM, x: torch.Tensor) -> torch.Tensor:
-    """Forward, then backward final state of the top layer (B, 2H), each made by a network of its own."""
+    """The forward, then the backward final state of the top layer (B, 2H), each by a network of its own."""
     return torch.cat([h_n for _, h_n in every_direction(lstm, x)[-1]], dim=1)
 
 
@@ -102,12 +102,12 @@ def bilstm_state(lstm: nn.LSTM) -> dict[str, torch.Tensor]:
 
 
 def own_name(name: str) -> str:
-    """`weight_ih_l0_reverse` as `bwd.weight_ih_l0`."""
+    """The name of a parameter in a `BiLSTM`: `bwd.weight_ih_l0` for torch's `weight_ih_l0_reverse`."""
     return f"bwd.{name.removesuffix('_reverse')}" if name.endswith("_reverse") else f"fwd.{name}"
 
 
 def bilstm_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """For each parameter of a `BiLSTM` its shape in words and in numbers."""
+    """The shape of each parameter of a `BiLSTM`, in words and in numbers."""
     words = {
         "weight_ih_l0": ("(4 * hidden_size, input_size)", "4H D"),
         "weight_hh_l0": ("(4 * hidden_size, hidden_size)", "4H H"),
@@ -124,12 +124,12 @@ def bilstm_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
 def stand_in(
     submission: Submission, made: Handle, state: Mapping[str, torch.Tensor], marks: torch.Tensor
 ) -> Handle:
-    """From now on the two networks of a `BiLSTM` answer with these weights, by marks (2, H); theirs stay."""
+    """Have the two networks of a `BiLSTM` answer with these weights, by marks (2, H); theirs stay."""
     return submission.given("StandIn", made, dict(state), marks, source=STAND_IN, dtype=None)
 
 
 def drawn_marks(draw: Draw) -> torch.Tensor:
-    """Numbers (2, H) from a half to one, by which what two networks give is told from all else."""
+    """Numbers (2, H) from a half to one, by which the outputs of two networks are told from all else."""
     return draw.like((2, draw.sizes.H), spread=3.0).cos() / 4 + 0.75
 
 
@@ -151,7 +151,7 @@ def is_made_of(answer: Any, alone: Any, marks: torch.Tensor) -> bool:
 
 
 def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> None:
-    """The last dimension is not that of one direction where both are wanted; other shapes pass."""
+    """Expect the last dimension not to be that of one direction where both are wanted; others pass."""
     wanted = sizes.shape(dims)
     if isinstance(answer, torch.Tensor) and tuple(answer.shape) == (*wanted[:-1], sizes.H):
         fail(
@@ -161,7 +161,7 @@ def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> N
 
 
 def expect_no_slip(answer: Any, slips: Mapping[str, Any]) -> None:
-    """The answer is none of the well-known wrong ones, each named by the words that explain it."""
+    """Expect the answer to be none of the well-known wrong ones, each named by the words that explain it."""
     for words, wrong in slips.items():
         if _alike(answer, wrong):
             fail(words)

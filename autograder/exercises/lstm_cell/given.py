@@ -1,4 +1,4 @@
-"""What the tasks on one step are given, and torch's own step."""
+"""Inputs for the tasks on one step, and torch's own step."""
 
 import torch
 
@@ -12,13 +12,13 @@ def step_inputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.T
 
 
 def strided_step_inputs(draw: Draw) -> tuple[torch.Tensor, ...]:
-    """The same, none of the matrices contiguous in memory."""
+    """Inputs as `step_inputs` gives, but none of the matrices contiguous in memory."""
     matrices = [draw.strided(dims) for dims in ("B D", "B H", "B H", "4H D", "4H H")]
     return *matrices, draw("4H"), draw("4H")
 
 
 def large_step_inputs(draw: Draw) -> tuple[torch.Tensor, ...]:
-    """The same with a cell state as long sequences may count up, and inputs that nearly close a gate."""
+    """Inputs as `step_inputs` gives, with a cell state as after long sequences and nearly closed gates."""
     x, h, c, *weights = step_inputs(draw)
     return 5 * x, h, 200 * c, *weights
 

@@ -1,4 +1,4 @@
-"""What the tasks are given, and the references."""
+"""Cells for the tasks on layers, and references."""
 
 import itertools
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def reference_cell(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTMCel
 
 @recorded
 def over_time(cell: nn.LSTMCell, x, state=None):
-    """What torch's own LSTM makes of the sequence with the cell's weights: (output, (h_n, c_n))."""
+    """The result of torch's own LSTM on the sequence with the cell's weights: (output, (h_n, c_n))."""
     h, c = state if state is not None else zeros(x, cell.hidden_size)
     weights = [cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh]
     output, h_n, c_n = torch.lstm(x, (h[None], c[None]), weights, True, 1, 0.0, False, False, True)
@@ -50,7 +50,7 @@ def zeros(x: torch.Tensor, hidden_size: int) -> tuple[torch.Tensor, torch.Tensor
 
 
 def expect_states(answer: Any, reference: Any, **form: Any) -> None:
-    """As `expect` where the shapes are right; points at what is carried if only step 0 is right."""
+    """Expect both states at every step; where only step 0 is right, point at what is carried."""
     try:
         expect(answer, reference, **form)
     except CheckFailed as error:

@@ -1,4 +1,4 @@
-"""What the tasks are given and compared with: a small recurrent network, its training, its forecast."""
+"""The network, the training and the forecast that the tasks are given and compared with."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,7 @@ class Network:
         *,
         reach: float = 1.0,
     ) -> None:
-        """`reach` times as far from zero is what it predicts."""
+        """Make both networks; their predictions are `reach` times as far from zero."""
         sizes = draw.sizes
         self.rnn = draw.module(nn.RNN, sizes.D, sizes.H, batch_first=True, dtype=dtype)
         self.fc = deepcopy(draw.module(nn.Linear, sizes.H, outputs, dtype=dtype))
@@ -68,7 +68,7 @@ class Network:
         self.given: Handle = self.afresh()
 
     def afresh(self) -> Handle:
-        """Another such network on the student's side."""
+        """Make another such network on the student's side."""
         return self._build()
 
     def parameters(self) -> dict[str, torch.Tensor]:
@@ -79,7 +79,7 @@ class Network:
         return predicted(self.rnn, self.fc, x)
 
     def train(self, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float) -> list[float]:
-        """The losses of `steps` updates by torch's Adam, and one more: that after the last update."""
+        """Train the reference by torch's Adam; return the losses of `steps` updates, and the one after."""
         losses, after = trained(self.rnn, self.fc, x, y, steps, lr)
         with torch.no_grad():
             for name, parameter in leaves_of(rnn=self.rnn, fc=self.fc).items():
@@ -87,18 +87,18 @@ class Network:
         return losses
 
     def forecast(self, window: torch.Tensor, steps: int, *, keep: bool = False) -> torch.Tensor:
-        """The last `steps` values of a series that the network continues; `keep` drops no old value."""
+        """Continue a series by `steps` values, and return them; with `keep` no old value is dropped."""
         return forecast(self.rnn, self.fc, window, steps, keep)
 
     def expect_untouched(self) -> None:
-        """The network on the student's side still has its numbers."""
+        """Expect the network on the student's side to have its numbers still."""
         after = self.given.state_dict()
         for name, value in self.parameters().items():
             if not torch.equal(after[name], value):
                 fail(f"The call changed the model's own weights: `{name}`. Call the model, do not train it.")
 
     def expect_trained(self, before: Mapping[str, torch.Tensor]) -> None:
-        """The student's side has been trained as the reference; `before` is what it was before."""
+        """Expect the student's side to be trained like the reference; `before` is its earlier state."""
         after = self.given.state_dict()
         if all(torch.equal(after[name], value) for name, value in before.items()):
             fail(
@@ -115,12 +115,12 @@ class Network:
             )
 
     def wrong_after(self, after: Mapping[str, torch.Tensor]) -> list[str]:
-        """The parameters on the student's side that are not those of the reference."""
+        """The names of the parameters on the student's side that differ from the reference's."""
         return [name for name, value in self.parameters().items() if compare(after[name], value)]
 
 
 def predicted(rnn: nn.RNN, fc: nn.Linear, x: torch.Tensor) -> torch.Tensor:
-    """What the given network makes of x."""
+    """The prediction of the given network for x."""
     result: torch.Tensor = fc(rnn(x)[0].mean(dim=1))
     return result
 
@@ -129,7 +129,7 @@ def predicted(rnn: nn.RNN, fc: nn.Linear, x: torch.Tensor) -> torch.Tensor:
 def trained(
     rnn: nn.RNN, fc: nn.Linear, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float
 ) -> tuple[list[float], dict[str, torch.Tensor]]:
-    """The losses of `steps` updates and the one after the last, and the parameters then."""
+    """The losses before each of `steps` updates and after the last, and the parameters after it."""
     rnn, fc = deepcopy(rnn), deepcopy(fc)
     optimizer = torch.optim.Adam([*rnn.parameters(), *fc.parameters()], lr=lr)
     losses = []
@@ -167,7 +167,7 @@ def leaves_of(**modules: nn.Module) -> dict[str, torch.Tensor]:
 
 
 def shapes_of(words: Mapping[str, int], **modules: nn.Module) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """For each parameter its shape in words and in numbers; `words` are the sizes by name."""
+    """The shape of each parameter, in words and in numbers; `words` are the sizes by name."""
     known = {
         factor * size: f"{factor}·{name}" if factor > 1 else name
         for factor in (4, 1)
@@ -183,7 +183,7 @@ def shapes_of(words: Mapping[str, int], **modules: nn.Module) -> dict[str, tuple
 def expect_parts(
     model: Handle, kind: str, expected: Mapping[str, tuple[str, tuple[int, ...]]], **modules: nn.Module
 ) -> None:
-    """The model has these layers under these names, as deep as the given ones, with these parameters."""
+    """Expect a model with these layers under these names, as deep as given, with these parameters."""
     seen = model.registered()
     for name, module in modules.items():
         if name not in seen.modules:
@@ -217,7 +217,7 @@ def expect_answer(
     dims: str,
     sizes: Sizes,
 ) -> None:
-    """As `expect`, but where the answer is what a known slip gives, say which: hint → that slip's result."""
+    """Expect the reference; for the result of a known slip, give its hint: `slips` are hint → result."""
     alike = isinstance(answer, torch.Tensor) and answer.shape == reference.shape
     if alike and not answer.dtype.is_complex and compare(answer, reference, dims):
         for hint, slip in slips.items():
@@ -233,7 +233,7 @@ def expect_current(
     batch: torch.Tensor,
     **form: Any,
 ) -> None:
-    """A model holding the first of three references' numbers computes with those that it has at the time."""
+    """Expect a model that holds the numbers of three references in turn to compute with those of its time."""
     model, states = filled(references[0]), [numbers_of(**each.parts) for each in references]
     right = dict(zip(map(id, states), references, strict=True))
     expect_follows(
@@ -247,7 +247,7 @@ def expect_fresh_start(
     fresh: Callable[[], torch.Tensor],
     **form: Any,
 ) -> None:
-    """Every call gives what the reference gives from zero states, in training and, once more, in eval()."""
+    """Expect every call to give the reference's result from zero states, in training and then in eval()."""
     calls = []
     for context in ("at the first call", "at the second call", "at the third call"):
         batch = fresh()
@@ -283,7 +283,7 @@ def losses_in(answer: Any, steps: int) -> list[float]:
 
 
 def expect_losses(answer: Any, reference: list[float], network: Network) -> None:
-    """The losses are the reference's; its last one, after the last update, only serves to find a shift.
+    """Expect the reference's losses; its last one, after the last update, only serves to find a shift.
 
     `network` has been trained on both sides: where it is right, the fault is in what is noted down.
     """
@@ -311,7 +311,7 @@ def expect_losses(answer: Any, reference: list[float], network: Network) -> None
 
 
 def expect_long_training(answer: Any, reference: list[float], network: Any) -> None:
-    """As `expect_losses`, for many steps, in which rounding grows: to a hundredth.
+    """Expect the reference's losses and parameters after many steps, to a hundredth: rounding grows.
 
     `network` is trained, here and as `network.given` on the student's side.
     """

@@ -1,4 +1,4 @@
-"""What the tasks on ragged batches are given: lengths in no order, any padding, an LSTM."""
+"""Inputs for the tasks on ragged batches: lengths in no order, any padding, an LSTM."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ HUGE = 1e30
 
 
 def roomy(sizes: Sizes) -> Sizes:
-    """The same sizes with the smallest one among the features: there is room for lengths in many orders."""
+    """The sizes with the smallest one among the features: there is room for lengths in many orders."""
     if sizes.B == 2:
         return sizes.but(B=sizes.D, D=2)
     if sizes.T == 2:
@@ -42,12 +42,12 @@ def ragged_outputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torc
 
 
 def real_steps(lengths: torch.Tensor, T: int) -> torch.Tensor:
-    """(B, T) bool: which steps belong to a sequence."""
+    """A mask (B, T), true on the steps that belong to a sequence."""
     return torch.tensor([[step < length for step in range(T)] for length in lengths.tolist()])
 
 
 def padded_with(values: torch.Tensor, lengths: torch.Tensor, padding: float) -> torch.Tensor:
-    """The same batch with one number in every padded place."""
+    """The batch with one number in every padded place."""
     return torch.where(real_steps(lengths, values.shape[1])[..., None], values, padding).to(values.dtype)
 
 
@@ -85,7 +85,7 @@ def large(draw: Draw) -> Sizes:
 
 
 def every_gradient(draw: Draw) -> Iterator[tuple[Draw, torch.Tensor, str]]:
-    """Batches at which gradients are looked at: as `every_length`."""
+    """Batches for looking at gradients, in the form of `every_length`."""
     room = draw.sizes
     for sizes, fixed, context in (
         (room.but(T=draw.size(31, 70), D=2, H=2), None, "with sequences in no order"),
@@ -104,7 +104,7 @@ def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
 
 @recorded
 def one_by_one(lstm: nn.LSTM, x: torch.Tensor, lengths: torch.Tensor):
-    """Every sequence run alone, cut to its length: what padding must not change."""
+    """The results of every sequence alone, cut to its length: padding must not change them."""
     outputs, states, cells = [], [], []
     for row, length in enumerate(lengths.tolist()):
         output, (h_n, c_n) = lstm(x[row : row + 1, :length])

@@ -1,4 +1,4 @@
-"""What the tasks on deep networks are given: one of torch's RNNs."""
+"""The network for the tasks on deep networks: one of torch's RNNs."""
 
 import torch
 from torch import nn

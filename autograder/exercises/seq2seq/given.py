@@ -1,4 +1,4 @@
-"""What the tasks are given: states, ragged batches, decoders, models that know how they are driven."""
+"""Inputs for the tasks: states, ragged batches, decoders, models that know how they are driven."""
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +18,7 @@ def labelled(kind, label, state, *args):
     made._parameters.update(plain)
     return made
 """
-"""One of torch's modules and nothing else, whose parameters are told apart from another's by a first name."""
+"""One of torch's modules, by its type too, whose parameters have a label in front of their names."""
 
 HISTORY = """
 from autograder.worker.tracing.module_contents import asks_for_gradients
@@ -97,7 +97,7 @@ def continued(model: nn.Module, prompt_ids: torch.Tensor, steps: int) -> torch.T
 
 
 def expect_tokens(tokens: torch.Tensor, right: torch.Tensor) -> None:
-    """The tokens are these; where they are not, the first wrong step tells what to look at."""
+    """Expect these tokens; where there are others, the first wrong step tells what to look at."""
     wrong = tokens.to(torch.float64) != right
     if not wrong.any():
         return
@@ -125,18 +125,18 @@ def encoder_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch
 @recorded
 @computed_once
 def bridged(state: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the decoder should get."""
+    """The state (h, c) that the decoder should get from an encoder's."""
     h, c = (torch.stack([torch.cat((p[k], p[k + 1]), 1) for k in range(0, len(p), 2)]) for p in state)
     return h, c
 
 
 def roomy(sizes: Sizes) -> Sizes:
-    """The same sizes with more than two steps: there is room for more than one step of padding."""
+    """The sizes with more than two steps: there is room for more than one step of padding."""
     return sizes.but(T=sizes.B, B=2) if sizes.T == 2 else sizes
 
 
 def ragged(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, ...]:
-    """query, encoder_output and lengths: not sorted, the shortest 1, the longest T, where there is room."""
+    """A query, an encoder_output and lengths: unsorted, from 1 to T where there is room."""
     sizes = draw.sizes
     lengths = 1 + draw.ints("B", sizes.T)
     if sizes.B > 1:
@@ -145,14 +145,14 @@ def ragged(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor
 
 
 def padding(encoder_output: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """(B, T), true on padded steps."""
+    """A mask (B, T), true on padded steps."""
     return torch.arange(encoder_output.shape[1]) >= lengths[:, None]
 
 
 @recorded
 @computed_once
 def attended(query, encoder_output, lengths):
-    """Context and weights by torch's own attention; the weights are what it makes of unit vectors."""
+    """Context and weights by torch's own attention; the weights are its answer to unit vectors."""
     mask = ~padding(encoder_output, lengths)[:, None]
     units = torch.eye(encoder_output.shape[1], dtype=query.dtype).expand(len(query), -1, -1)
     context, weights = (
@@ -175,7 +175,7 @@ def reference_decoder(
 
 
 def hand_over(submission: Submission, decoder: nn.LSTM, embedding: nn.Embedding, fc: nn.Linear):
-    """The same three on the student's side."""
+    """Return three such modules on the student's side."""
     lstm = submission.given(
         "LSTM",
         decoder.input_size,
@@ -190,7 +190,7 @@ def hand_over(submission: Submission, decoder: nn.LSTM, embedding: nn.Embedding,
 
 
 def named_parameters(decoder: nn.LSTM, embedding: nn.Embedding, fc: nn.Linear) -> dict[str, torch.Tensor]:
-    """Their parameters under the names that the handed-over ones have."""
+    """The modules' parameters under the names that they have once handed over."""
     named: dict[str, torch.Tensor] = dict(decoder.named_parameters())
     for label, module in (("embedding", embedding), ("fc", fc)):
         named |= {f"{label}.{name}": parameter for name, parameter in module.named_parameters()}

@@ -1,4 +1,4 @@
-"""What is said of a dict of shapes that is not right, and of a part of a tensor that is another one."""
+"""Messages on a dict of shapes that is not right, and on a part of a tensor that is another one."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from autograder.checking import Handle, Opaque, Sizes, fail, spell
 
 
 def spoken(answer: Any) -> str:
-    """What kind of thing was returned, in words."""
+    """The kind of thing that was returned, in words."""
     if answer is None:
         return "nothing (`None`)"
     if isinstance(answer, Opaque):
@@ -20,7 +20,7 @@ def spoken(answer: Any) -> str:
 
 
 def expect_shape_dict(answer: Any, names: tuple[str, ...]) -> None:
-    """The answer is a dict of shapes that has the names: each a tuple or list of three whole numbers."""
+    """Expect a dict of shapes that has the names: each a tuple or list of whole numbers."""
     if not isinstance(answer, dict):
         fail(f"Expected a dict with a shape under each name; you returned {spoken(answer)}.")
     missing = [name for name in names if name not in answer]
@@ -35,7 +35,7 @@ def expect_shape_dict(answer: Any, names: tuple[str, ...]) -> None:
 
 
 def expect_shapes(answer: Any, wanted: dict[str, tuple[int, ...]], sizes: Sizes) -> None:
-    """The dict has the wanted shapes. Here a shape is the answer, so what is expected is not told."""
+    """Expect the wanted shapes in the dict. A shape is the answer here, so no message tells it."""
     expect_shape_dict(answer, tuple(wanted))
     for name, right in wanted.items():
         seen = tuple(answer[name])
@@ -66,7 +66,7 @@ def _in_words(shape: tuple[int, ...], sizes: Sizes) -> str:
 
 
 def expect_no_other_part(answer: Any, tensor: torch.Tensor, dim: int, wanted: int, word: str) -> None:
-    """Where the answer is another of the tensor's parts along `dim` than the wanted one, say which."""
+    """Expect the answer not to be another of the tensor's parts along `dim`; if it is, say which."""
     for number, part in enumerate(tensor.unbind(dim)):
         if number != wanted and isinstance(answer, torch.Tensor) and torch.equal(answer, part):
             fail(

@@ -32,7 +32,7 @@ from autograder.exercises.per_gate import (
 
 STACK = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 HEADED = {"names": ("logits", "h_n", "c_n"), "dims": ("B T D", "L B H", "L B H")}
-"""What `StackedLSTM` and `MultiLayerLSTM` return, for `expect`."""
+"""The form of what `StackedLSTM` and `MultiLayerLSTM` return, for `expect`."""
 
 RATE = 0.3
 """The dropout of the checks: `p` and `1 - p` are told apart."""
@@ -40,7 +40,7 @@ RATE = 0.3
 
 @cache
 def stack_shapes(sizes: Sizes, *, proj: bool = False) -> Mapping[str, tuple[str, tuple[int, ...]]]:
-    """For each parameter of a stack its shape in words and in numbers."""
+    """The shape of each parameter of a stack, in words and in numbers."""
     hidden = ("(hidden_size, hidden_size)", sizes.shape("H H"))
     shapes = {}
     for layer in range(sizes.L):
@@ -76,7 +76,7 @@ def zero_state(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
 @recorded
 @computed_once
 def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
-    """What torch's own LSTM makes of the parameters: (output, (h_n, c_n))."""
+    """The result of torch's own LSTM with the parameters: (output, (h_n, c_n))."""
     layers = len(state[0])
     flat = []
     for layer in range(layers):
@@ -91,14 +91,14 @@ def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
 @recorded
 @computed_once
 def run_bottom(parameters: Mapping[str, torch.Tensor], x, state) -> torch.Tensor:
-    """What the first layer alone hands up."""
+    """The output of the first layer alone."""
     return run_stack(parameters, x, tuple(part[:1] for part in state))[0]
 
 
 @recorded
 @computed_once
 def run_headed(parameters: Mapping[str, torch.Tensor], x, state):
-    """The same with the projection on top: (logits, (h_n, c_n))."""
+    """The result of `run_stack` with the projection on top: (logits, (h_n, c_n))."""
     output, last = run_stack(parameters, x, state)
     return nn.functional.linear(output, parameters["proj.weight"], parameters["proj.bias"]), last
 
@@ -129,7 +129,7 @@ def filled_stack(
 
 
 def expect_parameters(module: Handle, kind: str, sizes: Sizes, *, proj: bool = False) -> None:
-    """The module registers the parameters of its layers (and of `proj`) by their names, and no others."""
+    """Expect a module that registers its layers' parameters (and `proj`'s) by their names, and no others."""
     seen = module.registered()
     layers = [any(n.startswith(f"layers.{layer}.") for n in seen.shapes) for layer in range(sizes.L + 1)]
     if not any(layers):
@@ -151,7 +151,7 @@ def expect_parameters(module: Handle, kind: str, sizes: Sizes, *, proj: bool = F
 
 
 def expect_xavier_layers(kind: str, submission: Submission, draw: Draw) -> dict[str, torch.Tensor]:
-    """Every matrix starts Xavier-uniform, and the layers' biases at zero; returns large parameters."""
+    """Expect every matrix to start Xavier-uniform and the layers' biases at zero; return large matrices."""
     starts = []
     for span in (LARGE, SMALL):
         input_size, hidden_size = starting_sizes(draw, span)
@@ -173,7 +173,7 @@ def expect_xavier_layers(kind: str, submission: Submission, draw: Draw) -> dict[
 
 
 def expect_zero_biases(start: Mapping[str, torch.Tensor]) -> None:
-    """The layers' biases start at zero, as the given layer's do."""
+    """Expect the layers' biases to start at zero, as the given layer's do."""
     for name, value in start.items():
         if ".b_" in name and value.any():
             fail(f"`{name}` does not start at zero. The given `LSTMLayer` starts all its biases there.")
@@ -187,10 +187,11 @@ def expect_zero_biases(start: Mapping[str, torch.Tensor]) -> None:
 
 SLOPE, SHIFT, WIDE_OPEN = 0.5, 0.3, 40.0
 DEVIATIONS = 6.5
-"""How many standard deviations the share of dropped numbers may be from `p`: once in 10 ** 10 it is more."""
+"""The standard deviations by which the share of dropped numbers may miss `p`: it misses by more once in
+10 ** 10."""
 ALIKE = 0.85
-"""From this share of equal choices on, neighbours are not drawn independently. Chance gives 0.68 at most, and
-for 720 pairs and more that is ten standard deviations away."""
+"""The share of equal choices from which on neighbours are not drawn independently. Chance gives 0.68 at most,
+and for 720 pairs and more that is ten standard deviations away."""
 
 
 def seen_through_sizes(draw: Draw) -> Sizes:
@@ -238,14 +239,14 @@ def shaped(answer: Any, form: Mapping[str, Any], sizes: Sizes) -> Any:
 
 
 def layer_input(hidden: torch.Tensor) -> torch.Tensor:
-    """What a see-through layer was given, from what it answered; nan where no input gives that answer."""
+    """The input of a see-through layer, computed back from its answer; nan where no input gives that."""
     return (torch.atanh(torch.atanh(hidden.double())) - SHIFT) / SLOPE
 
 
 def expect_dropped(
     given: torch.Tensor, whole: torch.Tensor, rate: float, place: str, tell: str = ""
 ) -> torch.Tensor:
-    """`given` is `whole` after dropout of `rate`: some zero, the rest scaled up. Returns what is kept.
+    """Expect `given` to be `whole` after dropout of `rate`; return a mask of the numbers kept.
 
     `place` says in words where that is, as in `"between layer 0 and layer 1"`.
     """
@@ -272,7 +273,7 @@ def expect_dropped(
 
 
 def expect_independent(kept: torch.Tensor, place: str) -> None:
-    """What is kept of (B, T, H) is drawn anew for every sequence, time step and unit."""
+    """Expect a mask of numbers kept (B, T, H) to be drawn anew for every sequence, time step and unit."""
     for axis, words in enumerate(("sequence of the batch", "time step", "unit")):
         if alike(kept.narrow(axis, 1, kept.shape[axis] - 1), kept.narrow(axis, 0, kept.shape[axis] - 1)):
             fail(
@@ -282,14 +283,14 @@ def expect_independent(kept: torch.Tensor, place: str) -> None:
 
 
 def alike(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two patterns agree in far more places than chance would have it."""
+    """Return whether two patterns agree in far more places than chance would have it."""
     return (one == other).double().mean().item() > ALIKE
 
 
 def expect_same_state(
     seen: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor], names: Sequence[str]
 ) -> None:
-    """Layer 0's final states are those without dropout: nothing below it or in it is dropped."""
+    """Expect layer 0's final states to be those without dropout: nothing below it or in it is dropped."""
     for name, one, other in zip(names, seen, wanted, strict=True):
         if not torch.allclose(one[0].double(), other[0], rtol=1e-4, atol=1e-6):
             fail(

@@ -35,7 +35,7 @@ def small_calls(draw: Draw) -> Iterator[tuple[Sizes, tuple[Any, ...], str]]:
 
 
 def expect_own_dtype(submission: Submission, kind: str, names: tuple[str, ...], draw: Draw) -> None:
-    """Module and input of one dtype give results of that dtype, with a state and without, with dropout."""
+    """Expect results of the dtype of module and input, with a state and without, with dropout."""
     for sizes, arguments, context in small_calls(draw):
         with case(context):
             expect_dtypes(
@@ -49,7 +49,7 @@ def expect_own_dtype(submission: Submission, kind: str, names: tuple[str, ...], 
 
 
 def expect_own_device(submission: Submission, kind: str, names: tuple[str, ...], draw: Draw) -> None:
-    """Module and input on a GPU give results there, with a state and without, with dropout."""
+    """Expect results on the GPU of module and input, with a state and without, with dropout."""
     for sizes, arguments, context in small_calls(draw):
         with case(context):
             expect_device_neutral(
@@ -70,7 +70,7 @@ def expect_any_size(
     proj: bool = False,
     **form: Any,
 ) -> tuple[Handle, dict[str, torch.Tensor]]:
-    """Values are right for other depths and sizes, and where the inputs are not contiguous.
+    """Expect right values for other depths and sizes, and where the inputs are not contiguous.
 
     `reference(parameters, x, state)` computes them. Returns a stack of the draw's own sizes and its
     parameters. A stack is made anew only where its own sizes are others: that costs as much as several calls.
@@ -114,7 +114,7 @@ def expect_stack_follows(
     proj: bool = False,
     **form: Any,
 ) -> None:
-    """A stack computes with the parameters that it has at the time, in training and in eval()."""
+    """Expect a stack to compute with the parameters that it has at the time, in training and in eval()."""
     here = draw.at(draw.sizes.but(L=2, T=2))
     states = [stack_parameters(here, proj=proj) for _ in range(3)]
     x, state = inputs(here)
@@ -131,7 +131,7 @@ def expect_stack_follows(
 
 
 def expect_inputs_untouched(submission: Submission, kind: str, draw: Draw) -> None:
-    """x and both states are the same after the call as before, without dropout and with it."""
+    """Expect a call to leave x and both states as they were, without dropout and with it."""
     two = draw.at(draw.sizes.but(L=2))
     calls = []
     for dropout in (None, RATE):
@@ -151,7 +151,7 @@ def expect_no_dropout_after_eval(
     proj: bool = False,
     **form: Any,
 ) -> None:
-    """A module with dropout that has been in training computes, after eval(), what one without does."""
+    """Expect a module with dropout, after training and eval(), to compute like one without."""
     two = draw.at(draw.sizes.but(L=2))
     parameters, arguments = stack_parameters(two, proj=proj), inputs(two)
     module = filled_stack(submission, kind, two.sizes, parameters, dropout=RATE)

@@ -1,4 +1,4 @@
-"""What the tasks on state are given: an LSTM, a network to train, looks at a state from inside."""
+"""Inputs for the tasks on state: an LSTM, a network to train, looks at a state from inside."""
 
 from copy import deepcopy
 from typing import Any
@@ -21,7 +21,7 @@ from autograder.checking import (
 from autograder.exercises.handed import hand_over as hand_over
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
-"""How a pair of states is named and shaped in messages."""
+"""The names and shapes of a pair of states in messages."""
 
 PROBES = """
 from autograder.worker.tracing.module_contents import asks_for_gradients
@@ -60,8 +60,8 @@ def cut_in_place(detach_state, h, c):
     detach_state(container)
     return [not asks_for_gradients(part) for part in state]
 """
-"""What only shows where the tensors live: whether two share memory, whether a later call hands them out
-again, whether one was cut off in place."""
+"""Looks at what shows only where the tensors live: whether two share memory, whether a later call hands them
+out again, whether one was cut off in place."""
 
 TRAINING = """
 class Network(nn.Module):
@@ -121,18 +121,18 @@ def random_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.
 
 
 def strided_state(draw: Draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """The same, not contiguous in memory."""
+    """A random state that is not contiguous in memory."""
     return draw.strided("L B H"), draw.strided("L B H")
 
 
 def look(submission: Submission, kind: str, task: str, *arguments: Any) -> Any:
-    """One of `PROBES`, with the student's function and the arguments."""
+    """Run one of `PROBES` with the student's function and the arguments."""
     probe = submission.given("looking", source=PROBES, dtype=None)
     return probe(kind, getattr(submission, task).attribute(), *arguments)
 
 
 def expect_off_graph(call: Call, names: tuple[str, ...], shape: tuple[int, ...]) -> None:
-    """No gradient flows from the returned states back into what the call was given.
+    """Expect no gradient to flow from the returned states back into what the call was given.
 
     A state that asks for gradients itself, as the beginning of a new graph, passes.
     """
@@ -173,7 +173,7 @@ class Bench:
         self.model, self.given_optimizer, self.loss_fn = self._hand_over()
 
     def _hand_over(self) -> tuple[Any, Any, Any]:
-        """A network, its optimizer and its loss on the student's side."""
+        """Make a network, its optimizer and its loss on the student's side."""
         given, sizes = self.submission.given, self._sizes
         size = (sizes.D, sizes.H, sizes.L, sizes.V)
         model = given("Network", *size, source=TRAINING, state=self.parameters(), dtype=self._dtype)
@@ -186,7 +186,7 @@ class Bench:
         return {f"{part}.{n}": p.detach() for part, m in parts.items() for n, p in m.named_parameters()}
 
     def prediction(self, x: torch.Tensor, state: Any) -> torch.Tensor:
-        """What the network gives for a chunk as it is now."""
+        """The prediction of the network, as it is now, for a chunk."""
         with torch.no_grad():
             prediction: torch.Tensor = self.fc(self.lstm(x, state)[0])
         return prediction
@@ -199,11 +199,11 @@ class Bench:
         return self.model, self.given_optimizer, self.loss_fn, x, y, state
 
     def afresh(self, x: Any, y: Any, state: Any) -> tuple[Any, ...]:
-        """The arguments with another such network, its optimizer and its loss."""
+        """Return the arguments with another such network, its optimizer and its loss."""
         return *self._hand_over(), x, y, state
 
     def ask(self, x: Any, y: Any, state: Any) -> Any:
-        """The student's step: its answer, with the loss as a tensor."""
+        """Ask for the student's step, and return its answer with the loss as a tensor."""
         return with_loss_as_tensor(self.submission.tbptt_step(*self.arguments(x, y, state)))
 
     def requests(self, x: Any, y: Any, state: Any) -> tuple[Request[Any], Request[Any]]:
@@ -212,7 +212,7 @@ class Bench:
         return step, self.model.state_request()
 
     def step(self, x: Any, y: Any, state: Any) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
-        """The reference's step, by torch's modules: loss and state, before the update."""
+        """Do the reference's step, by torch's modules, and return loss and state from before the update."""
         self._chunks = (*self._chunks, (x, y, state))
         loss, state, after = trained(*self._start, self._kind, self._options, self._chunks)
         with torch.no_grad():
@@ -224,7 +224,7 @@ class Bench:
     def expect_same_parameters(
         self, before: dict[str, torch.Tensor], after: dict[str, torch.Tensor] | None = None
     ) -> None:
-        """The student's network holds the reference's parameters; `before` are those of before the step.
+        """Expect the reference's parameters in the student's network; `before` are those before the step.
 
         `after` are those that it had after the step, where they have been asked for.
         """
@@ -251,7 +251,7 @@ class Bench:
 
 
 def loss_and_state(answer: Any) -> tuple[Any, Any]:
-    """The two parts of what `tbptt_step` answers, whatever they are."""
+    """Take apart the two parts of an answer of `tbptt_step`, whatever they are."""
     if not isinstance(answer, (list, tuple)) or len(answer) != 2:
         fail(f"Expected `(loss, (h, c))`; you returned {in_words(answer)}.")
     loss, state = answer
@@ -291,7 +291,7 @@ def with_loss_as_tensor(answer: Any) -> Any:
 
 
 def expect_step(answer: Any, reference: Any, sizes: Any, *, values: bool = True) -> None:
-    """The answer of `tbptt_step` is the reference's: a loss and a pair of states."""
+    """Expect the reference's answer of `tbptt_step`: a loss and a pair of states."""
     names, dims = ("loss", *STATE["names"]), ("", STATE["dims"], STATE["dims"])
     expect(answer, reference, names=names, dims=dims, sizes=sizes, values=False)
     if not values:

@@ -25,7 +25,7 @@ from autograder.grading.assignment.cells import check_task, grade_id, is_grade, 
 DEMONSTRATION = "demonstration"
 """The tag of released cells that are not run when grading."""
 OPTIMIZERS = ("torch._dynamo",)
-"""What the first optimizer of a process imports: a second of work."""
+"""Modules that the first optimizer of a process imports: a second of work."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Bundle:
     mistakes: tuple[Mistake, ...] = ()
     """The catalogue of known mistakes."""
     relatives: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By the course's other assignments, the names of their solution cells: to know a notebook handed in for
-    the wrong one. No score depends on them."""
+    """The names of the other assignments' solution cells, by assignment: a notebook handed in for the wrong
+    assignment is known by them. No score depends on them."""
     checks_home: str = ""
     """The author's folder of the course's own checks, used only to name it when they have faults."""
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Bundle:
 
     @property
     def has_checks(self) -> bool:
-        """Whether there are checks for the notebook, beside it or in this package."""
+        """Return whether there are checks for the notebook, beside it or in this package."""
         return bool(self.own_checks) or packaged_checks(self.notebook).is_dir()
 
     @property
@@ -137,7 +137,7 @@ class Bundle:
                 forget_modules(folder)
 
     def digest(self) -> str:
-        """Changes when what a score depends on changes: notebook, solution, tests, checks, their language."""
+        """The digest of all that a score depends on: notebook, solution, tests, checks, their language."""
         parts = (self.assignment, self.notebook, self.released)
         own = [sorted(part.items()) for part in (self.instructor_tests, self.own_checks, self.solution)]
         found = hashlib.sha256(repr((parts, own)).encode())
@@ -154,7 +154,7 @@ _SHARED = (autograder.checking, autograder.protocol, autograder.worker)
 
 @cache
 def _language() -> bytes:
-    """The digest of what all checks share: what they are written in, and the process that they ask."""
+    """The digest of what all checks share: the language of checks, and the process that they ask."""
     found = hashlib.sha256()
     exercises = autograder.exercises.HOME
     rooms = [Path(path) for room in _SHARED for path in room.__path__]

@@ -1,4 +1,4 @@
-"""Puts a student's answers into the released notebook; nothing else of the submitted file counts.
+"""Putting a student's answers into the released notebook; nothing else of the submitted file counts.
 
 The skeleton is what was released. From the submission come the sources of its solution cells, by
 `grade_id`, and the code cells the student added, each behind the cell it followed. Metadata, tags,
@@ -35,7 +35,7 @@ MAX_CODE = 1_000_000
 
 
 class CorruptNotebook(Exception):
-    """The submitted file is no notebook that could be read; the text says why."""
+    """An error: the submitted file is no notebook that could be read. The text says why."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Rebuilt:
         return {step.name: step.source for step in self.steps if step.role in ("solution", "added")}
 
     def digest(self) -> str:
-        """Changes when something of the submitted file changes that counts; merely saving it does not."""
+        """The digest of all that counts in the submitted file; saving the file again does not change it."""
         cells = [(cell["cell_type"], cell["source"]) for cell in self.notebook.cells]
         return hashlib.sha256(repr((cells, self.findings)).encode("utf-8", "replace")).hexdigest()
 

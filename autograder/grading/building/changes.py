@@ -39,24 +39,26 @@ _PASSED_OVER = ("__pycache__", ".ipynb_checkpoints")
 
 def built_before(course: Course, assignment: str) -> dict[str, Any] | None:
     """Return the last build's report if neither source nor release has changed since, else `None`."""
-    told = _kept(course, "built", assignment, source_digest(course, assignment), _made(course, assignment))
+    told = _kept(
+        course, "built", assignment, source_digest(course, assignment), _built_digest(course, assignment)
+    )
     return told if told is not None and _in_gradebook(course, assignment) else None
 
 
 def keep_built(course: Course, assignment: str, source: str, told: dict[str, Any]) -> None:
     """Remember a build that has just ended well; `source` is the digest that it began with."""
-    _keep(course, "built", assignment, source, _made(course, assignment), told)
+    _keep(course, "built", assignment, source, _built_digest(course, assignment), told)
 
 
 def validated_before(course: Course, assignment: str) -> dict[str, Any] | None:
     """Return the last validation's findings if nothing has changed since, else `None`."""
-    made = _made(course, assignment)
+    made = _built_digest(course, assignment)
     return _kept(course, "validated", assignment, examined_digest(course, assignment), made)
 
 
 def keep_validated(course: Course, assignment: str, source: str, told: dict[str, Any]) -> None:
     """Remember what a validation found; `source` is the digest that it began with."""
-    _keep(course, "validated", assignment, source, _made(course, assignment), told)
+    _keep(course, "validated", assignment, source, _built_digest(course, assignment), told)
 
 
 def source_digest(course: Course, assignment: str) -> str:
@@ -94,7 +96,7 @@ def _path(course: Course, step: str, assignment: str) -> Path:
     return course.root / ".autograder" / step / f"{assignment}.json"
 
 
-def _made(course: Course, assignment: str) -> str:
+def _built_digest(course: Course, assignment: str) -> str:
     """The digest of all that a build makes: somebody may have edited it, or taken it away."""
     solved = sorted(course.folder("solution", ".", assignment).glob("*.ipynb"))
     known = course.root / ".autograder" / "known" / f"{assignment}.json"

@@ -150,9 +150,9 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
         try:
             checks = collect(folder)
         except ChecksBroken as broken:
-            return [_broken(error_path, error, folder, shown) for error_path, error in broken.errors] or [
-                Problem(shown, f"the checks cannot be collected: {broken}.")
-            ]
+            return [
+                _import_problem(error_path, error, folder, shown) for error_path, error in broken.errors
+            ] or [Problem(shown, f"the checks cannot be collected: {broken}.")]
         rules = _rules_without_check(course, assignment, checks) if catalogue else ()
         return [*_points_differ(points, checks), *rules]
 
@@ -184,7 +184,7 @@ def _rules_without_check(course: Course, assignment: str, checks: Checks) -> Ite
             )
 
 
-def _broken(path: Path, error: BaseException, folder: Path, shown: str) -> Problem:
+def _import_problem(path: Path, error: BaseException, folder: Path, shown: str) -> Problem:
     """A check file that stops when it is imported: its own line, and what was raised."""
     line, trace = None, error.__traceback__
     while trace is not None:
@@ -211,5 +211,5 @@ def _own_checks(course: Course, assignment: str) -> Path:
 
 
 def _shown(course: Course, path: Path) -> str:
-    """A path as its author writes it: from the course's directory on."""
+    """A path as the author writes it: from the course's directory on."""
     return str(path.relative_to(course.root) if path.is_relative_to(course.root) else path)

@@ -1,4 +1,4 @@
-"""Runs a source notebook in a stock kernel, as a student would, by nbgrader."""
+"""Running a source notebook in a stock kernel, as a student would, by nbgrader."""
 
 from __future__ import annotations
 

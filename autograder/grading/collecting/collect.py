@@ -1,4 +1,4 @@
-"""Brings uploads into `submitted/`: who sent what, and what becomes of it.
+"""Bringing uploads into `submitted/`: who sent what, and what becomes of it.
 
 The download is only read (`incoming`). A submission is written beside its place and put there whole; what it
 replaces is kept in `collected/` (`placing`). Of what cannot be matched nothing is written: it is listed, with

@@ -39,7 +39,7 @@ class Placed:
     sender: Sender
     path: str
     attempt: int = 0
-    """Canvas numbers files as they come in: the highest is the newest."""
+    """Canvas's number of the file in the order they came in: the highest is the newest."""
 
     @property
     def copy(self) -> int:

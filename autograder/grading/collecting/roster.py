@@ -36,7 +36,7 @@ _COLUMNS = {
 }  # fmt: skip
 """The names of columns, without spaces and signs, the more telling first."""
 _CANVAS = {"student": ("sisloginid", "sisuserid"), "name": ("student",), "lms": ("id",)}
-"""In a Canvas gradebook `Student` is a name and `ID` is Canvas's own."""
+"""The columns of a Canvas gradebook: there `Student` is a name, and `ID` is Canvas's own."""
 _TIMES = (
     "%A, %d %B %Y, %I:%M %p",
     "%A, %d %B %Y, %I:%M:%S %p",
@@ -169,7 +169,7 @@ def _full_name(row: Mapping[str, str]) -> str:
 def _person(student: str, row: Mapping[str, str], known: Person | None) -> Person:
     first, last = row.get("first", ""), row.get("last", "")
     if not (first or last) and row.get("name"):
-        first, last = _parted(row["name"])
+        first, last = _first_and_last(row["name"])
     email = row.get("email", "")
     lms = row.get("lms", "")
     old = known or Person(Enrolled(student), new=True)
@@ -256,8 +256,8 @@ def _time(told: str) -> datetime | None:
     return None
 
 
-def _parted(name: str) -> tuple[str, str]:
-    """First and last name of `Last, First` or `First Last`."""
+def _first_and_last(name: str) -> tuple[str, str]:
+    """The first and the last name in `Last, First` or `First Last`."""
     last, comma, first = name.partition(",")
     if comma:
         return first.strip(), last.strip()

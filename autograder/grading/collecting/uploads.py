@@ -23,11 +23,11 @@ class Upload:
     """One file of a download."""
 
     path: str
-    """Below the download's root, with `/`."""
+    """Its path below the download's root, with `/`."""
     dated: datetime | None
     """The file's own date, in UTC: when it was handed in, or only when it was downloaded."""
     read: Callable[[int], bytes]
-    """Its bytes, if there are not more than that many; raises `BadArchive`."""
+    """A function that returns its bytes; raises `BadArchive` if there are more than its argument."""
 
 
 @contextmanager

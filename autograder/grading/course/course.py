@@ -71,7 +71,7 @@ class Course:
         return cls(root, config, CourseDirectory(config=config))
 
     def folder(self, step: str, student: str, assignment: str) -> Path:
-        """Where a student's assignment lies at a step: `submitted`, `autograded`, `release`, `source`,
+        """The folder of a student's assignment at a step: `submitted`, `autograded`, `release`, `source` or
         `solution`."""
         directory = getattr(self.directory, f"{step}_directory")
         return self.root / self.directory.format_path(directory, student, assignment)
@@ -104,7 +104,7 @@ class Course:
         return self.bundle_of(assignment, notebooks[0].stem, notebooks[0].read_text(encoding="utf-8"))
 
     def bundle_of(self, assignment: str, notebook: str, released: str) -> Bundle:
-        """The same with a released notebook that is given as text."""
+        """The bundle of a released notebook that is given as text; `UserError` if it has no whole checks."""
         source = self.folder("source", ".", assignment) / f"{notebook}.ipynb"
         tests: dict[str, str] = {}
         solution: dict[str, str] = {}
@@ -135,7 +135,7 @@ class Course:
         return bundle
 
     def catalogue_path(self, assignment: str) -> Path:
-        """Where the assignment's known mistakes are written."""
+        """The file with the assignment's known mistakes."""
         return self.folder("solution", ".", "mistakes") / f"{assignment}.toml"
 
     def mistakes(self, assignment: str, solution: Mapping[str, str]) -> tuple[Mistake, ...]:
@@ -146,11 +146,11 @@ class Course:
         return read_catalogue(path.read_text(encoding="utf-8"), solution, self.told(path))
 
     def told(self, path: Path) -> str:
-        """A path as messages have it: from the course's root on."""
+        """A path as messages name it: from the course's root on."""
         return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
 
     def students(self, assignment: str) -> list[str]:
-        """Who has handed in a folder for the assignment, in order."""
+        """The students who have handed in a folder for the assignment, in order."""
         pattern = self.directory.format_path(self.directory.submitted_directory, "*", assignment)
         relative = os.path.relpath(pattern, self.directory.root)
         position = Path(relative).parts.index("*")
@@ -163,7 +163,7 @@ class Course:
         return read_folder(folder, f"{bundle.notebook}.ipynb")
 
     def _relatives(self, assignment: str) -> dict[str, frozenset[str]]:
-        """By the other assignments, released or not yet, the names of their solution cells."""
+        """The names of the other assignments' solution cells, by assignment, released or not yet."""
         found: dict[str, frozenset[str]] = {}
         folders = [self.folder(step, ".", ".") for step in ("release", "source")]
         for path in (path for folder in folders for path in sorted(folder.glob("*/*.ipynb"))):
@@ -180,7 +180,7 @@ class Course:
         return found
 
     def submitted_at(self, student: str, assignment: str) -> datetime | None:
-        """When it was handed in, if nbgrader's `timestamp.txt` says so."""
+        """The time of handing in, if nbgrader's `timestamp.txt` gives one."""
         path = str(self.folder("submitted", student, assignment))
         try:
             return self.directory.get_existing_timestamp(path)
@@ -188,7 +188,7 @@ class Course:
             return None  # AttributeError: on a time it cannot read, nbgrader calls a method that is not there
 
     def verdict_path(self, student: str, assignment: str) -> Path:
-        """Where a verdict is kept: not in `autograded/`, which nbgrader hands back to students."""
+        """The file of a verdict: not in `autograded/`, which nbgrader hands back to students."""
         return self.root / "verdicts" / assignment / f"{student}.json"
 
     @property
@@ -219,7 +219,7 @@ class Course:
 
     @cached_property
     def _openers(self) -> dict[str, Opener]:
-        """By the gradebook's address."""
+        """The openers by the gradebook's address."""
         return {}
 
 
@@ -233,7 +233,7 @@ def _load_config(folder: Path) -> Config:
 
 
 def find_alembic() -> None:
-    """nbgrader calls `alembic` by name; an environment that is not activated does not have it on PATH."""
+    """Put this environment's scripts on PATH, where nbgrader looks for `alembic`, activated or not."""
     scripts = sysconfig.get_path("scripts")
     if scripts not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join(filter(None, [scripts, os.environ.get("PATH", "")]))

@@ -22,7 +22,7 @@ from autograder.errors import UserError
 from autograder.grading.files.access import UMASK, Access
 
 LOCK_SECONDS = 60
-"""How long to wait for another writer. SQLite: `?timeout=SECONDS` in `db_url` overrides it."""
+"""The seconds to wait for another writer. SQLite: `?timeout=SECONDS` in `db_url` overrides it."""
 
 
 # nbgrader logs the traceback of what it then raises; it is told here, in a sentence.
@@ -32,7 +32,7 @@ logging.getLogger("tornado.application").addFilter(
 
 
 class Conflict(UserError):
-    """Another program wrote what was being written; a second try finds it there."""
+    """An error: another program wrote what was being written. A second try finds it there."""
 
 
 def patient_url(db_url: str) -> URL:
@@ -49,8 +49,10 @@ def patient_url(db_url: str) -> URL:
 
 
 class Opener:
-    """Opens one gradebook time and again. No connection is kept, but the statements that SQLAlchemy compiled:
-    compiling them would be most of what it costs to record a submission.
+    """One gradebook, to be opened time and again.
+
+    No connection is kept, but the statements that SQLAlchemy compiled: compiling them would be most of the
+    cost of recording a submission.
     """
 
     def __init__(self, db_url: str, course_id: str, access: Access = UMASK) -> None:
@@ -91,7 +93,7 @@ def sqlite_file(url: URL) -> Path | None:
 
 @contextmanager
 def _refusals_in_a_sentence(url: URL) -> Iterator[None]:
-    """A sentence for whatever the database refuses while the block runs."""
+    """Raise `UserError`, in one sentence, for whatever the database refuses while the block runs."""
     # Another kind of address than SQLite's may hold a password.
     name = f"The gradebook {url.database}" if url.get_backend_name() == "sqlite" else "The gradebook"
     try:
@@ -129,7 +131,7 @@ def take_lock(gradebook: Gradebook) -> None:
 
 
 def _reason(told: str, otherwise: str) -> str:
-    """Why the database refused, from its own words: SQLite's, PostgreSQL's or MySQL's."""
+    """The reason why the database refused, from its own words: SQLite's, PostgreSQL's or MySQL's."""
     told = told.splitlines()[0].strip().rstrip(".") if told.strip() else "it does not say why"
     low = told.lower()
     if "locked" in low or "lock timeout" in low or "lock wait timeout" in low or "deadlock" in low:

@@ -1,4 +1,4 @@
-"""Where the packaged course lies, and how a fresh course directory is made from it.
+"""The packaged course's files, and a fresh course directory made from them.
 
 From a checkout (or an editable install of one) the course is the repository itself; from installed
 wheels it is the `autograder_course` package, which only instructors have.
@@ -30,11 +30,11 @@ _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__")
 
 
 class CourseFilesMissing(UserError):
-    """Neither a checkout nor the instructor's package is there to copy a course from."""
+    """An error: neither a checkout nor the instructor's package is there to copy a course from."""
 
 
 class CourseTargetTaken(UserError):
-    """The directory that a new course should go to is in use or cannot be written."""
+    """An error: the directory that a new course should go to is in use or cannot be written."""
 
 
 def course_files() -> Path:
@@ -95,7 +95,7 @@ def _make(target: Path, origin: Path, name: str, empty: bool) -> None:
 
 
 def _fill(target: Path, origin: Path, name: str, empty: bool) -> None:
-    """As `_make`, but keeps the empty directory that is there: it may be someone's working directory."""
+    """Make a course in the empty directory that is there, and keep that: someone may be working in it."""
     stage = target / f".new-{os.getpid()}"
     try:
         _write(origin, stage, name, empty)
@@ -106,7 +106,7 @@ def _fill(target: Path, origin: Path, name: str, empty: bool) -> None:
 
 
 def _write(origin: Path, stage: Path, name: str, empty: bool) -> None:
-    """A course with all that it begins with, at a place that is free."""
+    """Write a course, with all that it begins with, to a place that is free."""
     stage.mkdir()
     if empty:
         for part in ("source", MISTAKES):

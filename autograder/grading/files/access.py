@@ -65,7 +65,7 @@ class Access:
 
 
 UMASK = Access()
-"""Files that are for somebody else: as the umask says."""
+"""The modes of files that are for somebody else: as the umask says."""
 
 
 def below(*paths: Path) -> Iterator[Path]:

@@ -17,11 +17,11 @@ MAX_DIRECTORY = 4 << 20
 """Bytes of an archive's table of contents: about forty thousand files."""
 _END, _END_64, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Others could be told to take gigabytes of memory by a few bytes."""
+"""The methods that are read: by others a few bytes could take gigabytes of memory."""
 
 
 class BadArchive(Exception):
-    """The archive, or a file in it, cannot be read; the text says why, as the end of a sentence."""
+    """An error: the archive, or a file in it, cannot be read. The text says why, as the end of a sentence."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Resolved:
     """The files beside the notebook, by path."""
 
     def content(self, rebuilt: Rebuilt) -> str:
-        """Changes when something that counts changes in what was handed in."""
+        """The digest of all that counts in what was handed in."""
         if not self.findings and not self.files:
             return rebuilt.digest()
         files = {path: hashlib.sha256(raw).hexdigest() for path, raw in self.files.items()}

@@ -34,7 +34,7 @@ MAX_MESSAGE = 2000
 
 
 Surroundings = Mapping[str, Without | None]
-"""For each task, what does not work where it is judged; `None` where everything does."""
+"""The parts of torch that do not work where a task is judged, by task; `None` where everything works."""
 
 
 def surroundings(tasks: Iterable[str], checks: Checks) -> Surroundings:
@@ -52,10 +52,10 @@ class Attempt:
     def __init__(
         self, rebuilt: Rebuilt, workers: ForkServer, files: Mapping[str, bytes] | None = None
     ) -> None:
-        """`files` are those beside the notebook, by path."""
+        """Take a notebook to run; `files` are those beside it, by path."""
         self.files = files or {}
         self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits
-        self.numbers = _numbers(rebuilt)
+        self.numbers = _execution_counts(rebuilt)
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.ran = Ran()
         """The results of the cells so far."""
@@ -294,8 +294,8 @@ def cell_with_outputs(rebuilt: Rebuilt, ran: Ran, step: Step) -> NotebookNode:
     return cell
 
 
-def _numbers(rebuilt: Rebuilt) -> dict[int, int]:
-    """By a cell's index the number that "Restart and run all" gives it, as in `Out[3]`."""
+def _execution_counts(rebuilt: Rebuilt) -> dict[int, int]:
+    """The number that "Restart and run all" gives each code cell, as in `Out[3]`, by the cell's index."""
     cells = enumerate(rebuilt.notebook.cells)
     code = [index for index, cell in cells if cell["cell_type"] == "code" and cell["source"].strip()]
     return {index: number for number, index in enumerate(code, 1)}

@@ -1,4 +1,4 @@
-"""From a submission's bytes to its verdict and graded notebook: rebuild, run, judge.
+"""The way from a submission's bytes to its verdict and graded notebook: rebuild, run, judge.
 
 `judge` knows no path of the course and changes nothing outside: the same function can run in a
 batch, in nbgrader's own process, or on another machine.
@@ -50,7 +50,7 @@ class Graded:
 
 
 MistakesOf = Callable[[str], Sequence[Known]]
-"""From a task to what its known mistakes answer, under the seed of the judging."""
+"""A function from a task to the answers of its known mistakes, under the seed of the judging."""
 
 
 def judge(
@@ -128,7 +128,7 @@ def content_of(submitted: HandedIn, bundle: Bundle) -> str:
 def unfit_checks(
     bundle: Bundle, *, seed: int, checks: Checks, workers: ForkServer, tasks: Sequence[str] | None = None
 ) -> dict[str, list[str]]:
-    """By task, all or some, the checks of values that fail the solution at the smallest sizes."""
+    """The checks of values that fail the solution at the smallest sizes, by task: of `tasks`, or of all."""
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     with Attempt(rebuilt, workers, bundle.files) as attempt:
         found = {}

@@ -40,7 +40,7 @@ Result = TypeVar("Result", covariant=True)
 
 @dataclass(frozen=True)
 class Failure:
-    """In place of a result: the machine failed, and why."""
+    """The result of a job that the machine failed to do, with the reason."""
 
     reason: str
 
@@ -67,7 +67,7 @@ SomeJob = TypeVar("SomeJob", bound=Job)
 
 @dataclass(frozen=True)
 class _Judge(Generic[SomeJob]):
-    """A judge at work: what it is at, and since when."""
+    """A judge at work: its process, its job, and the time when it began that."""
 
     process: BaseProcess
     job: SomeJob
@@ -77,7 +77,7 @@ class _Judge(Generic[SomeJob]):
 def work_off(
     jobs: Sequence[Job[Result]], count: int, setting: Setting
 ) -> Iterator[tuple[Job[Result], Result | Failure]]:
-    """Each job with what came of it, in the order they finish, `count` at a time."""
+    """Have jobs done, `count` at a time, and yield each with its result in the order they finish."""
     waiting = list(reversed(jobs))
     patience = 2 * setting.workers.limits.total_seconds + GRACE_SECONDS
     judges: dict[Connection, _Judge[Job[Result]]] = {}
@@ -135,7 +135,7 @@ def _start_judge(setting: Setting) -> tuple[BaseProcess, Connection]:
 
 
 def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) -> None:
-    """A judge's life: collect the checks once, then do what comes until told to stop."""
+    """Run a judge: collect the checks once, then do each job that comes until told to stop."""
     other_end.close()
     torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
     # Siblings hold copies of each other's pipes, so an end of file would never come.

@@ -11,7 +11,7 @@ MAX_CELL_OUTPUT = 4_000_000
 MAX_OUTPUT = 20_000_000
 """Characters of all outputs of one submission."""
 _IMAGES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8"}
-"""How images begin. With plain text, they are all of a student's output that is shown on pages which graders
+"""The beginnings of images. With plain text, they are all of a student's output shown on pages which graders
 open: nothing that can carry a script (MathJax follows links to scripts, so LaTeX is out as well)."""
 _CUT = {"output_type": "stream", "name": "stdout", "text": "\n… the rest of the output was cut\n"}
 
@@ -58,7 +58,7 @@ def _shown(mime: Any, text: str) -> bool:
 
 
 def length(output: dict[str, Any]) -> int:
-    """Roughly how many characters an output takes up in a file."""
+    """The number of characters that an output takes up in a file, roughly."""
     parts = [
         output.get("text", ""),
         output.get("ename", ""),

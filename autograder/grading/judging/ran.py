@@ -25,7 +25,7 @@ class Ran:
 
     status: Status = "graded"
     outputs: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)
-    """By the cells' places in the notebook."""
+    """The outputs by the cells' places in the notebook."""
     errors: Mapping[str, StudentError] = field(default_factory=dict)
     """The exceptions that stopped cells, by name."""
     findings: tuple[Finding, ...] = ()

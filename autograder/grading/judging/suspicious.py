@@ -1,4 +1,4 @@
-"""Reads students' cells for code that no exercise needs and that could lie to a check.
+"""Code in students' cells that no exercise needs and that could lie to a check.
 
 What ran inside a call, and what a module registers, only the student's process can tell; code that
 rewrites that process can make it lie. No score follows from this reading: it is a finding, so that
@@ -22,9 +22,9 @@ _ATTRIBUTES = {
     "walk_stack", "format_stack", "settrace", "setprofile",
     "_python_dispatch", "_VF", "_C", "is_inference_mode_enabled", "is_inference",
 }  # fmt: skip
-"""Who calls, what else lives in the process, what runs: nothing that an exercise needs."""
+"""Attributes that reach the caller, other objects of the process, or running code: no exercise needs them."""
 _ONLY_OF = {("inspect", "stack"), ("sys", "monitoring")}
-"""The same where the name alone says nothing, as `stack` of torch."""
+"""Further such names, each with the only module that makes it one: torch has a `stack`, too."""
 _TORCH_DICTIONARIES = {"torch", "nn"}
 _PLAIN = frozenset(vars(builtins)) - {"__debug__"}
 
@@ -99,7 +99,7 @@ def _place(node: ast.AST) -> tuple[int, str] | None:
 
 
 def _place_among_modules(node: ast.AST) -> tuple[int, str] | None:
-    """`sys.modules` where it is asked for what reaches into the process, not for whether Colab is there."""
+    """The place where `sys.modules` is asked for more than whether Colab is there."""
     match node:
         case (
             ast.Subscript(value=value, slice=key)

@@ -1,4 +1,4 @@
-"""What the known mistakes of an assignment answer under a seed, found out by running each.
+"""The answers of an assignment's known mistakes under a seed, found out by running each.
 
 Computed once for a seed and kept in the course; a catalogue, checks or a version that changed make it anew.
 """
@@ -27,7 +27,7 @@ from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import TaskVerdict
 
 KnownMistakes = Mapping[str, Sequence[Known]]
-"""By task, what the known mistakes of an assignment answer."""
+"""The answers of an assignment's known mistakes, by task."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def mistaken(bundle: Bundle, mistake: Mistake) -> bytes:
 def known_mistakes(
     course: Course, bundle: Bundle, seed: int, workers: ForkServer | None = None, jobs: int = 1
 ) -> KnownMistakes:
-    """What the assignment's mistakes answer: as it is kept, or tried out now and kept."""
+    """The answers of the assignment's mistakes: as they are kept, or tried out now and kept."""
     kept = kept_mistakes(course, bundle, seed)
     if kept is not None:
         return kept
@@ -67,7 +67,7 @@ def known_mistakes(
 
 
 def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> KnownMistakes | None:
-    """What the assignment's mistakes answer, if it is kept; an empty catalogue needs no keeping."""
+    """The answers of the assignment's mistakes, if they are kept; an empty catalogue needs no keeping."""
     if not bundle.mistakes:
         return {}
     try:
@@ -106,7 +106,7 @@ def tried_when_needed(bundle: Bundle, seed: int, checks: Checks, workers: ForkSe
 
 @dataclass(frozen=True)
 class Trial:
-    """Trying the known mistakes of one task."""
+    """The job of trying the known mistakes of one task."""
 
     task: str
     include_hidden: bool = True

@@ -34,7 +34,7 @@ def make_ready(course: Course, assignment: str) -> None:
         written += _gradebook(course)
     for path in written:
         if path.exists() and not _may(path, os.W_OK):
-            raise UserError(_closed(course, path, "write", assignment))
+            raise UserError(_refusal(course, path, "write", assignment))
     require_readable(course, assignment, hidden / "seed")
 
 
@@ -47,7 +47,7 @@ def require_readable(course: Course, assignment: str, *paths: Path) -> None:
     """Raise `UserError` for the first path that is there and may not be read."""
     for path in paths:
         if os.path.lexists(path) and not _may(path, os.R_OK):
-            raise UserError(_closed(course, path, "read", assignment))
+            raise UserError(_refusal(course, path, "read", assignment))
 
 
 def _may(path: Path, what: int) -> bool:
@@ -62,7 +62,7 @@ def _gradebook(course: Course) -> Iterator[Path]:
         yield path
 
 
-def _closed(course: Course, path: Path, verb: str, assignment: str) -> str:
+def _refusal(course: Course, path: Path, verb: str, assignment: str) -> str:
     """Return the reason why a path may not be used, and who can do what about it."""
     found = path.stat()
     owner, group = _user(found.st_uid), _group(found.st_gid)

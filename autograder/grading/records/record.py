@@ -1,4 +1,4 @@
-"""Puts a graded submission on record: its scores in the gradebook, its verdict, its notebook.
+"""Putting a graded submission on record: its scores in the gradebook, its verdict, its notebook.
 
 One writer does this for `autograder grade` and for `nbgrader autograde`. Scores are saved as
 nbgrader's own `SaveAutoGrades` saves them, from the same cells by the same rule, but all in one
@@ -135,7 +135,7 @@ def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
             notebook = gradebook.find_submission_notebook(bundle.notebook, assignment, student)
             if kept.verdict.status in UNREAD:
                 _take_zeros_back(notebook)
-            _file_time(course, notebook.assignment, notebook, assignment)
+            _record_time(course, notebook.assignment, notebook, assignment)
 
 
 def record_failure(course: Course, bundle: Bundle, verdict: Verdict, key: Key) -> None:
@@ -227,20 +227,20 @@ def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: G
             comment.auto_comment = "No response." if _untouched(cells.get(name)) else None
         gradebook.db.flush()
         gradebook.db.expire(notebook, ["score"])  # a sum that the database computes
-        _file_time(course, submission, notebook, bundle.assignment)
+        _record_time(course, submission, notebook, bundle.assignment)
 
 
 def _marked_cells(text: str) -> dict[str, NotebookNode]:
-    """By `grade_id`, the cells of a notebook's text that nbgrader knows."""
+    """The cells of a notebook's text that nbgrader knows, by `grade_id`."""
     data = json.loads(text)  # ours, and found valid when it was written
     data["cells"] = [cell for cell in data["cells"] if grade_id(cell)]  # the others need not be made objects
     return {grade_id(cell): cell for cell in nbformat.v4.to_notebook(data).cells}
 
 
-def _file_time(
+def _record_time(
     course: Course, submission: SubmittedAssignment, notebook: SubmittedNotebook, assignment: str
 ) -> None:
-    """When it was handed in, and what that costs."""
+    """Record the time of handing in, and the late penalty."""
     submission.timestamp = course.submitted_at(submission.student_id, assignment)
     notebook.late_submission_penalty = _late_penalty(course, notebook, submission.total_seconds_late)
 
@@ -271,7 +271,7 @@ def _untouched(cell: NotebookNode | None) -> bool:
 
 
 def _late_penalty(course: Course, notebook: SubmittedNotebook, seconds_late: float) -> float | None:
-    """What the course's late policy takes off, never more than the score."""
+    """The points that the course's late policy takes off, never more than the score; `None` if none."""
     if seconds_late <= 0:
         return None
     step = AssignLatePenalties(config=course.config)

@@ -1,4 +1,4 @@
-"""What the gradebook says of a class: scores with persons' grades and late penalties, and who has none.
+"""A class's marks from the gradebook: scores with persons' grades and late penalties, and who has none.
 
 A score of 0 is one that was given. Who handed in nothing, whose file could not be read and what waits
 for a person has no score here, whatever number the gradebook adds up.
@@ -45,7 +45,7 @@ STATES = {
 
 
 class NobodyGraded(UserError):
-    """Nobody has a mark in the assignment."""
+    """An error: nobody has a mark in the assignment."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Mark:
     tasks: Mapping[str, float | None]
     """Points of each graded cell, by task; `None` where nobody has given any."""
     penalty: float
-    """What the late policy takes off."""
+    """The points that the late policy takes off."""
     score: float | None
     """The sum less the penalty, never below 0; `None` in every state but `graded` and `look_again`."""
     by_hand: frozenset[str] = frozenset()
@@ -108,7 +108,7 @@ class Marks:
 
     assignment: str
     max_scores: Mapping[str, float]
-    """What each graded cell is worth, by task, in the notebook's order."""
+    """The points that each graded cell is worth, by task, in the notebook's order."""
     students: Mapping[str, Enrolled]
     marks: Mapping[str, Mark]
 
@@ -196,7 +196,7 @@ def _max_scores(gradebook: Gradebook, bundle: Bundle) -> dict[str, float]:
 
 
 def _task_names(bundle: Bundle) -> list[tuple[str, str]]:
-    """Each graded cell's `grade_id` with the task it judges: itself, if it is no `check("…")`."""
+    """The `grade_id` of each graded cell with the task it judges: itself, if it is no `check("…")`."""
     cells = nbformat.reads(bundle.released, as_version=4).cells
     return [(grade_id(cell), check_task(cell) or grade_id(cell)) for cell in cells if is_grade(cell)]
 

@@ -36,7 +36,7 @@ BESIDE = (TIMESTAMP, SECRET)
 
 @dataclass(frozen=True)
 class Key:
-    """What a verdict depends on: while it is the same, the verdict is, too."""
+    """All that a verdict depends on: while the key is the same, the verdict is, too."""
 
     conditions: str
     """The versions, the released notebook, its checks and the seed."""
@@ -45,7 +45,7 @@ class Key:
 
     @classmethod
     def of(cls, submitted: HandedIn | bytes | None, digest: str, seed: int) -> Key:
-        """`digest` is the bundle's; `None` is a submission without any file."""
+        """Return the key of a submission, `None` if without any file; `digest` is the bundle's."""
         conditions = hashlib.sha256("\n".join((*_versions(), digest, str(seed))).encode()).hexdigest()
         return cls(conditions, HandedIn.of(submitted).digest())
 
@@ -62,7 +62,7 @@ class Kept:
 
 @cache
 def _versions() -> tuple[str, ...]:
-    """The versions that a verdict depends on. Looking up one of a package reads a file, as mail is read."""
+    """The versions that a verdict depends on: cached, since a package's is parsed out of a file."""
     return (__version__, version("torch"), *platform.python_version_tuple()[:2])
 
 

@@ -22,7 +22,7 @@ from autograder.grading.releasing.page import write_page
 
 
 class ReleaseExporter(NotebookExporter):
-    """Exports a released notebook, and puts beside it what goes out with it.
+    """An exporter that puts beside a released notebook what goes out with it.
 
     It is made when nbgrader has copied the assignment's other files, and before it sets their permissions.
     """

@@ -174,7 +174,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class PublicTrial:
-    """Trying a task's known mistakes and its solution on the public inputs; what references give is noted."""
+    """The job of trying a task's known mistakes and solution on public inputs; references are noted."""
 
     task: str
 

@@ -31,18 +31,18 @@ START_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What one submission may use; seconds are wall-clock seconds, enforced from outside."""
+    """The limits of one submission; seconds are wall-clock seconds, enforced from outside."""
 
     cell_seconds: float = 20.0
-    """One cell of the notebook."""
+    """Seconds for one cell of the notebook."""
     call_seconds: float = 10.0
-    """One call that a check makes."""
+    """Seconds for one call that a check makes."""
     total_seconds: float = 180.0
-    """The whole submission; what is not judged by then is `timeout`."""
+    """Seconds for the whole submission; what is not judged by then is `timeout`."""
     memory_bytes: int = 2 << 30
-    """The worker's whole process tree, beyond what it inherits."""
+    """Memory of the worker's whole process tree, beyond what it inherits."""
     gpu_bytes: int = 0
-    """On each GPU, for tensors; with 0 a worker sees no GPU."""
+    """Memory for tensors on each GPU; with 0 a worker sees no GPU."""
 
 
 _IMPORTS = ("autograder.figures", "autograder.notebook")
@@ -60,7 +60,7 @@ class ForkServer:
     def __init__(
         self, limits: RunLimits | None = None, level: Level | None = None, preload: Sequence[str] | None = ()
     ) -> None:
-        """Start it, at the best level that holds here. `preload` are modules to import for all workers.
+        """Start the fork server at the best level that holds here; `preload` are modules to import for all.
 
         With `None` it is left to itself until `warm` says which they are.
         """
@@ -180,7 +180,7 @@ class ForkServer:
             self._leaving = None
 
     def close(self) -> None:
-        """End the parent; workers that are still there end with their sockets."""
+        """End the fork server; workers that are still there end with their sockets."""
         self.dismiss()
         self.wait_for_left()
         self._socket.close()

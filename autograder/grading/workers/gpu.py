@@ -1,4 +1,4 @@
-"""Whether the workers of a batch can use the GPUs that they are promised."""
+"""A test, before a batch, that its workers can use the GPUs that they are promised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.protocol.messages import Construct, RunOnDevice, Target
 from autograder.worker.sandbox import gpu_nodes
 
 _SECONDS = 60.0
-"""For the first call on a GPU, which loads the driver's libraries."""
+"""Seconds for the first call on a GPU, which loads the driver's libraries."""
 
 
 def require_gpu(workers: ForkServer) -> None:

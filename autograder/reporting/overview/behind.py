@@ -21,9 +21,9 @@ class Behind:
 
     student: str
     missed: tuple[str, ...]
-    """Those in which nothing was handed in; empty if they are fewer than `MISSED`."""
+    """The assignments in which nothing was handed in; empty if they are fewer than `MISSED`."""
     share: float | None
-    """The share of the points of those with a score, if it is below `FEW`."""
+    """The share of the points earned in those with a score, if it is below `FEW`."""
 
 
 def falling_behind(graded: Sequence[Marks]) -> list[Behind]:

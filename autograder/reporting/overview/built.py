@@ -15,7 +15,7 @@ NO, YES, CHANGED = "no", "yes", "changed"
 
 
 def built(course: Course, assignment: str) -> str:
-    """`NO`, `YES` or `CHANGED`: whether release/ and solutions/ are made from the source as it is."""
+    """Return whether release/ and solutions/ are made from the source as it is: `NO`, `YES` or `CHANGED`."""
     source, release, solution = (
         _notebook(course.folder(step, ".", assignment)) for step in ("source", "release", "solution")
     )
@@ -27,7 +27,7 @@ def built(course: Course, assignment: str) -> str:
 
 
 def released(course: Course, assignment: str) -> str:
-    """`NO`, `YES` or `CHANGED`: whether nbgrader's exchange hands out the release; `""` without an exchange.
+    """Return whether nbgrader's exchange hands out the release, likewise; `""` without an exchange.
 
     Only nbgrader's own exchange, a folder, can be looked into.
     """

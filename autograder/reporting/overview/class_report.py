@@ -57,9 +57,9 @@ class StudentLine:
     student: str
     name: str
     scores: Mapping[str, float | None]
-    """By assignment; `None` where there is no score."""
+    """The scores by assignment; `None` where there is none."""
     states: Mapping[str, str]
-    """By assignment, one of the gradebook's `STATES`."""
+    """One of the gradebook's `STATES` by assignment."""
     total: float | None
     """The sum of the scores that there are; `None` without any."""
     scored: int
@@ -85,7 +85,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class MissedCheck:
-    """One of the checks that fewest passed."""
+    """One of the checks that the fewest students passed."""
 
     assignment: str
     check: CheckStatistics
@@ -112,11 +112,11 @@ class CourseReport:
     students: tuple[StudentLine, ...]
     behind: tuple[Behind, ...]
     need_a_person: int
-    """Submissions."""
+    """The number of submissions."""
     attention: tuple[Reason, ...]
     """The most urgent first."""
     everybody: Mapping[str, Mapping[str, str]]
-    """By assignment, the reasons that hold for most of the class, each with its message."""
+    """The reasons that hold for most of the class, each with its message, by assignment."""
     checks: tuple[MissedCheck, ...]
     mistakes: tuple[FrequentMistake, ...]
     found: Mapping[str, int]

@@ -21,21 +21,21 @@ from autograder.reporting.overview.built import CHANGED, NO, built, released
 
 @dataclass(frozen=True)
 class Standing:
-    """One assignment. Who handed in is graded, waits to be graded, or was graded under other conditions."""
+    """The state of an assignment: what is built and released, counts of submissions, and what is next."""
 
     assignment: str
     built: str
     """The state of release/: `no` if not built, `yes` if made from the source as it is, else `changed`."""
     released: str
-    """The same for the exchange's copy of release/; `""` if the course uses no exchange."""
+    """The state of the exchange's copy of release/, likewise; `""` if the course uses no exchange."""
     handed_in: int
     graded: int
     to_grade: int
-    """Without a verdict, or handed in again since."""
+    """Submissions without a verdict, or handed in again since."""
     out_of_date: int
-    """Judged with other checks, another release, seed or version than there are now."""
+    """Submissions judged with other checks, another release, seed or version than there are now."""
     for_a_person: int
-    """Some points are missing, or were given before the submission was judged again; or it has no score."""
+    """Submissions without some points or any score, or judged again after a person gave points."""
     problem: str
     """The reason why it cannot be graded as it is; `""` if it can."""
     next: str
@@ -46,7 +46,7 @@ class Standing:
 
 
 def standings(course: Course) -> list[Standing]:
-    """Every assignment that has a source, a release or a submission, in order."""
+    """The state of every assignment that has a source, a release or a submission, in order."""
     rows = _graded_rows(course)
     return [_standing(course, name, rows.get(name, {})) for name in _assignments(course)]
 
@@ -96,7 +96,7 @@ def _conditions(course: Course, bundle: Bundle) -> tuple[str, ...]:
 
 
 def _group(kept: Kept | None, files: HandedIn | None, conditions: tuple[str, ...]) -> str:
-    """The count of `Standing` that a submission belongs to."""
+    """The name of the count in `Standing` to which a submission belongs."""
     if kept is None or kept.verdict.status == "infra_error" or kept.key.file != Key.of(files, "", 0).file:
         return "to_grade"
     return "graded" if kept.key.conditions in conditions else "out_of_date"
@@ -110,7 +110,7 @@ def _waits(kept: Kept | None, row: Row[Any] | None) -> bool:
 
 
 def _graded_rows(course: Course) -> dict[str, dict[str, Row[Any]]]:
-    """By assignment and student: how many cells are `open` for a person, how many have points `by_hand`."""
+    """Counts by assignment and student: cells `open` for a person, and cells with points `by_hand`."""
     unscored = Grade.auto_score.is_(None) & Grade.manual_score.is_(None)
     query = (
         select(
