@@ -10,6 +10,7 @@ from autograder.checking.expectations.untouched import (
     expect_module_untouched,
     expect_settings_untouched,
     expect_untouched,
+    expect_weights_untouched,
 )
 from autograder.checking.expectations.values import (
     carried,
@@ -34,6 +35,9 @@ from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.marks import anywhere, hidden, needs, points, rule, teaching_only, without
+from autograder.checking.specs.cases import USUAL, Case, leaving_out, sized, strided, with_inputs
+from autograder.checking.specs.inputs import Handed, weight
+from autograder.checking.specs.spec import FunctionSpec, ModuleSpec
 from autograder.protocol.values import Opaque
 from autograder.protocol.without import Without
 
@@ -43,10 +47,15 @@ Target = Handle
 __all__ = [
     "DTYPES",
     "EXTREMES",
+    "USUAL",
     "Call",
+    "Case",
     "CheckFailed",
     "Draw",
+    "FunctionSpec",
+    "Handed",
     "Handle",
+    "ModuleSpec",
     "NotWritten",
     "Opaque",
     "Request",
@@ -79,18 +88,24 @@ __all__ = [
     "expect_settings_untouched",
     "expect_shapes",
     "expect_untouched",
+    "expect_weights_untouched",
     "expect_without_numpy",
     "fail",
     "hidden",
     "in_words",
+    "leaving_out",
     "make_module",
     "needs",
     "parts_of",
     "points",
     "recorded",
     "rule",
+    "sized",
     "spell",
+    "strided",
     "teaching_only",
     "tree_leaves",
+    "weight",
+    "with_inputs",
     "without",
 ]

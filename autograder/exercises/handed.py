@@ -1,4 +1,4 @@
-"""What a task is handed on the student's side: torch's own modules, some that tell how they were driven."""
+"""Modules handed to a task on the student's side: torch's own, and some that tell how they were driven."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from autograder.checking import CheckFailed, Draw, Handle, Submission, expect, fail
+from autograder.checking import expect_weights_untouched as expect_weights_untouched
 
 DRIVEN = """
 from types import MethodType
@@ -48,7 +49,7 @@ student's code can write there what it likes.
 
 
 def hand_over(submission: Submission, module: nn.RNNBase | nn.LSTMCell) -> Handle:
-    """The same module on the student's side."""
+    """Return a module like this one on the student's side."""
     kind, size, layers = _made_with(module)
     return submission.given(
         kind, *size, **layers, state=module.state_dict(), dtype=next(module.parameters()).dtype
@@ -56,7 +57,7 @@ def hand_over(submission: Submission, module: nn.RNNBase | nn.LSTMCell) -> Handl
 
 
 def hand_over_driven(submission: Submission, module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor) -> Handle:
-    """The module on the student's side as one whose answers tell how it was driven, by `marks` (H)."""
+    """Return such a module on the student's side whose answers tell how it was driven, by `marks` (H)."""
     kind, size, layers = _made_with(module)
     dtype = next(module.parameters()).dtype
     return submission.given(
@@ -65,7 +66,7 @@ def hand_over_driven(submission: Submission, module: nn.RNNBase | nn.LSTMCell, m
 
 
 def driven_here(module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor, before: int) -> nn.Module:
-    """The same on this side, as it is after so many calls."""
+    """Return the module that `hand_over_driven` makes, on this side, as it is after `before` calls."""
     kind, size, layers = _made_with(module)
     made = made_here(DRIVEN, "driven", kind, marks, *size, **layers)
     made.to(next(module.parameters()).dtype).load_state_dict(module.state_dict())
@@ -74,7 +75,7 @@ def driven_here(module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor, before: i
 
 
 def made_here(source: str, name: str, *args: Any, **kwargs: Any) -> Any:
-    """What a source that is sent to the student's side defines, made on this side."""
+    """Make on this side what a source that is sent to the student's side defines under a name."""
     home: dict[str, Any] = {"torch": torch, "nn": nn}
     exec(source, home)
     return home[name](*args, **kwargs)
@@ -88,7 +89,7 @@ def marks(draw: Draw) -> torch.Tensor:
 def each_driven(
     task: Handle, given: Handle, module: nn.Module, rounds: Iterable[tuple[Any, ...]]
 ) -> Iterator[Any]:
-    """What a task makes of each of these arguments, one after another, with the same driven module."""
+    """Yield the answers of a task to arguments, one after another, with the same driven module."""
     for arguments in rounds:
         given.load_state_dict(module.state_dict())  # what writes into the weights is another check's affair
         yield task(given, *arguments)
@@ -101,7 +102,7 @@ def expect_driven(
     explain: Callable[[list[tuple[int, ...]]], str],
     **form: Any,
 ) -> None:
-    """The answers, one after another, are those of a driven module that was called as asked.
+    """Expect the answers, one after another, of a driven module that was called as asked.
 
     More than one, since a call too many at the end of the first shows in the next. `wanted` has for each
     those that are right. Where one is not among them, `explain` says why from what `given.calls` lists of the
@@ -114,7 +115,7 @@ def expect_driven(
 
 
 def elsewhere(name: str) -> str:
-    """What is said where the calls look as asked and the answers are others."""
+    """The message for answers that are wrong though the calls look as asked."""
     return (
         f"`{name}` was called as asked, but what you return is not made of what these calls gave. Take the "
         "results, and the state for the next call, from the calls themselves."
@@ -122,20 +123,12 @@ def elsewhere(name: str) -> str:
 
 
 def each_place_of_lengths(position: int) -> Iterator[tuple[tuple[int, ...], str]]:
-    """Where the lengths, the argument at `position`, may be while the data is on a GPU.
+    """Yield the devices where lengths, the argument at `position`, may be while the data is on a GPU.
 
     Each place as the arguments that stay on the CPU (`on_cpu`) and the words for it.
     """
     yield (position,), "with the lengths on the CPU"
     yield (), "with the lengths on the GPU, too"
-
-
-def expect_weights_untouched(given: Handle, module: nn.Module, name: str) -> None:
-    """What was handed over as `name` still has its weights."""
-    after = given.state_dict()
-    for parameter, value in module.state_dict().items():
-        if not torch.equal(after[parameter], value):
-            fail(f"The call changed `{name}.{parameter}`. Use the weights, do not write into them.")
 
 
 def _is(answer: Any, right: Any, form: dict[str, Any]) -> bool:

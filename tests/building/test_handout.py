@@ -207,6 +207,47 @@ def test_what_a_public_check_needs_too_stays():
         compile(text, "handed out", "exec")
 
 
+SPECIFIED = """
+from autograder.checking import FunctionSpec, recorded, sized
+ODD = 7
+def secret_size():
+    return sized("with seven", B=ODD)
+@recorded
+def right(x):
+    return x * 2
+task = FunctionSpec("double", inputs={"x": "B"}, outputs={"y": "B"}, reference=right)
+test_shape = task.shape()
+test_secret = task.any_size(secret_size(), points=0.5, hidden="More is asked.", needs=[test_shape])
+test_dtype = task.dtypes(needs=["test_shape"])
+"""
+
+
+def test_a_hidden_check_of_a_specification_goes_and_what_only_it_needs():
+    found = strip({"test_double.py": SPECIFIED})
+    text = found.files["test_double.py"]
+    assert not re.search("secret|ODD|sized|x . 2", text)
+    assert all(kept in text for kept in ("test_shape = task.shape()", "test_dtype", "reference=right"))
+    compile(text, "handed out", "exec")
+    assert found.kept_back_in() == {
+        "double": [{"points": 0.5, "rule": "generality", "instead": "More is asked."}]
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("points=0.5", "points=ODD / 14"), "points of the hidden check `test_secret` must be written out"),
+        (("task.any_size", "other.made"), "the hidden check `test_secret` says nothing of its rule"),
+        (('needs=["test_shape"]', "needs=[test_secret]"), "needs the hidden check `test_secret`"),
+        (('needs=["test_shape"]', 'needs=["secret"]'), "needs the hidden check `test_secret`"),
+    ],
+)
+def test_a_hidden_check_of_a_specification_that_cannot_go(change: tuple[str, str], said: str):
+    assert change[0] in SPECIFIED
+    with pytest.raises(CannotStrip, match=re.escape(said)):
+        strip({"test_double.py": SPECIFIED.replace(*change)})
+
+
 def test_a_references_text_goes_and_its_head_stays():
     found = stripped(
         given='''

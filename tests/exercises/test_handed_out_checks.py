@@ -68,13 +68,25 @@ def decorated(mark: str) -> dict[str, ast.FunctionDef]:
     return found
 
 
-def hidden_when_collected() -> set[str]:
-    """The same of the hidden checks, told by running the decorators."""
-    found = set()
+def made_hidden() -> dict[str, ast.Assign]:
+    """Return every statement by which a specification makes a hidden check, by file and name."""
+    found = {}
+    for path in sorted(EXERCISES.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(keywords=keywords)):
+                    if "hidden" in {each.arg for each in keywords}:
+                        found[f"{path.relative_to(EXERCISES).as_posix()}::{name}"] = node
+    return found
+
+
+def hidden_when_collected() -> dict[str, str]:
+    """Return the titles of the hidden checks, by file and name, as they are when collected."""
+    found = {}
     for folder in sorted({path.parent for path in EXERCISES.glob("*/test_*.py")}):
         for check in collect(folder).all:
             if check.instead is not None:
-                found.add(f"{folder.name}/test_{check.task}.py::test_{check.name}")
+                found[f"{folder.name}/test_{check.task}.py::test_{check.name}"] = check.title
     return found
 
 
@@ -86,20 +98,24 @@ def lines_of(function: ast.FunctionDef) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("package", ["wheel", "sdist", "wheel of the sdist"])
 def test_no_hidden_check_is_in_it(packages, package):
-    hidden = decorated("hidden")
-    assert set(hidden) == hidden_when_collected()
+    hidden = {**decorated("hidden"), **made_hidden()}
+    titles = hidden_when_collected()
+    assert set(hidden) == set(titles)
     assert len(hidden) > 10, "the hidden checks were not found: this test would pass on anything"
     held = {name: text for name, text in texts(packages[package]).items() if "/exercises/" in name}
     assert any(name.endswith("shapes/test_claims.py") for name in held)
     everything = "\n".join(
         ast.unparse(ast.parse(text)) for name, text in held.items() if name.endswith(".py")
     )
-    for name, function in hidden.items():
-        file, _, check = name.partition("::")
+    for name, check in hidden.items():
+        file, _, own = name.partition("::")
         (text,) = (text for held_name, text in held.items() if held_name.endswith(f"exercises/{file}"))
-        assert f"def {check}(" not in text, name
-        assert (ast.get_docstring(function) or "no title") not in everything.replace("\n    ", " "), name
-        for statement in lines_of(function)[1:]:
+        assert not re.search(rf"def {own}\(|\b{own}\b *=", text), name
+        assert titles[name] not in everything.replace("\n    ", " "), name
+        if isinstance(check, ast.Assign):
+            assert ast.unparse(check.value) not in everything, name
+            continue
+        for statement in lines_of(check)[1:]:
             if statement.count("\n") > 2:
                 assert indented(statement) not in indented(everything), (name, statement)
 

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
 from autograder.checking.expectations.comparing import same_numbers
 from autograder.checking.expectations.values import fail
-from autograder.checking.remote.handle import Call
+from autograder.checking.remote.handle import Call, Handle
 from autograder.protocol.values import tree_leaves
 
 _SETTINGS = {
@@ -79,3 +80,11 @@ def expect_settings_untouched(call: Call) -> None:
     for setting, said in _SETTINGS.items():
         if setting in call.left:
             fail(said)
+
+
+def expect_weights_untouched(given: Handle, module: nn.Module, name: str) -> None:
+    """What was handed over as `name`, a copy of the module, still has its weights."""
+    after = given.state_dict()
+    for parameter, value in module.state_dict().items():
+        if not torch.equal(after[parameter], value):
+            fail(f"The call changed `{name}.{parameter}`. Use the weights, do not write into them.")

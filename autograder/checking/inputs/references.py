@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from types import CellType, FunctionType
 from typing import Any, Protocol, TypeVar
+from weakref import WeakSet
 
 import torch
 from torch import nn
@@ -43,6 +44,9 @@ _tapes: list[_Tape | None] = []
 """The one in use is the last; `None` while a reference computes, which may call others."""
 
 
+_recorded: WeakSet[Callable[..., Any]] = WeakSet()
+
+
 def recorded(function: Callable[..., Result]) -> Callable[..., Result]:
     """Mark a function that computes the right answer for a check, from its arguments alone.
 
@@ -60,7 +64,13 @@ def recorded(function: Callable[..., Result]) -> Callable[..., Result]:
             raise NotRecorded(function.__name__)
         return result
 
+    _recorded.add(called)
     return called
+
+
+def is_recorded(function: Callable[..., Any]) -> bool:
+    """Return whether a function is marked with `@recorded`."""
+    return function in _recorded
 
 
 @contextmanager

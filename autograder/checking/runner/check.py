@@ -105,14 +105,16 @@ def asked_by(function: Callable[..., object]) -> tuple[str, ...]:
     return tuple(each.name for each in arguments if each.default is inspect.Parameter.empty)
 
 
-def read_check(function: Any, path: Path, parameters: Iterable[str] = ()) -> Check:
+def read_check(function: Any, path: Path, names: Mapping[int, str], parameters: Iterable[str] = ()) -> Check:
     """Return a test function of a file as the check that it is; `ChecksBroken` where it is none.
 
-    `parameters` are the names of its arguments that pytest's `parametrize` gives.
+    `names` are those of the file's checks, by the `id` of their functions: a function that a specification
+    made has the name that it was assigned to. `parameters` are the names of its arguments that pytest's
+    `parametrize` gives.
     """
     rule = getattr(function, "autograder_rule", None)
     title = " ".join((function.__doc__ or "").split())
-    name = f"`{function.__name__}` in {path.name}"
+    name = f"`{names[id(function)]}` in {path.name}"
     if rule is None or not title:
         raise ChecksBroken(f"{name} needs a docstring (its title) and a @rule")
     known = {*FIXTURES, *parameters, "self"}
@@ -123,11 +125,14 @@ def read_check(function: Any, path: Path, parameters: Iterable[str] = ()) -> Che
         )
     return Check(
         task=path.stem.removeprefix("test_"),
-        name=function.__name__.removeprefix("test_"),
+        name=names[id(function)].removeprefix("test_"),
         rule=rule,
         title=title,
         points=getattr(function, "autograder_points", 0.0),
-        needs=tuple(name.removeprefix("test_") for name in getattr(function, "autograder_needs", ())),
+        needs=tuple(
+            (each if isinstance(each, str) else names.get(id(each), each.__name__)).removeprefix("test_")
+            for each in getattr(function, "autograder_needs", ())
+        ),
         instead=getattr(function, "autograder_hidden", None),
         teaching_only=getattr(function, "autograder_teaching_only", False),
         without=getattr(function, "autograder_without", None),

@@ -158,7 +158,8 @@ class Checks:
             if isinstance(raised, NotRecorded):
                 return CheckResult(check, "skipped", _NOT_RECORDED)
             if not isinstance(raised, FINDINGS):
-                fault = fault_of(raised, self._folder, self._shown_as)
+                written_at = getattr(item.function, "autograder_written_at", None)
+                fault = fault_of(raised, self._folder, self._shown_as, written_at)
                 return CheckResult(check, "fault", fault.told, fault=fault)
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.connection.prints()  # now: below, the check is made again with other inputs

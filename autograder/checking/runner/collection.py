@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,17 @@ def collect(folder: Path, *, shown_as: str = "") -> Checks:
         raise KeyboardInterrupt
     if plugin.items is None:
         raise ChecksBroken(f"no checks could be collected in {shown_as or folder}")
-    return Checks(list(map(_read, plugin.items)), folder, shown_as)
+    items = [item for item in plugin.items if isinstance(item, pytest.Function)]
+    names: dict[Path, dict[int, str]] = {}
+    for item in items:
+        names.setdefault(item.path, {})[id(item.function)] = item.originalname
+    return Checks([_read(item, names[item.path]) for item in items], folder, shown_as)
 
 
-def _read(item: pytest.Item) -> Collected:
+def _read(item: pytest.Function, names: Mapping[int, str]) -> Collected:
     """Return a collected test as a check; `ChecksBroken` where it is none."""
-    assert isinstance(item, pytest.Function)
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    check = read_check(item.function, item.path, parameters)
+    check = read_check(item.function, item.path, names, parameters)
     marks = [mark.name for mark in item.iter_markers() if mark.name != "parametrize"]
     if marks:
         raise ChecksBroken(

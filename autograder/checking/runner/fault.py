@@ -40,12 +40,18 @@ class Fault:
         return asdict(self)
 
 
-def fault_of(error: BaseException, folder: Path, shown_as: str = "") -> Fault:
-    """The fault behind an exception of a check in `folder`, which an author knows as `shown_as`."""
+def fault_of(
+    error: BaseException, folder: Path, shown_as: str = "", written_at: tuple[str, int] | None = None
+) -> Fault:
+    """Return the fault behind an exception of a check in `folder`, which an author knows as `shown_as`.
+
+    `written_at` is the file and line of a statement by which a specification made the check: no line of the
+    author's runs then, unless it is their reference's.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     begins = next((at for at, frame in enumerate(frames) if _is_authors(frame.filename, folder)), None)
     if begins is None:  # a file that Python could not read has no line that ran
-        place, shown = _unread(error, frames), list(frames[-_MOST_FRAMES:])
+        place, shown = written_at or _unread(error, frames), list(frames[-_MOST_FRAMES:])
     else:
         shown = list(frames[begins:])
         own = [frame for frame in shown if _is_authors(frame.filename, folder)]

@@ -17,6 +17,19 @@ Rule = Literal[
 """The subjects of checks. `from-scratch` is also how a given module is driven, call by call; `error` is
 for checks that only ask whether the code runs."""
 RULES = get_args(Rule)
+RULE_OF_METHOD: dict[str, Rule] = {
+    "from_scratch": "from-scratch",
+    "registered": "registration",
+    "shape": "shape",
+    "values": "values",
+    "follows": "values",
+    "any_size": "generality",
+    "gradients": "gradient",
+    "dtypes": "dtype",
+    "devices": "device",
+    "leaves_arguments": "mutation",
+}
+"""The rule of each check that a specification makes (`checking/specs`), by the method that makes it."""
 
 
 def points(value: float) -> Callable[[Check], Check]:
@@ -35,8 +48,7 @@ def rule(name: Rule) -> Callable[[Check], Check]:
 
 def needs(*checks: str | Callable[..., None]) -> Callable[[Check], Check]:
     """Skip the check until the named ones of the same task have passed."""
-    names = tuple(check if isinstance(check, str) else check.__name__ for check in checks)
-    return _attach("autograder_needs", names)
+    return _attach("autograder_needs", checks)
 
 
 def hidden(instead: str) -> Callable[[Check], Check]:

@@ -7,8 +7,9 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.checking.runner.marks import RULES
+from autograder.checking.runner.marks import RULE_OF_METHOD, RULES
 from autograder.grading.building.problem import Problem
+from autograder.grading.releasing.strip import keywords_of, needed_by
 
 FIXTURES = ("submission", "sizes", "draw")
 """All that a check is given."""
@@ -16,6 +17,15 @@ _PYTEST = ("request", "monkeypatch", "tmp_path", "tmp_path_factory", "capsys", "
 """Fixtures that pytest has itself, which no rule forbids."""
 _MARKS = ("points", "rule", "needs", "hidden", "teaching_only")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class _Check:
+    """A check as it is written: a function, or a name that is given what a specification makes."""
+
+    name: str
+    node: _Function | ast.Call
+    lineno: int
 
 
 @dataclass(frozen=True)
@@ -31,9 +41,15 @@ class _File:
     has_star: bool
 
     @property
-    def checks(self) -> list[_Function]:
-        functions = (node for node in self.tree.body if isinstance(node, _Function))
-        return [node for node in functions if node.name.startswith("test")]
+    def checks(self) -> list[_Check]:
+        found: list[_Check] = []
+        for node in self.tree.body:
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    found.append(_Check(name, node, node.lineno))
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                    found.append(_Check(name, call, node.lineno))
+        return [check for check in found if check.name.startswith("test")]
 
 
 def look_at_check_files(files: Mapping[str, str], folder: str) -> Iterator[Problem]:
@@ -79,7 +95,7 @@ def _read(shown: str, tree: ast.Module) -> _File:
 def _look_at_file(file: _File) -> Iterator[Problem]:
     if not file.checks and not any(name.startswith("test") for name in file.bound) and not file.has_star:
         yield Problem(file.shown, "has no check: a function whose name begins with `test_`.")
-    seen: dict[str, _Function] = {}
+    seen: dict[str, _Check] = {}
     for check in file.checks:
         first = seen.setdefault(check.name, check)
         if first is not check:
@@ -88,18 +104,31 @@ def _look_at_file(file: _File) -> Iterator[Problem]:
                 f"`{check.name}` is defined a second time, and the one of line {first.lineno} is never run: "
                 "give it another name.",
             )
-        yield from _look_at_check(file, check)
+        if isinstance(check.node, ast.Call):
+            yield from _look_at_made_check(file, check, check.node)
+        else:
+            yield from _look_at_function(file, check, check.node)
 
 
-def _look_at_check(file: _File, check: _Function) -> Iterator[Problem]:
+def _look_at_made_check(file: _File, check: _Check, call: ast.Call) -> Iterator[Problem]:
+    """Find what is wrong in `test_… = task.values(points=1, needs=[…])`, where that is what it is."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in RULE_OF_METHOD:
+        return  # somebody else's
+    points = keywords_of(call).get("points")
+    if isinstance(points, ast.Constant):
+        yield from _look_at_points(file, points)
+    yield from _look_at_needs(file, check, needed_by(call))
+
+
+def _look_at_function(file: _File, check: _Check, function: _Function) -> Iterator[Problem]:
     marked: dict[str, ast.Call | None] = {}
-    for decorator in check.decorator_list:
+    for decorator in function.decorator_list:
         call = decorator if isinstance(decorator, ast.Call) else None
         called = call.func if call else decorator
         if not isinstance(called, ast.Name) or called.id not in file.marks:
             return  # somebody else's: what it makes of the function, nobody knows
         marked[file.marks[called.id]] = call
-    if not (ast.get_docstring(check) or "").strip():
+    if not (ast.get_docstring(function) or "").strip():
         yield Problem(_at(file, check), f"`{check.name}` has no docstring: it is the title that people read.")
     if "rule" not in marked:
         yield Problem(
@@ -110,25 +139,36 @@ def _look_at_check(file: _File, check: _Function) -> Iterator[Problem]:
             yield Problem(_at(file, check), f"`@{name}` of `{check.name}` stands without its argument.")
         elif call is not None:
             yield from _look_at_mark(file, check, name, call)
-    yield from _look_at_fixtures(file, check)
+    yield from _look_at_fixtures(file, check, function)
 
 
-def _look_at_mark(file: _File, check: _Function, name: str, call: ast.Call) -> Iterator[Problem]:
+def _look_at_mark(file: _File, check: _Check, name: str, call: ast.Call) -> Iterator[Problem]:
     where = f"{file.shown}, line {call.lineno}"
     value = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
     if name == "rule" and isinstance(value, str) and value not in RULES:
-        yield Problem(where, f"{value!r} is no rule{_meant(value, RULES)}; the rules are {', '.join(RULES)}.")
-    if name == "points" and isinstance(value, (int, float)) and (value < 0 or value * 2 != int(value * 2)):
-        yield Problem(where, f"{value:g} points: points are whole or half numbers, and not less than 0.")
+        yield Problem(
+            where, f"{value!r} is no rule{_nearest(value, RULES)}; the rules are {', '.join(RULES)}."
+        )
+    if name == "points" and call.args and isinstance(call.args[0], ast.Constant):
+        yield from _look_at_points(file, call.args[0])
     if name == "needs":
-        yield from _look_at_needs(file, check, call)
+        yield from _look_at_needs(file, check, needed_by(call))
 
 
-def _look_at_needs(file: _File, check: _Function, call: ast.Call) -> Iterator[Problem]:
+def _look_at_points(file: _File, points: ast.Constant) -> Iterator[Problem]:
+    value = points.value
+    if isinstance(value, (int, float)) and (value < 0 or value * 2 != int(value * 2)):
+        yield Problem(
+            f"{file.shown}, line {points.lineno}",
+            f"{value:g} points: points are whole or half numbers, and not less than 0.",
+        )
+
+
+def _look_at_needs(file: _File, check: _Check, needed: Sequence[ast.expr]) -> Iterator[Problem]:
     lines = {each.name: each.lineno for each in file.checks}
     if file.has_star:
         return
-    for argument in call.args:
+    for argument in needed:
         match argument:
             case ast.Constant(str(text)):
                 name = text if text.startswith("test_") else f"test_{text}"
@@ -139,7 +179,8 @@ def _look_at_needs(file: _File, check: _Function, call: ast.Call) -> Iterator[Pr
         where = f"{file.shown}, line {argument.lineno}"
         if name not in file.bound:
             yield Problem(
-                where, f"`{check.name}` needs `{name}`, which is no check of this file{_meant(name, lines)}."
+                where,
+                f"`{check.name}` needs `{name}`, which is no check of this file{_nearest(name, lines)}.",
             )
         elif lines.get(name, 0) >= check.lineno:
             yield Problem(
@@ -149,24 +190,24 @@ def _look_at_needs(file: _File, check: _Function, call: ast.Call) -> Iterator[Pr
             )
 
 
-def _look_at_fixtures(file: _File, check: _Function) -> Iterator[Problem]:
-    arguments = [*check.args.posonlyargs, *check.args.args]
-    asked = arguments[: len(arguments) - len(check.args.defaults)]
+def _look_at_fixtures(file: _File, check: _Check, function: _Function) -> Iterator[Problem]:
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    asked = arguments[: len(arguments) - len(function.args.defaults)]
     for argument in asked:
         name = argument.arg
         if name not in (*FIXTURES, *_PYTEST) and name not in file.bound and not file.has_star:
             yield Problem(
                 f"{file.shown}, line {argument.lineno}",
-                f"`{check.name}` asks for `{name}`{_meant(name, FIXTURES)}; "
+                f"`{check.name}` asks for `{name}`{_nearest(name, FIXTURES)}; "
                 f"what a check may ask for is {', '.join(f'`{each}`' for each in FIXTURES)}.",
             )
 
 
-def _at(file: _File, check: _Function) -> str:
+def _at(file: _File, check: _Check) -> str:
     return f"{file.shown}, line {check.lineno}"
 
 
-def _meant(name: str, names: Iterable[str]) -> str:
+def _nearest(name: str, names: Iterable[str]) -> str:
     """The nearest of some names, as an aside; `""` if none is near."""
     near: Sequence[str] = difflib.get_close_matches(name, list(names), n=1)
     return f" (did you mean `{near[0]}`?)" if near else ""

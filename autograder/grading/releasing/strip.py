@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.checking.runner.marks import RULE_OF_METHOD
+
 CUT = "return NotImplemented"
 """The stand-in for a reference's body; `autograder.checking.recorded` knows it."""
 _LINE = 110
@@ -20,7 +22,7 @@ Name = tuple[str, str]
 
 
 class CannotStrip(ValueError):
-    """Check files that cannot be stripped: something would be missing, or what is hidden is unclear."""
+    """An error: check files cannot be stripped. Something would be missing, or what is hidden is unclear."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,12 @@ class Stripped:
     files: Mapping[str, str]
     """Their texts, by path."""
     kept_back: Mapping[str, list[dict[str, Any]]]
-    """By path, the checks that are not in it: points, rule, and what students read instead."""
+    """The checks that each file lacks, by its path: points, rule, and what students read instead."""
     names: frozenset[Name]
     """The checks that were cut, with their paths."""
 
     def kept_back_in(self, folder: str = "") -> dict[str, list[dict[str, Any]]]:
-        """The same by task, for the files of one folder."""
+        """The checks that the files of one folder lack, by task."""
         inside = {path.rpartition("/")[2]: told for path, told in self.kept_back.items()
                   if path.rpartition("/")[0] == folder}  # fmt: skip
         return {name.removesuffix(".py").removeprefix("test_"): told for name, told in inside.items()}
@@ -60,8 +62,8 @@ def strip(sources: Mapping[str, str], package: str = "") -> Stripped:
                 )
     kept_back: dict[str, list[dict[str, Any]]] = {}
     for module in modules.values():
-        for name, function in module.hidden.items():
-            kept_back.setdefault(module.path, []).append(_kept_back(module, name, function))
+        for name, check in module.hidden.items():
+            kept_back.setdefault(module.path, []).append(_kept_back(module, name, check))
     names = frozenset((module.path, name) for module in modules.values() for name in module.hidden)
     texts = {path: module.text_with({name for where, name in kept if where == module.dotted})
              for path, module in modules.items()}  # fmt: skip
@@ -93,11 +95,12 @@ class _Module:
             raise CannotStrip(f"{path} is not Python that can be read: {error}.") from error
         self.lines = text.splitlines(keepends=True)
         self.marks = _marks(self.tree)
-        self.hidden: dict[str, ast.FunctionDef] = {}
+        self.hidden: dict[str, ast.FunctionDef | ast.Call] = {}
+        """The hidden checks: functions, and calls of a specification that make one."""
         self.references: dict[str, ast.FunctionDef] = {}
         self.units: list[_Unit] = []
         self.imports: dict[str, tuple[str, str | None]] = {}
-        """For each name that an import binds, the module and the name in it."""
+        """The module, and the name in it, for each name that an import binds."""
         self.loose: set[str] = set()
         """The names that statements mention which bind nothing, and so are always kept."""
         for node in self.tree.body:
@@ -110,16 +113,19 @@ class _Module:
                     if not (self.path.rpartition("/")[2].startswith("test_") and name.startswith("test_")):
                         raise CannotStrip(f"{self.path}: `{name}` is marked as hidden, but is no check.")
                     self.hidden[name] = node
-                unit = _Unit(name, node, _mentioned(node))
+                unit = _Unit(name, node, _names_in(node))
                 if self._marked(node, "recorded"):
                     self.references[name] = node
                     head = [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
-                    unit.uses, unit.cut_uses = _mentioned(*head), _mentioned(*node.body)
+                    unit.uses, unit.cut_uses = _names_in(*head), _names_in(*node.body)
                 self.units.append(unit)
             case ast.ClassDef(name=name):
-                self.units.append(_Unit(name, node, _mentioned(node)))
+                self.units.append(_Unit(name, node, _names_in(node)))
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                self.units.append(_Unit(name, node, _mentioned(node) - {name}))
+                call = node.value
+                if self.is_check(name) and isinstance(call, ast.Call) and "hidden" in keywords_of(call):
+                    self.hidden[name] = call
+                self.units.append(_Unit(name, node, _names_in(node) - {name}))
             case ast.Import() | ast.ImportFrom() if getattr(node, "module", "") != "__future__":
                 for alias in node.names:
                     bound = alias.asname or alias.name.partition(".")[0]
@@ -129,7 +135,7 @@ class _Module:
                     else:
                         self.imports[bound] = (alias.name, None)
             case _:
-                self.loose |= _mentioned(node)
+                self.loose |= _names_in(node)
         for inner in ast.walk(node):
             if inner is not node and isinstance(inner, ast.FunctionDef):
                 for mark in ("hidden", "recorded"):
@@ -146,7 +152,7 @@ class _Module:
         return ".".join([*home, *filter(None, [node.module])])
 
     def _marked(self, node: ast.FunctionDef, mark: str) -> bool:
-        return any(_called(decorator) in self.marks[mark] for decorator in node.decorator_list)
+        return any(_called_name(decorator) in self.marks[mark] for decorator in node.decorator_list)
 
     def is_check(self, name: str) -> bool:
         """Return whether pytest would collect a function of this name as a check."""
@@ -278,14 +284,29 @@ def _marks(tree: ast.Module) -> dict[str, set[str]]:
     return found
 
 
-def _called(decorator: ast.expr) -> str:
-    """The last name of a decorator: of `@hidden("…")`, `@marks.hidden("…")` and `@hidden`, `hidden`."""
+def keywords_of(call: ast.Call) -> dict[str, ast.expr]:
+    """Return the keyword arguments of a call, by name."""
+    return {each.arg: each.value for each in call.keywords if each.arg is not None}
+
+
+def needed_by(call: ast.Call) -> list[ast.expr]:
+    """Return the checks that a mark names: `@needs(…)`, or `needs=[…]` of a check made by a specification."""
+    if _called_name(call) == "needs":
+        return call.args
+    match keywords_of(call).get("needs"):
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return elements
+    return []
+
+
+def _called_name(decorator: ast.expr) -> str:
+    """The last name of a decorator: `hidden` for `@hidden("…")`, `@marks.hidden("…")` and `@hidden`."""
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
     return target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
 
 
-def _mentioned(*nodes: ast.AST) -> set[str]:
-    """The names that these mention; `@needs` may name a check by a text."""
+def _names_in(*nodes: ast.AST) -> set[str]:
+    """The names that some nodes mention; `@needs` may name a check by a text."""
     found: set[str] = set()
     for node in nodes:
         for inner in ast.walk(node):
@@ -295,8 +316,8 @@ def _mentioned(*nodes: ast.AST) -> set[str]:
                 found.add(f"{inner.value.id}.{inner.attr}")  # a name in a module, perhaps
             elif isinstance(inner, ast.arg):
                 found.add(inner.arg)  # a fixture of the file's own
-            elif isinstance(inner, ast.Call) and _called(inner) == "needs":
-                texts = [each.value for each in inner.args if isinstance(each, ast.Constant)]
+            elif isinstance(inner, ast.Call):
+                texts = [each.value for each in needed_by(inner) if isinstance(each, ast.Constant)]
                 found |= {f"test_{str(text).removeprefix('test_')}" for text in texts}
     return found
 
@@ -314,21 +335,31 @@ def _import(node: ast.Import | ast.ImportFrom, gone: set[str]) -> str:
     return f"{head} import (\n{listed})\n"
 
 
-def _kept_back(module: _Module, name: str, function: ast.FunctionDef) -> dict[str, Any]:
+def _kept_back(module: _Module, name: str, check: ast.FunctionDef | ast.Call) -> dict[str, Any]:
     """Return what a notebook says of a hidden check: its points, its rule, and the sentence in its place."""
     path, found = module.path, dict[str, Any](points=0.0)
     told_by = (("points", "points"), ("rule", "rule"), ("hidden", "instead"))
-    fields = {known: field for mark, field in told_by for known in module.marks[mark]}
-    for decorator in function.decorator_list:
-        if isinstance(decorator, ast.Call) and (field := fields.get(_called(decorator))):
-            argument = [*decorator.args, *(keyword.value for keyword in decorator.keywords)]
-            try:
-                found[field] = ast.literal_eval(argument[0])
-            except (ValueError, IndexError) as error:
-                raise CannotStrip(
-                    f"{path}: {field} of the hidden check `{name}` must be written out as it is, since "
-                    "students are told it without the check."
-                ) from error
+    said: list[tuple[str, list[ast.expr]]]
+    if isinstance(check, ast.Call):
+        keywords = keywords_of(check)
+        said = [(field, [keywords[mark]]) for mark, field in told_by if mark in keywords]
+        if (method := _called_name(check)) in RULE_OF_METHOD:
+            found["rule"] = RULE_OF_METHOD[method]
+    else:
+        fields = {known: field for mark, field in told_by for known in module.marks[mark]}
+        said = [
+            (fields[_called_name(each)], [*each.args, *keywords_of(each).values()])
+            for each in check.decorator_list
+            if isinstance(each, ast.Call) and _called_name(each) in fields
+        ]
+    for told, argument in said:
+        try:
+            found[told] = ast.literal_eval(argument[0])
+        except (ValueError, IndexError) as error:
+            raise CannotStrip(
+                f"{path}: {told} of the hidden check `{name}` must be written out as it is, since "
+                "students are told it without the check."
+            ) from error
     if missing := {"rule", "instead"} - set(found):
         raise CannotStrip(f"{path}: the hidden check `{name}` says nothing of its {missing.pop()}.")
     return found

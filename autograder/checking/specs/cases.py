@@ -1,0 +1,110 @@
+"""Cases: the calls that a check of a specification makes, each with its words, sizes and inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autograder.checking.inputs.draw import Draw, Sizes
+
+Size = int | str | tuple[int, int]
+"""A size, the letter of the dimension that has the same, or the least and the most of what is drawn."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of a task. Without any field it is the usual one: every input, at the check's own sizes."""
+
+    words: str = ""
+    """The words before a message, as "with one sequence (B = 1)"; `{T}` stands for the size T."""
+    sizes: Mapping[str, Size] = field(default_factory=dict)
+    """The sizes that differ, by their letters."""
+    arranged: Callable[[Sizes], Sizes] | None = None
+    """What makes the sizes that others differ from, out of the check's own."""
+    is_strided: bool = False
+    """True if inputs of two or more dimensions are not contiguous in memory."""
+    absent: tuple[str, ...] = ()
+    """The inputs at the end of the call that are left out."""
+    given: Mapping[str, Callable[[Draw], Any]] = field(default_factory=dict)
+    """Inputs that are drawn otherwise than usually, by name."""
+    is_again: bool = False
+    """True if the student's module is the one of the case before, not a new one."""
+    has_same_inputs: bool = False
+    """True if the inputs, too, are those of the first call of that module."""
+    is_evaluating: bool = False
+    """True if the student's module is in evaluation mode."""
+    changed: Callable[..., tuple[Any, ...]] | None = None
+    """What makes the inputs out of those that were drawn: it gets all of them, and returns as many."""
+    on_cpu: tuple[str, ...] = ()
+    """The inputs that stay on the CPU where the others are on a GPU."""
+
+    def named(self, words: str) -> Case:
+        """Return the case with other words."""
+        return replace(self, words=words)
+
+    def sized(self, words: str, **sizes: Size) -> Case:
+        """Return the case at other sizes."""
+        return replace(self, words=words, sizes={**self.sizes, **sizes})
+
+    def leaving_out(self, *names: str, words: str = "") -> Case:
+        """Return the case without some inputs, the last ones of the call."""
+        named = " and ".join(f"`{name}`" for name in names)
+        return replace(self, words=words or f"without {named}", absent=names)
+
+    def again(self, *, same_inputs: bool = False) -> Case:
+        """Return the case as a further call of the student's module that the case before it calls.
+
+        With `same_inputs` it gets the inputs of the module's first call, which has the same sizes.
+        """
+        return replace(self, is_again=True, has_same_inputs=same_inputs)
+
+    def in_eval(self) -> Case:
+        """Return the case with the student's module in evaluation mode."""
+        return replace(self, is_evaluating=True)
+
+    def draw(self, draw: Draw) -> Draw:
+        """Return the source of the case's inputs: the check's, at the case's sizes."""
+        if self.arranged is not None:
+            draw = draw.at(self.arranged(draw.sizes))
+        return draw.at(self._sizes_from(draw)) if self.sizes else draw
+
+    def _sizes_from(self, draw: Draw) -> Sizes:
+        chosen = {}
+        for letter, size in self.sizes.items():
+            if isinstance(size, tuple):
+                chosen[letter] = draw.size(*size)
+            else:
+                chosen[letter] = getattr(draw.sizes, size) if isinstance(size, str) else size
+        return draw.sizes.but(**chosen)
+
+    def words_at(self, sizes: Sizes) -> str:
+        """Return the case's words, sizes filled in."""
+        return self.words.format(**vars(sizes))
+
+
+USUAL = Case()
+"""Every input, at the check's own sizes."""
+
+
+def sized(words: str, **sizes: Size) -> Case:
+    """Return a case at other sizes: `sized("with one sequence (B = 1)", B=1)`.
+
+    A size may be the letter of another dimension (`D="H"`), or a range to draw from (`T=(40, 70)`).
+    """
+    return USUAL.sized(words, **sizes)
+
+
+def strided(words: str = "with inputs that are not contiguous in memory") -> Case:
+    """Return a case whose inputs of two or more dimensions are not contiguous in memory."""
+    return Case(words, is_strided=True)
+
+
+def leaving_out(*names: str, words: str = "") -> Case:
+    """Return a case without some inputs, the last ones of the call: `leaving_out("h_0")`."""
+    return USUAL.leaving_out(*names, words=words)
+
+
+def with_inputs(words: str, **inputs: Callable[[Draw], Any]) -> Case:
+    """Return a case with some inputs drawn otherwise, each by a function of `draw`."""
+    return Case(words, given=inputs)

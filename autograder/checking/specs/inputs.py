@@ -1,0 +1,162 @@
+"""Inputs of a task as a specification writes them, drawn for one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.remote.handle import Handle
+from autograder.checking.remote.submission import Submission
+
+
+@dataclass(frozen=True)
+class Handed:
+    """An input that is one of torch's modules: `Handed(nn.RNN, "D", "H", "L", batch_first=True)`.
+
+    Arguments that name a dimension stand for its size. The parameters are drawn, and the reference gets the
+    same module as the task.
+    """
+
+    kind: type[nn.Module]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+    def __init__(self, kind: type[nn.Module], *args: Any, **kwargs: Any) -> None:
+        for name, value in (("kind", kind), ("args", args), ("kwargs", kwargs)):
+            object.__setattr__(self, name, value)
+
+    def drawn(self, draw: Draw) -> Given:
+        """Draw a module of the draw's sizes."""
+        args = tuple(size_of(each, draw.sizes) for each in self.args)
+        kwargs = {name: size_of(each, draw.sizes) for name, each in self.kwargs.items()}
+        return Given(draw.module(self.kind, *args, **kwargs), args, kwargs)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A drawn module, and what it was made with."""
+
+    module: nn.Module
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+    def hand_over(self, submission: Submission) -> Handle:
+        """Return the same module on the student's side."""
+        dtype = next(self.module.parameters()).dtype
+        kind = type(self.module).__name__
+        return submission.given(kind, *self.args, state=self.module.state_dict(), dtype=dtype, **self.kwargs)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """An input drawn with another standard deviation than 1."""
+
+    dims: str
+    deviation: float
+
+
+def weight(dims: str) -> Spread:
+    """Return an input for weights, drawn so small that sums of products do not fill a tanh or a sigmoid."""
+    return Spread(dims, 0.5)
+
+
+Input = str | Spread | Handed | Mapping[str, "Input"] | Callable[[Draw], Any]
+"""How an input is drawn: from dimensions (`"B T D"`, `weight("H D")`), as a module, as a tuple of named parts
+(`{"h": "B H", "c": "B H"}`), or by a function of `draw`."""
+
+
+@dataclass
+class Drawn:
+    """The inputs of one call."""
+
+    modules: Modules
+    values: list[Any] = field(default_factory=list)
+    """For each input a value, a `Given`, or a tuple of them."""
+    floating: list[str] = field(default_factory=list)
+    """The names of the floating tensors among them, in order."""
+
+    @property
+    def here(self) -> tuple[Any, ...]:
+        """Return them as the reference gets them."""
+        return tuple(value.module if isinstance(value, Given) else value for value in self.values)
+
+    def there(self, submission: Submission) -> tuple[Any, ...]:
+        """Return them as the task gets them, modules anew unless calls share them."""
+        return tuple(
+            self.modules.handed_over(value, submission) if isinstance(value, Given) else value
+            for value in self.values
+        )
+
+
+class Modules:
+    """The modules that calls of one check are given: one for each call, or one for all of the same sizes."""
+
+    def __init__(self, are_shared: bool = False) -> None:
+        self._are_shared = are_shared
+        self._drawn: dict[Any, Given] = {}
+        self._handles: dict[int, Handle] = {}
+
+    def drawn(self, name: str, written: Handed, draw: Draw) -> Given:
+        """Draw the module that is the input of this name."""
+        key = name, draw.sizes
+        if not self._are_shared or key not in self._drawn:
+            self._drawn[key] = written.drawn(draw)
+        return self._drawn[key]
+
+    def handed_over(self, given: Given, submission: Submission) -> Handle:
+        """Return the module on the student's side."""
+        if not self._are_shared:
+            return given.hand_over(submission)
+        return self._handles.setdefault(id(given), given.hand_over(submission))
+
+
+def draw_inputs(inputs: Mapping[str, Input], draw: Draw, modules: Modules, is_strided: bool = False) -> Drawn:
+    """Draw the inputs of one call, in order."""
+    drawn = Drawn(modules)
+    for name, written in inputs.items():
+        drawn.values.append(_draw(name, written, draw, drawn, is_strided))
+    return drawn
+
+
+def _draw(name: str, written: Input, draw: Draw, drawn: Drawn, is_strided: bool) -> Any:
+    if isinstance(written, Handed):
+        return drawn.modules.drawn(name, written, draw)
+    if isinstance(written, Mapping):
+        return tuple(_draw(part, each, draw, drawn, is_strided) for part, each in written.items())
+    if isinstance(written, (str, Spread)):
+        dims = written if isinstance(written, str) else written.dims
+        value = draw.strided(dims) if is_strided and len(dims.split()) > 1 else draw(dims)
+        if isinstance(written, Spread):
+            value = value * written.deviation
+    else:
+        value = written(draw)
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        drawn.floating.append(name)
+    return value
+
+
+def size_of(written: Any, sizes: Sizes) -> Any:
+    """Return the size of a dimension that is written as its letter, as in `"4H"`; anything else as it is."""
+    if not isinstance(written, str):
+        return written
+    try:
+        (size,) = sizes.shape(written)
+    except ValueError:
+        return written  # an option such as nonlinearity="relu"
+    return size
+
+
+def names_of(written: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of results or inputs, nested ones flattened."""
+    if not isinstance(written, Mapping):
+        return tuple(written)
+    return tuple(
+        inner
+        for name, each in written.items()
+        for inner in (names_of(each) if isinstance(each, Mapping) else (name,))
+    )

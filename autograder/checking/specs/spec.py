@@ -1,0 +1,646 @@
+"""Specifications: a task stated once, by its inputs, its results and a reference; checks are made from it.
+
+    task = FunctionSpec(
+        "gru_cell",
+        inputs={"x": "B D", "h": "B H", "w_ih": "3H D", "w_hh": "3H H", "b_ih": "3H", "b_hh": "3H"},
+        outputs={"h_next": "B H"},
+        reference=torch.gru_cell,
+        forbidden=RECURRENT,
+    )
+    test_from_scratch = task.from_scratch()
+    test_shape = task.shape(needs=[test_from_scratch])
+    test_values = task.values(title="One step gives the state of nn.GRUCell.", points=5, needs=[test_shape])
+
+Each method returns an ordinary check, a function of `submission`, `sizes` and `draw` with the marks that
+decorators would give it. All calls of one check go in one exchange.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Unpack
+
+import torch
+
+from autograder.checking.expectations.devices import expect_device_neutral
+from autograder.checking.expectations.dtypes import DTYPES, EXTREMES, expect_dtypes
+from autograder.checking.expectations.gradients import as_leaves, expect_gradients
+from autograder.checking.expectations.in_use import expect_follows
+from autograder.checking.expectations.modules import expect_registered, make_module
+from autograder.checking.expectations.untouched import expect_untouched, expect_weights_untouched
+from autograder.checking.expectations.values import case, expect
+from autograder.checking.explain.failure import CheckFailed
+from autograder.checking.inputs.cache import computed_once
+from autograder.checking.inputs.draw import Draw, Sizes, spell
+from autograder.checking.inputs.references import is_recorded
+from autograder.checking.remote.connection import Request, asked
+from autograder.checking.remote.errors import StudentError
+from autograder.checking.remote.handle import Handle
+from autograder.checking.remote.submission import Submission
+from autograder.checking.specs.cases import USUAL, Case
+from autograder.checking.specs.inputs import (
+    Drawn,
+    Given,
+    Handed,
+    Input,
+    Modules,
+    Spread,
+    draw_inputs,
+    names_of,
+    size_of,
+)
+from autograder.checking.specs.marks import CheckFunction, Marks, as_check
+from autograder.protocol.without import Without
+
+_ANY = Sizes(B=1, T=1, D=1, H=1, L=1, V=1)
+State = Mapping[str, torch.Tensor]
+"""Parameters by name."""
+Outputs = Mapping[str, "str | Outputs"]
+"""The results in order, each with its dimensions; a nested mapping is a nested tuple."""
+
+
+@dataclass
+class Prepared:
+    """One call of a task, ready to be made."""
+
+    words: str
+    sizes: Sizes
+    draw: Draw
+    drawn: Drawn
+    target: Handle
+    arguments: tuple[Any, ...]
+    """The arguments as the student's side gets them."""
+    parameters: Mapping[str, torch.Tensor]
+    """The parameters that the student's module was filled with."""
+
+    def case(self) -> AbstractContextManager[None]:
+        """Return a context that puts the call's words before a message."""
+        return case(self.words) if self.words else nullcontext()
+
+
+Explain = Callable[[Any, Prepared], None]
+"""A look at an answer before it is compared: it fails where it knows what the mistake is."""
+
+
+class Spec(ABC):
+    """A task: its inputs and results by dimensions, a reference, and what must not be used.
+
+    Dimensions are written as for `draw`: `"B T D"`, `"4H D"`. Every check takes `cases`, the calls that it
+    makes (by default the usual one), and the marks of `Marks`, `title=` among them.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        *,
+        inputs: Mapping[str, Input],
+        outputs: Outputs,
+        reference: Callable[..., Any],
+        forbidden: Without | None = None,
+    ) -> None:
+        self.task, self.inputs, self.outputs, self.forbidden = task, dict(inputs), outputs, forbidden
+        self.reference = reference if is_recorded(reference) else computed_once(reference)
+        self.names = names_of(outputs)
+        self._dims = _dims_of(outputs)
+        for dims in (*self._dims, *(each for each in inputs.values() if isinstance(each, str))):
+            _ANY.shape(dims)  # now: below a check's statement nobody would look for a letter
+
+    @abstractmethod
+    def prepare(
+        self,
+        submission: Submission,
+        chosen: Case,
+        draw: Draw,
+        modules: Modules | None = None,
+        *,
+        filled: bool = True,
+        before: Prepared | None = None,
+    ) -> Prepared:
+        """Draw the inputs of a case, and have everything ready on the student's side.
+
+        `modules` are those handed in, where calls share them. `filled` says whether a module of the student's
+        gets drawn parameters, or keeps those that it starts with. `before` is the first call of a
+        module of the student's that is called again.
+        """
+
+    @abstractmethod
+    def right(self, call: Prepared) -> Any:
+        """Return the right results of a call."""
+
+    # --- The checks ------------------------------------------------------------------------------
+
+    def shape(self, *cases: Case, explain: Explain | None = None, **marks: Unpack[Marks]) -> CheckFunction:
+        """The results have the right structure and shapes."""
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            self._expect(submission, draw, cases, values=False, explain=explain)
+
+        return as_check("shape", body, f"It returns {_in_words(self.outputs)}.", marks)
+
+    def values(
+        self,
+        *cases: Case,
+        same_modules: bool = False,
+        explain: Explain | None = None,
+        together: bool = False,
+        **marks: Unpack[Marks],
+    ) -> CheckFunction:
+        """The results have the reference's values.
+
+        With `same_modules` calls of the same sizes are given the very same modules, one after another. With
+        `together` all answers are read before the first is judged: so known mistakes are told from one
+        another that agree in the first case.
+        """
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            self._expect(
+                submission,
+                draw,
+                cases,
+                modules=Modules(are_shared=same_modules),
+                explain=explain,
+                together=together,
+            )
+
+        return as_check("values", body, "Its results have the right values.", marks)
+
+    def any_size(self, *cases: Case, explain: Explain | None = None, **marks: Unpack[Marks]) -> CheckFunction:
+        """The values are right in other cases, too: at other sizes, with inputs that are not contiguous."""
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            self._expect(submission, draw, cases, explain=explain)
+
+        usual = f"It works {_and([each.words for each in cases])}."
+        return as_check("any_size", body, usual, marks)
+
+    def gradients(
+        self,
+        *cases: Case,
+        tell: str = "",
+        if_right: bool = False,
+        further: Sequence[Case] = (),
+        **marks: Unpack[Marks],
+    ) -> CheckFunction:
+        """Gradients reach every floating input and every parameter, with the reference's values.
+
+        `tell` is the first question to a student whose gradient has other values. With `if_right` what fails
+        counts only in cases that are answered rightly: where they are not, a check of values says so.
+        `further` cases always count so, and of a module nothing is asked there in `eval()`.
+        """
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            for chosen in cases or (USUAL,):
+                call = self.prepare(submission, chosen, chosen.draw(draw))
+                with call.case(), self.if_right(call) if if_right else nullcontext():
+                    self._expect_gradients(call, tell)
+            for chosen in further:
+                call = self.prepare(submission, chosen, chosen.draw(draw))
+                with call.case(), self.if_right(call):
+                    self._expect_gradients(call, tell, in_eval=False)
+
+        reached = [*self._floating(), *(["its parameters"] if self._has_parameters() else [])]
+        return as_check("gradients", body, f"Gradients reach {_and(reached)}.", marks)
+
+    def dtypes(
+        self,
+        *cases: Case,
+        dtypes: Sequence[torch.dtype] = DTYPES,
+        autocast: bool = True,
+        alike: bool = True,
+        briefly: Sequence[Case] = (),
+        **marks: Unpack[Marks],
+    ) -> CheckFunction:
+        """In each dtype the results are of that dtype; see `expect_dtypes`.
+
+        `briefly` are further ways to call the same code, which come first: in `EXTREMES`, without autocast.
+        """
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            brief = [(each, EXTREMES, False) for each in briefly]
+            whole = [(each, dtypes, autocast) for each in cases or (USUAL,)]
+            for chosen, of_each, under_autocast in [*brief, *whole]:
+                here = chosen.draw(draw)
+                drawn = self._drawn(chosen, here)
+                with _case(chosen, here.sizes):
+                    expect_dtypes(
+                        getattr(submission, self.task),
+                        partial(drawn.there, submission),
+                        names=self.names,
+                        dtypes=of_each,
+                        autocast=under_autocast,
+                        alike=alike,
+                        **self._made_with(here.sizes),
+                    )
+
+        results = "result" if len(self.names) == 1 else "results"
+        return as_check("dtypes", body, f"The dtype of the inputs is the dtype of the {results}.", marks)
+
+    def devices(
+        self,
+        *cases: Case,
+        on_cpu: Sequence[str] = (),
+        stays: Sequence[str] = (),
+        reads: bool = False,
+        **marks: Unpack[Marks],
+    ) -> CheckFunction:
+        """On a GPU the results are there, and nothing takes a way through the CPU.
+
+        `on_cpu` are inputs that stay on the CPU, besides those of a case, `stays` results that may; see
+        `expect_device_neutral`.
+        """
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            for number, chosen in enumerate(cases or (USUAL,)):
+                here = chosen.draw(draw)
+                drawn = self._drawn(chosen, here)
+                with _case(chosen, here.sizes):
+                    expect_device_neutral(
+                        getattr(submission, self.task),
+                        partial(drawn.there, submission),
+                        names=self.names,
+                        on_cpu=tuple(list(self.inputs).index(name) for name in (*on_cpu, *chosen.on_cpu)),
+                        stays=stays,
+                        reads=reads,
+                        # Once is enough, and they are most of what this costs.
+                        gradients=number == len(cases or (USUAL,)) - 1,
+                        **self._made_with(here.sizes),
+                    )
+
+        usual = "With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."
+        return as_check("devices", body, usual, marks)
+
+    def leaves_arguments(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
+        """A call leaves its arguments, the modules among them, and torch's settings as they were."""
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            calls = [
+                self.prepare(submission, chosen, chosen.draw(draw), filled=False)
+                for chosen in cases or (USUAL,)
+            ]
+            rows = [(call.target.run_request(call.arguments), call) for call in calls]
+            for answer, call in asked(rows):
+                with call.case():
+                    names = tuple(self.inputs)[: len(call.arguments)]
+                    expect_untouched(answer(), call.arguments, names)
+                    for name, handle, value in zip(names, call.arguments, call.drawn.values, strict=True):
+                        if isinstance(value, Given):
+                            expect_weights_untouched(handle, value.module, name)
+
+        return as_check(
+            "leaves_arguments", body, "The arguments are the same after the call as before.", marks
+        )
+
+    def from_scratch(self, **marks: Unpack[Marks]) -> CheckFunction:
+        """What the task is about is not done by what is forbidden, which does not work where it is judged."""
+        if self.forbidden is None:
+            raise TypeError(f"nothing is forbidden in {self.task!r}: give the specification `forbidden=`")
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            call = self.prepare(submission, USUAL, draw, filled=False)
+            try:
+                call.target.run(call.arguments, arguments=False)
+            except (StudentError, CheckFailed) as error:
+                if isinstance(error, StudentError) and error.type in ("Unavailable", "NotImplementedError"):
+                    raise
+                # Other checks say what is wrong; nothing was borrowed up to there.
+
+        usual = "The work is done by your own code."
+        return as_check("from_scratch", body, usual, marks, without=self.forbidden)
+
+    def follows(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
+        """After the parameters have changed, by training or loading, the results are those of the new ones.
+
+        The parameters are the student's module's, or those of the module that a function is given.
+        """
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            for chosen in cases or (USUAL,):
+                call = self.prepare(submission, chosen, chosen.draw(draw))
+                module, states, right = self._changing(call)
+                with call.case():
+                    expect_follows(
+                        submission,
+                        module,
+                        partial(call.target.request, *call.arguments),
+                        right,
+                        states,
+                        names=self.names,
+                        dims=self._dims,
+                        sizes=call.sizes,
+                    )
+
+        usual = "After the parameters have changed, by training or by loading, it computes with the new ones."
+        return as_check("follows", body, usual, marks)
+
+    # --- What they share -------------------------------------------------------------------------
+
+    def _expect(
+        self,
+        submission: Submission,
+        draw: Draw,
+        cases: Iterable[Case],
+        *,
+        values: bool = True,
+        modules: Modules | None = None,
+        explain: Explain | None = None,
+        together: bool = False,
+    ) -> None:
+        chosen = list(cases) or [USUAL]
+        rows: list[tuple[Request[Any], Prepared]] = []
+        first: Prepared | None = None
+        for each in chosen:
+            before = first if each.is_again else None
+            call = self.prepare(submission, each, each.draw(draw), modules, filled=values, before=before)
+            first = before or call
+            rows.append((call.target.request(*call.arguments), call))
+        answers = asked(rows)
+        if together:
+            answers = [(partial(_itself, _read(answer, call)), call) for answer, call in answers]
+        for answer, call in answers:
+            with call.case():
+                right = self.right(call) if values else _blank(self.outputs, call.sizes)
+                seen = answer()
+                if explain is not None:
+                    explain(seen, call)
+                expect(seen, right, names=self.names, dims=self._dims, sizes=call.sizes, values=values)
+
+    def _drawn(self, chosen: Case, draw: Draw, modules: Modules | None = None) -> Drawn:
+        inputs = {name: chosen.given.get(name, each) for name, each in self.inputs.items()}
+        for name in chosen.absent:
+            del inputs[name]
+        drawn = draw_inputs(inputs, draw, modules or Modules(), chosen.is_strided)
+        if chosen.changed is not None:
+            drawn.values = list(chosen.changed(*drawn.values))
+        return drawn
+
+    @contextmanager
+    def if_right(self, call: Prepared) -> Iterator[None]:
+        """Let a failure in the block count only where the task's answer to the call is right."""
+        right = self.right(call)  # in any case, so that it is on record
+        try:
+            yield
+        except (CheckFailed, StudentError):
+            form: dict[str, Any] = {"names": self.names, "dims": self._dims, "sizes": call.sizes}
+            try:
+                expect(call.target(*call.arguments), right, **form)
+            except (CheckFailed, StudentError):
+                return
+            raise
+
+    def _floating(self) -> tuple[str, ...]:
+        """Return the names of the inputs that may have gradients, as far as the specification says."""
+        plain = {name: each for name, each in self.inputs.items() if isinstance(each, (str, Spread, Mapping))}
+        return names_of(plain)
+
+    @abstractmethod
+    def _has_parameters(self) -> bool: ...
+
+    @abstractmethod
+    def _made_with(self, sizes: Sizes) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
+        """Expect them of a call, and with `in_eval` of the student's module in `eval()`, too."""
+
+    @abstractmethod
+    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
+        """Return the module whose parameters change, three states of it, and what is right with each."""
+
+
+class FunctionSpec(Spec):
+    """A task that is a function. `reference` takes the same arguments and returns the right results."""
+
+    def prepare(
+        self,
+        submission: Submission,
+        chosen: Case,
+        draw: Draw,
+        modules: Modules | None = None,
+        *,
+        filled: bool = True,
+        before: Prepared | None = None,
+    ) -> Prepared:
+        if before is not None or chosen.is_evaluating:
+            raise TypeError(f"{self.task!r} is no class of modules: hand it the same ones by `same_modules`")
+        drawn = self._drawn(chosen, draw, modules)
+        return Prepared(
+            words=chosen.words_at(draw.sizes),
+            sizes=draw.sizes,
+            draw=draw,
+            drawn=drawn,
+            target=getattr(submission, self.task),
+            arguments=drawn.there(submission),
+            parameters={},
+        )
+
+    def right(self, call: Prepared) -> Any:
+        return self.reference(*call.drawn.here)
+
+    def _has_parameters(self) -> bool:
+        return any(isinstance(each, Handed) for each in self.inputs.values())
+
+    def _made_with(self, sizes: Sizes) -> dict[str, Any]:
+        return {}
+
+    def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
+        modules = [value.module for value in call.drawn.values if isinstance(value, Given)]
+        expect_gradients(
+            call.target,
+            _with_modules(self.reference, call.drawn) if modules else self.reference,
+            call.arguments,
+            names=call.drawn.floating,
+            parameters={name: each for module in modules for name, each in module.named_parameters()},
+            draw=call.draw,
+            tell=tell,
+        )
+
+    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
+        place = next((at for at, each in enumerate(self.inputs.values()) if isinstance(each, Handed)), None)
+        if place is None:
+            raise TypeError(f"{self.task!r} is given no module whose parameters could change")
+        handed = list(self.inputs.values())[place]
+        assert isinstance(handed, Handed)
+        modules = [call.drawn.here[place], *(handed.drawn(call.draw).module for _ in range(2))]
+        states: list[State] = [dict(module.state_dict()) for module in modules]
+
+        def right(state: State) -> Any:
+            (module,) = (each for each, held in zip(modules, states, strict=True) if held is state)
+            inputs = call.drawn.here
+            return self.reference(*inputs[:place], module, *inputs[place + 1 :])
+
+        return call.arguments[place], states, right
+
+
+class ModuleSpec(Spec):
+    """A task that is a class of modules.
+
+    `made_with` are the arguments that make one, by name: dimensions (`{"input_size": "D"}`) or anything else;
+    `parameters` the dimensions of what it registers, by name; `reference(parameters, *inputs)` returns the
+    right results.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        *,
+        made_with: Mapping[str, Any],
+        parameters: Mapping[str, str],
+        inputs: Mapping[str, Input],
+        outputs: Outputs,
+        reference: Callable[..., Any],
+        forbidden: Without | None = None,
+    ) -> None:
+        super().__init__(task, inputs=inputs, outputs=outputs, reference=reference, forbidden=forbidden)
+        self.made_with, self.parameters = dict(made_with), dict(parameters)
+        self.told = f"`{task}({', '.join(made_with)})`"
+
+    def prepare(
+        self,
+        submission: Submission,
+        chosen: Case,
+        draw: Draw,
+        modules: Modules | None = None,
+        *,
+        filled: bool = True,
+        before: Prepared | None = None,
+    ) -> Prepared:
+        sizes = draw.sizes
+        if before is not None:
+            made, parameters = before.target, before.parameters
+        else:
+            made = make_module(getattr(submission, self.task), *self._arguments(sizes), told=self.told)
+            made.to(torch.float64)
+            parameters = {}
+            if filled:
+                shapes = {name: sizes.shape(dims) for name, dims in self.parameters.items()}
+                parameters = draw.named(shapes, spread=0.5)
+                made.load_state_dict(parameters)
+        if chosen.is_evaluating:
+            made.eval()
+        if before is not None and chosen.has_same_inputs:
+            drawn = replace(before.drawn, values=before.drawn.values[: len(self.inputs) - len(chosen.absent)])
+        else:
+            drawn = self._drawn(chosen, draw, modules)
+        return Prepared(
+            words=chosen.words_at(sizes),
+            sizes=sizes,
+            draw=draw,
+            drawn=drawn,
+            target=made,
+            arguments=drawn.there(submission),
+            parameters=parameters,
+        )
+
+    def right(self, call: Prepared) -> Any:
+        return self.reference(call.parameters, *call.drawn.here)
+
+    def registered(self, **marks: Unpack[Marks]) -> CheckFunction:
+        """A module registers these parameters, with their shapes, and nothing else."""
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            made = make_module(getattr(submission, self.task), *self._arguments(sizes), told=self.told)
+            expect_registered(made, self.shapes(sizes), f"`{self.task}`")
+
+        usual = f"It registers {_and(list(self.parameters))}, with their shapes, and nothing else."
+        return as_check("registered", body, usual, marks)
+
+    def shapes(self, sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Return for each parameter its shape in words, as `(input_size, hidden_size)`, and in numbers."""
+        names = {dim: name for name, dim in self.made_with.items() if isinstance(dim, str)}
+        return {
+            name: (_shape_in_words(dims, names), sizes.shape(dims)) for name, dims in self.parameters.items()
+        }
+
+    def _arguments(self, sizes: Sizes) -> tuple[Any, ...]:
+        return tuple(size_of(each, sizes) for each in self.made_with.values())
+
+    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
+        shapes = {name: call.sizes.shape(dims) for name, dims in self.parameters.items()}
+        states = [call.parameters, *(call.draw.named(shapes, spread=0.5) for _ in range(2))]
+        return call.target, states, lambda held: self.reference(held, *call.drawn.here)
+
+    def _has_parameters(self) -> bool:
+        return bool(self.parameters)
+
+    def _made_with(self, sizes: Sizes) -> dict[str, Any]:
+        return {"made_with": self._arguments(sizes)}
+
+    def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
+        # A reference is known again by what it sees: `self` would tell nothing.
+        leaves, reference = as_leaves(call.parameters), self.reference
+        expect_gradients(
+            call.target,
+            lambda *arguments: reference(leaves, *arguments),
+            call.arguments,
+            names=call.drawn.floating,
+            parameters=leaves,
+            draw=call.draw,
+            tell=tell,
+            in_eval=in_eval,
+        )
+
+
+def _with_modules(reference: Callable[..., Any], drawn: Drawn) -> Callable[..., Any]:
+    """Return the reference of the other arguments: it gets the modules that were drawn."""
+    modules = [value.module if isinstance(value, Given) else None for value in drawn.values]
+
+    def called(*arguments: Any) -> Any:
+        pairs = zip(modules, arguments, strict=True)
+        return reference(*(each if module is None else module for module, each in pairs))
+
+    return called
+
+
+def _read(answer: Callable[[], Any], call: Prepared) -> Any:
+    """Read the answer to a call; what it raises is told of the call's case."""
+    with call.case():
+        return answer()
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _case(chosen: Case, sizes: Sizes) -> AbstractContextManager[None]:
+    return case(chosen.words_at(sizes)) if chosen.words else nullcontext()
+
+
+def _dims_of(outputs: Outputs) -> tuple[str, ...]:
+    dims: list[str] = []
+    for each in outputs.values():
+        dims += [each] if isinstance(each, str) else _dims_of(each)
+    return tuple(dims)
+
+
+def _blank(outputs: Outputs, sizes: Sizes) -> Any:
+    """Return results of the right structure and shapes, without values."""
+    parts = [
+        torch.zeros(()).expand(sizes.shape(each)) if isinstance(each, str) else _blank(each, sizes)
+        for each in outputs.values()
+    ]
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _in_words(outputs: Outputs) -> str:
+    """Return the results in words, as `h_next (batch, hidden)`."""
+    names, dims = names_of(outputs), _dims_of(outputs)
+    return _and(
+        [f"{name} ({', '.join(map(spell, dim.split()))})" for name, dim in zip(names, dims, strict=True)]
+    )
+
+
+def _shape_in_words(dims: str, names: Mapping[str, str]) -> str:
+    words = []
+    for dim in dims.split():
+        factor, letter = (dim[:-1], dim[-1]) if not dim.isdecimal() else ("", dim)
+        name = names.get(letter, letter)
+        words.append(f"{factor} * {name}" if factor else name)
+    return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
