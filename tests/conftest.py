@@ -1,4 +1,4 @@
-"""What several files of tests begin with: courses nbgrader made, the demo, a browser, workers, a wall."""
+"""Fixtures that several files of tests share: made courses, the demo, a browser, workers, a wall."""
 
 from __future__ import annotations
 
@@ -64,6 +64,18 @@ def demo(tmp_path_factory, worker_id) -> tuple[Path, subprocess.CompletedProcess
     return folder / "course", subprocess.CompletedProcess(*said)
 
 
+@pytest.fixture(scope="session")
+def graded_class(tmp_path_factory, worker_id) -> Path:
+    """The class that a report tells apart, graded once for all processes of a test run. Tests copy it."""
+    from tests.support import reports
+
+    def grade(folder: Path) -> None:
+        folder.mkdir()
+        reports.graded_class(folder)
+
+    return _made_once(tmp_path_factory, worker_id, "graded_class", grade)
+
+
 def _made_once(
     tmp_path_factory: pytest.TempPathFactory, worker_id: str, name: str, make: Callable[[Path], None]
 ) -> Path:
@@ -100,7 +112,7 @@ def workers() -> Iterator[ForkServer]:
 
 @pytest.fixture(scope="module")
 def quick_server() -> Iterator[ForkServer]:
-    """What `quick_workers` are forked from."""
+    """The fork server of `quick_workers`."""
     from autograder.grading.workers.forkserver import ForkServer
     from tests.support.helpers import QUICK
 
@@ -145,6 +157,13 @@ def outside(wall):
 
     with folder_outside(wall) as folder:
         yield folder
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Leave one file that needs the demo where it is, and put the others last: they would only wait."""
+    needing = list(dict.fromkeys(item.path for item in items if "demo" in getattr(item, "fixturenames", ())))
+    items.sort(key=lambda item: item.path in needing[1:])
 
 
 @pytest.hookimpl(wrapper=True)

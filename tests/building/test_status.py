@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,23 +11,17 @@ from typing import Any
 import pytest
 
 from autograder.grading.course.course import Course
-from tests.support.courses import done, run
+from tests.support.courses import copy_course, done, run
 from tests.support.helpers import ASSIGNMENT, ROOT, autograder, autograder_here, submission
-from tests.support.reports import give_points, graded_class
+from tests.support.reports import give_points
 
 COUNTS = ("handed_in", "graded", "to_grade", "out_of_date", "for_a_person")
 
 
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory) -> Path:
-    """Twelve who handed in and were graded, and one who waits. Only copied by the tests."""
-    return graded_class(tmp_path_factory.mktemp("graded")).root
-
-
 @pytest.fixture
-def course(graded, tmp_path) -> Course:
-    shutil.copytree(graded, tmp_path / "course", dirs_exist_ok=True)
-    return Course.at(tmp_path / "course")
+def course(graded_class, tmp_path) -> Course:
+    """Twelve who handed in and were graded, and one who waits."""
+    return Course.at(copy_course(graded_class, tmp_path / "course"))
 
 
 def asked(course: Path) -> dict[str, dict[str, Any]]:
@@ -74,7 +67,7 @@ class TestGraded:
         assert not (course.root / ".autograder" / "seed").exists()
 
     def test_grading_leaves_nothing_to_grade(self, course):
-        assert autograder("grade", ASSIGNMENT, "--course", course.root).returncode == 0
+        assert autograder_here("grade", ASSIGNMENT, "--course", course.root).returncode == 0
         assert counts(course) == (13, 13, 0, 0, 2)
         assert asked(course.root)[ASSIGNMENT]["next"] == f"autograder report {ASSIGNMENT}"
 

@@ -273,7 +273,7 @@ def test_doctor_says_which_torch_grading_takes(tmp_path, monkeypatch):
 
 def test_doctor_names_the_settings_that_an_older_course_lacks(tmp_path):
     """A course keeps the configuration that it was made with."""
-    autograder("new", tmp_path / "course", "--empty")
+    autograder_here("new", tmp_path / "course", "--empty")
     assert not [told for told in problems_of(tmp_path / "course") if "Without the line" in told]
     config = tmp_path / "course" / "nbgrader_config.py"
     lines = config.read_text().splitlines(keepends=True)
@@ -284,7 +284,7 @@ def test_doctor_names_the_settings_that_an_older_course_lacks(tmp_path):
 
 
 def problems_of(course):
-    return json.loads(autograder("doctor", "--json", "--course", course).stdout)["problems"]
+    return json.loads(autograder_here("doctor", "--json", "--course", course).stdout)["problems"]
 
 
 def test_only_the_named_student_is_graded(course):

@@ -21,17 +21,18 @@ from pathlib import Path
 import pytest
 
 import autograder as package
-from tests.support.courses import files
+from tests.support.courses import copy_course, files
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK, ROOT, autograder, make_course, submission, submit
-from tests.support.reports import HOSTILE, graded_class
+from tests.support.reports import HOSTILE
+from tests.support.resuming import wait_for_a_worker
 
 COMMAND = f"{sys.executable} -m autograder"
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Path:
+def course(graded_class, tmp_path_factory) -> Path:
     """Graded; only read by the tests."""
-    return graded_class(tmp_path_factory.mktemp("course")).root
+    return copy_course(graded_class, tmp_path_factory.mktemp("copy") / "course")
 
 
 def shell(line: str, cwd: Path | str = "/", **environment: str) -> subprocess.CompletedProcess[str]:
@@ -130,7 +131,7 @@ class TestStopped:
             # What a shell runs in the background ignores Ctrl-C, and so would all that it starts.
             preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
-        time.sleep(6)
+        wait_for_a_worker(process)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
         assert process.returncode == 130

@@ -58,12 +58,20 @@ def handed_in(empty_course: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     return course
 
 
+@pytest.fixture(scope="module")
+def once(handed_in: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The assignment graded, and what was said; only copied by the tests."""
+    course = copy_course(handed_in, tmp_path_factory.mktemp("once") / "course")
+    return course, grade(course)
+
+
 @pytest.fixture
-def course(handed_in: Path, tmp_path: Path) -> Path:
-    return copy_course(handed_in, tmp_path / "course")
+def course(once: tuple[Path, str], tmp_path: Path) -> Path:
+    """The graded assignment, in a course of one's own."""
+    return copy_course(once[0], tmp_path / "course")
 
 
-def graded(course: Path, *options: str) -> str:
+def grade(course: Path, *options: str) -> str:
     return done(autograder_here("grade", LSTM, "--course", course, *options))
 
 
@@ -91,8 +99,8 @@ def exported(course: Path) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_every_view_counts_what_a_person_gives(course):
-    said = graded(course)
+def test_every_view_counts_what_a_person_gives(once, course):
+    _, said = once
     assert row(said, "ada")[:5] == ["ada", "waits", "for", "points", "10/13"]
     assert row(said, "wrong")[:5] == ["wrong", "waits", "for", "points", "8/13"]
     assert row(said, "corrupt")[:3] == ["corrupt", "corrupt", "–/13"]
@@ -137,11 +145,10 @@ def test_every_view_counts_what_a_person_gives(course):
 
 
 def test_grading_again_asks_nobody_for_points_that_are_given(course):
-    graded(course)
     give(course, "ada", essay=1.5, drawing=1)
     verdict = course / "verdicts" / LSTM / "ada.json"
     before, gave = verdict.stat(), {name: marks(course)["ada"][name] for name in (ESSAY, TASK)}
-    said = graded(course)
+    said = grade(course)
     assert row(said, "ada")[:3] == ["ada", "graded", "12.5/13"]
     assert {name: marks(course)["ada"][name] for name in (ESSAY, TASK)} == gave
     after = verdict.stat()
@@ -150,7 +157,6 @@ def test_grading_again_asks_nobody_for_points_that_are_given(course):
 
 @pytest.mark.slow
 def test_a_page_says_which_points_are_to_come(course):
-    graded(course)
     give(course, "wrong", essay=1)
     said = done(run(course, "nbgrader", "generate_feedback", LSTM))
     assert "WARNING" not in said, "every line that need not be read hides one that must be"
@@ -167,34 +173,33 @@ def test_a_page_says_which_points_are_to_come(course):
 
 
 def test_what_nobody_could_read_waits_for_a_person_and_keeps_their_points(course):
-    graded(course)
     for student in ("corrupt", "none"):
         assert {grade for name, grade in marks(course)[student].items() if name.startswith("check")} == {
             (None, None, True)
         }
     give(course, "corrupt", check_lstm_gates=1)
     for options in ((), ("--force",)):
-        graded(course, *options)
+        grade(course, *options)
         assert marks(course)["corrupt"]["check_lstm_gates"][1] == 1
 
 
 def test_zeros_of_an_earlier_version_are_taken_back_without_judging_again(course):
-    graded(course)
     verdict = course / "verdicts" / LSTM / "corrupt.json"
     with sqlite3.connect(course / "gradebook.db") as book:  # as it was left by earlier versions
         book.execute("UPDATE grade SET auto_score = 0, needs_manual_grade = 0 WHERE auto_score IS NULL")
     give(course, "none", check_lstm_gates=1)
     before = verdict.read_text()
-    graded(course)
+    grade(course)
     assert verdict.read_text() == before
     assert marks(course)["corrupt"]["check_lstm_gates"] == (None, None, True)
     assert marks(course)["none"]["check_lstm_cell"] == (0, None, False), "a person has settled this one"
 
 
-def test_a_notebook_of_which_nothing_ran_wants_a_person(course):
+def test_a_notebook_of_which_nothing_ran_wants_a_person(handed_in, tmp_path):
+    course = copy_course(handed_in, tmp_path / "course")
     nothing = dict.fromkeys(("lstm_cell", "LSTMCell", "copy_from_torch"), "")
     hand_in(course, "ada", with_answers(lstm_gates="import os\nos._exit(1)", **nothing))
-    said = graded(course, "--student", "ada")
+    said = grade(course, "--student", "ada")
     assert row(said, "ada")[1] == "crashed"
     found = marks(course)["ada"]
     assert found["check_lstm_cell"] == (0, None, True)

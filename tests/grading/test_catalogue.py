@@ -15,7 +15,6 @@ from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import (
     ASSIGNMENT,
     answer,
-    autograder,
     autograder_here,
     make_course,
     released,
@@ -188,7 +187,7 @@ def test_validate_fails_a_check_that_fails_a_right_answer(tmp_path):
 
 def test_validate_wants_an_assignment_that_is_there(tmp_path):
     course = make_course(tmp_path)
-    told = autograder("validate", "99_nothing", "--course", course.root)
+    told = autograder_here("validate", "99_nothing", "--course", course.root)
     assert (told.returncode, told.stdout) == (1, "")
     assert "There is no assignment '99_nothing'" in told.stderr
     assert Path(course.root, "source").is_dir()

@@ -170,7 +170,7 @@ def test_renaming_the_file_as_the_finding_says_grades_it(graded, tmp_path):
     root = copy(graded.root, tmp_path / "course")
     folder = root / "submitted" / "two-versions" / ASSIGNMENT
     (folder / "a.ipynb").rename(folder / EXPECTED)
-    told = autograder("grade", ASSIGNMENT, "--student", "two-versions", "--course", root)
+    told = autograder_here("grade", ASSIGNMENT, "--student", "two-versions", "--course", root)
     assert told.returncode == 0, told.stderr
     verdict = json.loads((root / "verdicts" / ASSIGNMENT / "two-versions.json").read_text())["verdict"]
     assert (verdict["status"], verdict["score"], verdict["findings"]) == ("graded", 10.0, [])

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +29,7 @@ from tests.support.resuming import (
     CORRUPT,
     WRONG,
     copy,
+    family,
     finished,
     leftovers,
     make_class,
@@ -37,6 +37,7 @@ from tests.support.resuming import (
     rows,
     start_grading,
     state,
+    wait_for_a_worker,
     wait_for_verdicts,
 )
 
@@ -87,9 +88,8 @@ def assert_undisturbed(course: Course, graded: Course) -> None:
 def test_a_batch_killed_on_the_way_goes_on(ungraded, graded, tmp_path, how, verdicts):
     course = copy(ungraded, tmp_path / "course")
     batch = start_grading(course, "--jobs", 1)
-    if verdicts == 0:  # while the first is being run: by the fork server, a judge, a supervisor, a worker
-        while len(family(batch.pid)) < 4 and batch.poll() is None:
-            time.sleep(0.01)
+    if verdicts == 0:
+        wait_for_a_worker(batch)
     wait_for_verdicts(course, verdicts, batch, 120)
     begun = family(batch.pid)
     if how == "group":
@@ -105,13 +105,6 @@ def test_a_batch_killed_on_the_way_goes_on(ungraded, graded, tmp_path, how, verd
     assert grade(course).returncode == 0
     assert {student: finished(course)[student] for student in before} == before, "run again"
     assert_undisturbed(course, graded)
-
-
-def family(pid: int) -> list[psutil.Process]:
-    try:
-        return psutil.Process(pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
 
 
 STEPS = (

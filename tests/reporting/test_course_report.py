@@ -15,7 +15,6 @@ from autograder.reporting.overview.behind import falling_behind
 from tests.support.helpers import (
     ROOT,
     answer,
-    autograder,
     autograder_here,
     make_course,
     released,
@@ -44,7 +43,7 @@ def course(tmp_path_factory) -> Course:
     for assignment, raws in handed_in.items():
         for student, raw in raws.items():
             submit(course, student, raw, assignment)
-        told = autograder("grade", assignment, "--jobs", "1", "--course", root)
+        told = autograder_here("grade", assignment, "--jobs", "1", "--course", root)
         assert told.returncode == 0, told.stderr
     with course.gradebook() as gradebook:
         gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
@@ -55,7 +54,7 @@ def course(tmp_path_factory) -> Course:
 
 @pytest.fixture(scope="module")
 def told(course) -> dict[str, Any]:
-    result = autograder("report", "--json", "--course", course.root)
+    result = autograder_here("report", "--json", "--course", course.root)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 

@@ -12,8 +12,9 @@ import pytest
 
 from autograder.grading.course.course import Course
 from autograder.reporting.export import export
+from tests.support.courses import copy_course
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK, autograder, autograder_here, make_course
-from tests.support.reports import FORMULA, HOSTILE, give_points, graded_class
+from tests.support.reports import FORMULA, HOSTILE, give_points
 
 SCORES = {
     "ada": "10", "ben": "6.5", "cem": "9.25", "dot": "10", "eve": "10", "fay": "0", "gus": "", "hal": "",
@@ -22,9 +23,9 @@ SCORES = {
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Course:
+def course(graded_class, tmp_path_factory) -> Course:
     """Only read by the tests."""
-    return graded_class(tmp_path_factory.mktemp("course"))
+    return Course.at(copy_course(graded_class, tmp_path_factory.mktemp("copy") / "course"))
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -169,7 +170,7 @@ def test_extra_credit_counts_and_a_penalty_never_takes_more_than_there_is(course
 )
 def test_what_cannot_be_exported_is_one_sentence(tmp_path, arguments, words):
     make_course(tmp_path)
-    told = autograder("export", *arguments, "--to", "moodle", "--course", tmp_path)
+    told = autograder_here("export", *arguments, "--to", "moodle", "--course", tmp_path)
     assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr.strip().startswith(words)
     assert not (Path(tmp_path) / "exports").exists()

@@ -23,19 +23,20 @@ from autograder.reporting.page import page as written
 from autograder.reporting.page import write_page
 from autograder.reporting.report import Report, gather
 from autograder.reporting.statistics import spread
-from tests.support.helpers import ASSIGNMENT, NOTEBOOK, autograder
-from tests.support.reports import FORMULA, HOSTILE, SCRIPT, Page, give_points, graded_class
+from tests.support.courses import copy_course
+from tests.support.helpers import ASSIGNMENT, NOTEBOOK, autograder, autograder_here
+from tests.support.reports import FORMULA, HOSTILE, SCRIPT, Page, give_points
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Course:
+def course(graded_class, tmp_path_factory) -> Course:
     """Only read by the tests."""
-    return graded_class(tmp_path_factory.mktemp("course"))
+    return Course.at(copy_course(graded_class, tmp_path_factory.mktemp("copy") / "course"))
 
 
 @pytest.fixture(scope="module")
 def told(course) -> dict[str, Any]:
-    result = autograder("report", ASSIGNMENT, "--json", "--course", course.root)
+    result = autograder_here("report", ASSIGNMENT, "--json", "--course", course.root)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -305,7 +306,7 @@ def test_tables_are_sorted_and_filtered_without_a_network(page, tmp_path):
 
 
 def test_the_tables_have_the_same_numbers(course, told, tmp_path):
-    assert autograder("report", ASSIGNMENT, "--csv", tmp_path, "--course", course.root).returncode == 0
+    assert autograder_here("report", ASSIGNMENT, "--csv", tmp_path, "--course", course.root).returncode == 0
 
     def table(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader((tmp_path / f"{name}.csv").open(newline="", encoding="utf-8-sig")))

@@ -15,7 +15,7 @@ from autograder.grading.feedback import sentence as sentence_of
 from autograder.reporting.page import breakable
 from autograder.reporting.spreadsheet import csv_text
 from tests.support.contrast import contrast
-from tests.support.helpers import ASSIGNMENT, autograder, make_course
+from tests.support.helpers import ASSIGNMENT, autograder_here, make_course
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_csv_runs_nothing():
 )
 def test_what_cannot_be_reported_is_one_sentence(tmp_path, assignment, words):
     make_course(tmp_path)
-    told = autograder("report", assignment, "--course", tmp_path)
+    told = autograder_here("report", assignment, "--course", tmp_path)
     assert (told.returncode, told.stdout) == (1, "")
     assert words in told.stderr
     assert not (tmp_path / "reports").exists()

@@ -1,4 +1,4 @@
-"""Where a class of attackers is graded: a course, what is worth stealing around it, and what is left."""
+"""A place where a class of attackers is graded: a course, what is worth stealing, and what is left."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ with ForkServer(RunLimits(1.5, 1.5, 12, 384 << 20)) as workers:
 
 @dataclass
 class Place:
-    """Where a batch is run: a course, and around it what must not be seen or changed."""
+    """The place of a batch: a course, and around it what must not be seen or changed."""
 
     root: Path
     course: Course
@@ -214,7 +214,7 @@ def _is_check(cell: dict[str, Any]) -> bool:
 
 
 def nbgraders_score(text: str) -> float:
-    """What nbgrader itself would read out of the graded notebook."""
+    """The score that nbgrader itself would read out of the graded notebook."""
     cells = nbformat.reads(text, as_version=4).cells
     return sum(determine_grade(cell)[0] for cell in cells if _is_check(cell))
 

@@ -29,14 +29,14 @@ from tests.support.courses import ROOT, environment
 from tests.support.helpers import cell_named
 
 SECONDS = 120
-"""How long anything is waited for: a crowded machine takes ten times as long as a quiet one."""
+"""The seconds to wait for anything: a crowded machine takes ten times as long as a quiet one."""
 
 SCREENSHOTS = ROOT / "build" / "screenshots"
 WIDTH, HEIGHT = 1180, 820
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _QUIET = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-"""Without the question whether JupyterLab may fetch news."""
+"""Settings without the question whether JupyterLab may fetch news."""
 
 expect.set_options(timeout=SECONDS * 1000)
 
@@ -189,7 +189,7 @@ def card(page: Page, task: str) -> Locator:
 
 
 def axe_findings(page: Page, *only: str) -> list[str]:
-    """What axe-core finds wrong with the page, or `only` with the elements that selectors name."""
+    """The faults that axe-core finds in the page, or only in the elements that the selectors `only` name."""
     context = {"include": [[selector] for selector in only]} if only else None
     response = Axe().run(page, context=context, options={"resultTypes": ["violations"]}).response
     return [

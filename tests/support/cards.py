@@ -15,7 +15,7 @@ SIZES = Sizes(B=5, T=7, D=2, H=11, L=3, V=13)
 
 
 def failure(answer, wanted, dims):
-    """What `expect` says of an answer."""
+    """The failure that `expect` raises for an answer."""
     with pytest.raises(CheckFailed) as caught:
         expect(answer, wanted, names="output", dims=dims, sizes=SIZES)
     return caught.value
@@ -45,7 +45,7 @@ def card(*checks, most=2.0, **more):
 
 
 class Page(HTMLParser):
-    """What a page consists of: its elements must be closed in order."""
+    """A page taken apart: its elements must be closed in order."""
 
     def __init__(self, text):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What tests of the checks' language begin with: sizes, inputs, a submission, what a failure says."""
+"""Helpers for tests of the checks' language: sizes, inputs, a submission, the message of a failure."""
 
 import pytest
 

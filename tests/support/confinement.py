@@ -130,7 +130,7 @@ class Wall:
         return started
 
     def attack(self, code, **settings) -> tuple[list, dict]:
-        """What the worker said and how it ended."""
+        """Have a worker attack, and return what it said and how it ended."""
         job = self.start(code, **settings)
         return job.said(), job.ended()
 
@@ -158,7 +158,7 @@ class Wall:
         return {"user": self.user, "group": self.user, "extra_groups": ()}
 
     def interpreter(self) -> str:
-        """This one, unless the worker's user cannot get at it: then the system's of the same version."""
+        """This interpreter, unless the worker's user cannot get at it: then the system's, same version."""
         if self.user == os.geteuid() and (self.user != 0 or self.level is not Level.LANDLOCK):
             return sys.executable
         for candidate in (sys.executable, f"/usr/bin/python3.{sys.version_info[1]}"):

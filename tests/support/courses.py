@@ -25,7 +25,7 @@ CORRUPT = b'{"cells": [{"cell_type": "code", "source": "x'
 
 
 def run(where: Path, *command: object, seconds: float = 240) -> subprocess.CompletedProcess[str]:
-    """A command in a folder; `nbgrader` and `autograder` are ours, and `PATH` does not lead to them."""
+    """Run a command in a folder; `nbgrader` and `autograder` are ours, and `PATH` does not lead to them."""
     program, *arguments = map(str, command)
     ours = [sys.executable, "-m", program] if program in ("nbgrader", "autograder", "jupyter") else [program]
     return subprocess.run(
@@ -39,7 +39,7 @@ def run(where: Path, *command: object, seconds: float = 240) -> subprocess.Compl
 
 
 def environment(where: Path) -> dict[str, str]:
-    """Next to nothing: no activated environment, and no settings of whoever runs the tests."""
+    """An almost empty environment: none that is activated, and no settings of whoever runs the tests."""
     return {
         "PATH": "/usr/bin:/bin",
         "HOME": str(where),
@@ -51,13 +51,13 @@ def environment(where: Path) -> dict[str, str]:
 
 
 def done(result: subprocess.CompletedProcess[str]) -> str:
-    """What a command that had to succeed said."""
+    """The output of a command, which must have succeeded."""
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout + result.stderr
 
 
 def copy_course(course: Path, target: Path) -> Path:
-    """Another course, so that a test may do to it what it likes."""
+    """Copy a course, so that a test may do to it what it likes."""
     shutil.copytree(course, target, symlinks=True)
     return target
 
@@ -125,7 +125,7 @@ def totals(course: Path) -> dict[str, float]:
 
 
 def files(folder: Path, *parts: str) -> dict[str, bytes]:
-    """Every file below some parts of a folder, with its bytes."""
+    """The bytes of every file below some parts of a folder, by path."""
     below = [path for part in parts for path in (folder / part).rglob("*")]
     return {str(path.relative_to(folder)): path.read_bytes() for path in below if path.is_file()}
 

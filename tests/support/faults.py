@@ -39,7 +39,7 @@ def test_values(submission, sizes, draw):
         fail("The numbers are not twice those that were given.")
 '''
 SLIP = CHECKS.replace("        fail(", '        print("debug", sen)\n        fail(')
-"""The same with a name that is nowhere, where only wrong answers come."""
+"""The checks with a name that is not defined, where only wrong answers come."""
 MISTAKES = """[three_times]
 task = "double"
 find = "2 * x"
@@ -58,7 +58,7 @@ IMPORTS = "import torch\nfrom autograder import check"
 
 
 def make_own_course(root: Path) -> Path:
-    """The course's files, nothing of it built; returns where its checks are."""
+    """Write the course's files, nothing of it built; return the folder of its checks."""
     shutil.copyfile(ROOT / "nbgrader_config.py", root / "nbgrader_config.py")
     cells = [
         nbformat.v4.new_code_cell(IMPORTS, id="imports"),

@@ -1,4 +1,4 @@
-"""What tests share: small courses, notebooks with other answers in them, and the two roads to a verdict."""
+"""Helpers that tests share: small courses, notebooks with other answers, and the two roads to a verdict."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def answer(name: str, *, prepend: str = "", append: str = "") -> str:
 
 
 def make_bundle(assignment: str = ASSIGNMENT, solution: bool | Mapping[str, str] = False) -> Bundle:
-    """What grading the committed assignment needs; with its own solution, or with another one."""
+    """The bundle of the committed assignment, with its own solution or with another one."""
     bundle = Bundle(assignment, assignment[3:], _committed("release", assignment))
     if not isinstance(solution, Mapping):
         cells = {task: str(cell_named(solved(assignment), task)["source"]) for task in bundle.tasks}
@@ -141,7 +141,7 @@ def run_judge(raw: bytes | None, workers: ForkServer, bundle: Bundle | None = No
 
 
 def assert_explicit(verdict: Mapping[str, Any]) -> None:
-    """Every status and outcome is one of the contract's, and no score is outside its bounds."""
+    """Assert that every status and outcome is one of the contract's, and no score outside its bounds."""
     json.dumps(verdict, ensure_ascii=False, allow_nan=False).encode()
     assert verdict["status"] in STATUSES, verdict["status"]
     assert 0 <= verdict["score"] <= verdict["max_score"]
@@ -154,12 +154,12 @@ def assert_explicit(verdict: Mapping[str, Any]) -> None:
 
 
 def scores(graded: Graded) -> dict[str, float]:
-    """Each task's score."""
+    """The score of each task."""
     return {task.task: task.score for task in graded.verdict.tasks}
 
 
 def outcomes(graded: Graded, task: str) -> dict[str, str]:
-    """Each check's outcome in a task."""
+    """The outcome of each check in a task."""
     return {check.check: check.outcome for t in graded.verdict.tasks if t.task == task for check in t.checks}
 
 
@@ -214,7 +214,7 @@ def submit(course: Course, student: str, raw: bytes | None, assignment: str = AS
 
 
 def autograder_here(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command in this process: one of its own takes four seconds to import what is here already.
+    """Run the command in this process: one of its own takes four seconds to import what is here already.
 
     For what the command decides, says and leaves behind; what is about processes needs `autograder`.
     """
@@ -231,7 +231,7 @@ def autograder_here(*arguments: object) -> subprocess.CompletedProcess[str]:
 def autograder(
     *arguments: object, seconds: float = 300, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """The real command, in a process of its own."""
+    """Run the real command, in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "autograder", *map(str, arguments)],
         capture_output=True,

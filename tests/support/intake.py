@@ -72,7 +72,7 @@ UPLOADS: dict[str, dict[str, bytes]] = {
     "right": {EXPECTED: RIGHT},
     "untouched": {EXPECTED: json.dumps(released()).encode()},
 }
-"""By student, the files in the submission's folder."""
+"""The files in the submission's folder, by student."""
 
 
 def hand_in(course: Course, student: str, uploads: Mapping[str, bytes]) -> Path:
@@ -116,4 +116,4 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
     "link-to-all": lambda folder: (folder / "more").symlink_to("/"),
     "folder": lambda folder: (folder / EXPECTED).mkdir(),
 }  # fmt: skip
-"""By student, a function that changes the submission's folder."""
+"""A function that changes the submission's folder, by student."""

@@ -1,4 +1,4 @@
-"""What students' notebooks hold besides answers: cells that must do the same in Jupyter and when graded.
+"""Cells of students' notebooks besides answers, which must do the same in Jupyter and when graded.
 
 Each case makes a function `SAME` that gives its tensor back, by way of what the case is about. A task's answer
 then begins with `x = SAME(x)`, so it earns its points only where all of the case's cells worked.
@@ -24,7 +24,7 @@ class Case:
     name: str
     cells: tuple[str, ...]
     left_out: tuple[str, ...] = ()
-    """What grading leaves out on purpose, as the cell's output then names it."""
+    """The part that grading leaves out on purpose, as the cell's output then names it."""
 
 
 def _case(name: str, *cells: str, left_out: str | tuple[str, ...] = ()) -> Case:

@@ -1,4 +1,4 @@
-"""What may be handed in: notebooks changed without an effect, and files that cannot be read."""
+"""Files that may be handed in: notebooks changed without an effect, and some that cannot be read."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ SCRIPT = "</code></pre></script><script>alert('hacked')</script>"
 HOSTILE = "<img src=x onerror=alert(1)>"
 """A student's name of the kind that a folder can have."""
 FORMULA = "=1+cmd|' C calc'!A0"
-"""Another one: a spreadsheet would run it."""
+"""A student's name that a spreadsheet would run."""
 
 LATE_POLICY = """
 from nbgrader.plugins import BasePlugin
@@ -96,7 +96,7 @@ def graded_class(root: Path) -> Course:
 
 
 def give_points(gradebook: Gradebook, student: str, cell: str, points: float | None) -> None:
-    """What formgrader saves when a person types points into a cell."""
+    """Save what formgrader saves when a person types points into a cell."""
     grade = gradebook.find_grade(cell, NOTEBOOK, ASSIGNMENT, student)
     grade.manual_score, grade.needs_manual_grade = points, False
     gradebook.db.commit()

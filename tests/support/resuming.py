@@ -1,4 +1,4 @@
-"""What tests and the benchmark of killed batches share: a small class, and all that grading leaves behind."""
+"""Helpers of tests and the benchmark of killed batches: a small class, and all that grading leaves behind."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, SubmittedNotebook
 
 from autograder.grading.course.course import Course
@@ -64,7 +65,7 @@ def make_class(
 
 
 def copy(course: Course, target: Path) -> Course:
-    """The same course in another place, to be spoilt there."""
+    """Copy the course to another place, to be spoilt there."""
     shutil.copytree(course.root, target)
     return Course.at(target)
 
@@ -86,7 +87,7 @@ def state(course: Course) -> dict[str, Any]:
 
 
 def rows(course: Course) -> dict[str, Any]:
-    """What the gradebook knows of each student's cells, and how many rows it takes for it."""
+    """The gradebook's record of each student's cells, and the number of rows in its tables."""
     found: dict[str, Any] = {}
     with course.gradebook() as gradebook:
         for kind in (Student, SubmittedAssignment, SubmittedNotebook, Grade, Comment):
@@ -129,7 +130,7 @@ def finished(course: Course) -> dict[str, tuple[int, int]]:
 
 
 def start_grading(course: Course, *options: object, assignment: str = ASSIGNMENT) -> subprocess.Popen[bytes]:
-    """The real command in a process group of its own."""
+    """Start the real command in a process group of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "autograder", "grade", assignment, "--course", str(course.root)]
         + [str(option) for option in options],
@@ -144,13 +145,29 @@ def start_grading(course: Course, *options: object, assignment: str = ASSIGNMENT
 
 
 def wait_for_verdicts(course: Course, count: int, process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Until so many submissions are graded; or the batch has ended."""
+    """Wait until so many submissions are graded, or the batch has ended."""
     deadline = time.monotonic() + seconds
     while len(finished(course)) < count and process.poll() is None:
         assert time.monotonic() < deadline, f"not {count} verdicts after {seconds} seconds"
         time.sleep(0.002)
 
 
+def family(pid: int) -> list[psutil.Process]:
+    """The processes below one, none if that has ended."""
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def wait_for_a_worker(batch: subprocess.Popen[Any], seconds: float = 120) -> None:
+    """Wait until a submission is run, by the fork server, a judge, a supervisor and a worker, or the end."""
+    deadline = time.monotonic() + seconds
+    while len(family(batch.pid)) < 4 and batch.poll() is None:
+        assert time.monotonic() < deadline, f"no worker after {seconds} seconds"
+        time.sleep(0.01)
+
+
 def notebook_path(course: Course, student: str) -> Path:
-    """Where a student's submission lies."""
+    """The path of a student's submission."""
     return course.folder("submitted", student, ASSIGNMENT) / f"{NOTEBOOK}.ipynb"

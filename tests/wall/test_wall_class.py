@@ -19,6 +19,7 @@ from tests.support.helpers import (
     answer,
     assert_explicit,
     autograder,
+    autograder_here,
     make_course,
     released,
     submission,
@@ -135,7 +136,7 @@ def test_a_class_with_hostile_submissions(tmp_path: Path):
     assert told.returncode == 0, told.stderr
     assert "Traceback" not in told.stderr
     assert _snapshot(tmp_path) == before
-    results = json.loads(autograder("results", ASSIGNMENT, "--json", "--course", tmp_path).stdout)
+    results = json.loads(autograder_here("results", ASSIGNMENT, "--json", "--course", tmp_path).stdout)
     for verdict in results:
         assert_explicit(verdict)
     found = {v["student"]: (v["status"], v["score"]) for v in results}
