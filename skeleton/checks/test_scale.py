@@ -1,47 +1,29 @@
 """`scale(x, weight)`: each feature times its weight.
 
-A check is a function: its docstring is the title that students read, `@points` is what it is worth (in sum
-what the task's check cell says), `@rule` what it is about, `@needs` which checks must have passed before. It
-gets the student's functions as `submission`, sizes that are all different as `sizes`, and random inputs from
-`draw`.
-docs/checks.md of lstm-autograder has all of it.
+The task is stated once, and each `test_…` below it makes a check of that: `title` is the sentence that
+students read, `points` what it is worth (in sum what the task's check cell says), `needs` which checks must
+have passed before. docs/checks.md of lstm-autograder has all that can be stated, and how to write a check
+of your own.
 """
 
-from autograder.checking import expect, expect_gradients, needs, points, recorded, rule
-
-
-def given(draw):
-    """The task's arguments: one tensor for each, by the names of its dimensions."""
-    return draw("B D"), draw("D")
+from autograder.checking import FunctionSpec, recorded
 
 
 @recorded
 def reference(x, weight):
-    """The right answer: what the task computes, which `@recorded` keeps from students."""
+    """Return the right answer, which `@recorded` keeps from students."""
     return x * weight
 
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """The result has the shape of `x`, (batch, features)."""
-    arguments = given(draw)
-    answer = submission.scale(*arguments)
-    expect(answer, reference(*arguments), names="y", dims="B D", sizes=sizes, values=False)
+task = FunctionSpec(
+    "scale",
+    inputs={"x": "B D", "weight": "D"},  # one letter a dimension: B batch, T time, D features, H hidden
+    outputs={"y": "B D"},
+    reference=reference,
+)
 
-
-@points(1)
-@rule("values")
-@needs(test_shape)
-def test_values(submission, sizes, draw):
-    """Each feature is multiplied by its weight."""
-    arguments = given(draw)
-    expect(submission.scale(*arguments), reference(*arguments), names="y", dims="B D", sizes=sizes)
-
-
-@points(1)
-@rule("gradient")
-@needs(test_values)
-def test_gradients(submission, sizes, draw):
-    """Gradients reach the input and the weights."""
-    expect_gradients(submission.scale, reference, given(draw), names=("x", "weight"), draw=draw)
+test_shape = task.shape(title="The result has the shape of `x`, (batch, features).")
+test_values = task.values(title="Each feature is multiplied by its weight.", points=1, needs=[test_shape])
+test_gradients = task.gradients(
+    title="Gradients reach the input and the weights.", points=1, needs=[test_values]
+)
