@@ -36,8 +36,9 @@ from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.marks import anywhere, hidden, needs, points, rule, teaching_only, without
 from autograder.checking.specs.cases import USUAL, Case, leaving_out, sized, strided, with_inputs
+from autograder.checking.specs.function import FunctionSpec
 from autograder.checking.specs.inputs import Handed, weight
-from autograder.checking.specs.spec import FunctionSpec, ModuleSpec
+from autograder.checking.specs.module import ModuleSpec
 from autograder.protocol.values import Opaque
 from autograder.protocol.without import Without
 

@@ -127,10 +127,13 @@ class Draw:
         other.sizes, other._numbers, other.letters = sizes, self._numbers, self.letters
         return other
 
-    def __call__(self, dims: str, *, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-        """Normally distributed values of the shape written in dimensions, as `draw("B T D")`."""
+    def __call__(self, dims: str, *, dtype: torch.dtype = torch.float64, spread: float = 1.0) -> torch.Tensor:
+        """Return normally distributed values of the shape written in dimensions, as `draw("B T D")`.
+
+        `spread` is their standard deviation.
+        """
         self.letters.update(dims)
-        return self.like(self.sizes.shape(dims), dtype=dtype)
+        return self.like(self.sizes.shape(dims), dtype=dtype, spread=spread)
 
     def like(
         self, shape: tuple[int, ...] | torch.Size, *, dtype: torch.dtype = torch.float64, spread: float = 1.0
@@ -157,10 +160,10 @@ class Draw:
 
         return dict(self._numbers.give((every, dtype, spread), drawn))
 
-    def strided(self, dims: str, *, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    def strided(self, dims: str, *, dtype: torch.dtype = torch.float64, spread: float = 1.0) -> torch.Tensor:
         """As a call, but laid out in memory with its dimensions in reverse: not contiguous."""
         reverse = " ".join(reversed(dims.split()))
-        return self(reverse, dtype=dtype).permute(*reversed(range(len(dims.split()))))
+        return self(reverse, dtype=dtype, spread=spread).permute(*reversed(range(len(dims.split()))))
 
     def ints(self, dims: str, high: int) -> torch.Tensor:
         """Whole numbers in [0, high), int64."""

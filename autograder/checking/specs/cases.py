@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -85,6 +85,8 @@ class Case:
 
 USUAL = Case()
 """Every input, at the check's own sizes."""
+Cases = Case | Callable[[Sizes], Iterable[Case]]
+"""A case, or what makes cases out of the check's own sizes, as one for each of the batch's sequences."""
 
 
 def sized(words: str, **sizes: Size) -> Case:

@@ -129,10 +129,9 @@ def _draw(name: str, written: Input, draw: Draw, drawn: Drawn, is_strided: bool)
     if isinstance(written, Mapping):
         return tuple(_draw(part, each, draw, drawn, is_strided) for part, each in written.items())
     if isinstance(written, (str, Spread)):
-        dims = written if isinstance(written, str) else written.dims
-        value = draw.strided(dims) if is_strided and len(dims.split()) > 1 else draw(dims)
-        if isinstance(written, Spread):
-            value = value * written.deviation
+        dims, spread = (written, 1.0) if isinstance(written, str) else (written.dims, written.deviation)
+        drawing = draw.strided if is_strided and len(dims.split()) > 1 else draw
+        value = drawing(dims, spread=spread)
     else:
         value = written(draw)
     if isinstance(value, torch.Tensor) and value.is_floating_point():

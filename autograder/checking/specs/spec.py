@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
@@ -28,9 +28,7 @@ import torch
 
 from autograder.checking.expectations.devices import expect_device_neutral
 from autograder.checking.expectations.dtypes import DTYPES, EXTREMES, expect_dtypes
-from autograder.checking.expectations.gradients import as_leaves, expect_gradients
 from autograder.checking.expectations.in_use import expect_follows
-from autograder.checking.expectations.modules import expect_registered, make_module
 from autograder.checking.expectations.untouched import expect_untouched, expect_weights_untouched
 from autograder.checking.expectations.values import case, expect
 from autograder.checking.explain.failure import CheckFailed
@@ -41,17 +39,15 @@ from autograder.checking.remote.connection import Request, asked
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
-from autograder.checking.specs.cases import USUAL, Case
+from autograder.checking.specs.cases import USUAL, Case, Cases
 from autograder.checking.specs.inputs import (
     Drawn,
     Given,
-    Handed,
     Input,
     Modules,
     Spread,
     draw_inputs,
     names_of,
-    size_of,
 )
 from autograder.checking.specs.marks import CheckFunction, Marks, as_check
 from autograder.protocol.without import Without
@@ -104,6 +100,8 @@ class Spec(ABC):
     ) -> None:
         self.task, self.inputs, self.outputs, self.forbidden = task, dict(inputs), outputs, forbidden
         self.reference = reference if is_recorded(reference) else computed_once(reference)
+        self._as_written = reference
+        """The reference without what is kept of it: by that its gradients are known again."""
         self.names = names_of(outputs)
         self._dims = _dims_of(outputs)
         for dims in (*self._dims, *(each for each in inputs.values() if isinstance(each, str))):
@@ -143,7 +141,7 @@ class Spec(ABC):
 
     def values(
         self,
-        *cases: Case,
+        *cases: Cases,
         same_modules: bool = False,
         explain: Explain | None = None,
         together: bool = False,
@@ -168,13 +166,16 @@ class Spec(ABC):
 
         return as_check("values", body, "Its results have the right values.", marks)
 
-    def any_size(self, *cases: Case, explain: Explain | None = None, **marks: Unpack[Marks]) -> CheckFunction:
+    def any_size(
+        self, *cases: Cases, explain: Explain | None = None, **marks: Unpack[Marks]
+    ) -> CheckFunction:
         """The values are right in other cases, too: at other sizes, with inputs that are not contiguous."""
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             self._expect(submission, draw, cases, explain=explain)
 
-        usual = f"It works {_and([each.words for each in cases])}."
+        told = [each.words for each in cases if isinstance(each, Case)]
+        usual = f"It works {joined(told or ['in every case'])}."
         return as_check("any_size", body, usual, marks)
 
     def gradients(
@@ -203,7 +204,7 @@ class Spec(ABC):
                     self._expect_gradients(call, tell, in_eval=False)
 
         reached = [*self._floating(), *(["its parameters"] if self._has_parameters() else [])]
-        return as_check("gradients", body, f"Gradients reach {_and(reached)}.", marks)
+        return as_check("gradients", body, f"Gradients reach {joined(reached)}.", marks)
 
     def dtypes(
         self,
@@ -342,14 +343,16 @@ class Spec(ABC):
         self,
         submission: Submission,
         draw: Draw,
-        cases: Iterable[Case],
+        cases: Iterable[Cases],
         *,
         values: bool = True,
         modules: Modules | None = None,
         explain: Explain | None = None,
         together: bool = False,
     ) -> None:
-        chosen = list(cases) or [USUAL]
+        chosen: list[Case] = []
+        for written in list(cases) or [USUAL]:
+            chosen += [written] if isinstance(written, Case) else written(draw.sizes)
         rows: list[tuple[Request[Any], Prepared]] = []
         first: Prepared | None = None
         for each in chosen:
@@ -411,190 +414,6 @@ class Spec(ABC):
         """Return the module whose parameters change, three states of it, and what is right with each."""
 
 
-class FunctionSpec(Spec):
-    """A task that is a function. `reference` takes the same arguments and returns the right results."""
-
-    def prepare(
-        self,
-        submission: Submission,
-        chosen: Case,
-        draw: Draw,
-        modules: Modules | None = None,
-        *,
-        filled: bool = True,
-        before: Prepared | None = None,
-    ) -> Prepared:
-        if before is not None or chosen.is_evaluating:
-            raise TypeError(f"{self.task!r} is no class of modules: hand it the same ones by `same_modules`")
-        drawn = self._drawn(chosen, draw, modules)
-        return Prepared(
-            words=chosen.words_at(draw.sizes),
-            sizes=draw.sizes,
-            draw=draw,
-            drawn=drawn,
-            target=getattr(submission, self.task),
-            arguments=drawn.there(submission),
-            parameters={},
-        )
-
-    def right(self, call: Prepared) -> Any:
-        return self.reference(*call.drawn.here)
-
-    def _has_parameters(self) -> bool:
-        return any(isinstance(each, Handed) for each in self.inputs.values())
-
-    def _made_with(self, sizes: Sizes) -> dict[str, Any]:
-        return {}
-
-    def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
-        modules = [value.module for value in call.drawn.values if isinstance(value, Given)]
-        expect_gradients(
-            call.target,
-            _with_modules(self.reference, call.drawn) if modules else self.reference,
-            call.arguments,
-            names=call.drawn.floating,
-            parameters={name: each for module in modules for name, each in module.named_parameters()},
-            draw=call.draw,
-            tell=tell,
-        )
-
-    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
-        place = next((at for at, each in enumerate(self.inputs.values()) if isinstance(each, Handed)), None)
-        if place is None:
-            raise TypeError(f"{self.task!r} is given no module whose parameters could change")
-        handed = list(self.inputs.values())[place]
-        assert isinstance(handed, Handed)
-        modules = [call.drawn.here[place], *(handed.drawn(call.draw).module for _ in range(2))]
-        states: list[State] = [dict(module.state_dict()) for module in modules]
-
-        def right(state: State) -> Any:
-            (module,) = (each for each, held in zip(modules, states, strict=True) if held is state)
-            inputs = call.drawn.here
-            return self.reference(*inputs[:place], module, *inputs[place + 1 :])
-
-        return call.arguments[place], states, right
-
-
-class ModuleSpec(Spec):
-    """A task that is a class of modules.
-
-    `made_with` are the arguments that make one, by name: dimensions (`{"input_size": "D"}`) or anything else;
-    `parameters` the dimensions of what it registers, by name; `reference(parameters, *inputs)` returns the
-    right results.
-    """
-
-    def __init__(
-        self,
-        task: str,
-        *,
-        made_with: Mapping[str, Any],
-        parameters: Mapping[str, str],
-        inputs: Mapping[str, Input],
-        outputs: Outputs,
-        reference: Callable[..., Any],
-        forbidden: Without | None = None,
-    ) -> None:
-        super().__init__(task, inputs=inputs, outputs=outputs, reference=reference, forbidden=forbidden)
-        self.made_with, self.parameters = dict(made_with), dict(parameters)
-        self.told = f"`{task}({', '.join(made_with)})`"
-
-    def prepare(
-        self,
-        submission: Submission,
-        chosen: Case,
-        draw: Draw,
-        modules: Modules | None = None,
-        *,
-        filled: bool = True,
-        before: Prepared | None = None,
-    ) -> Prepared:
-        sizes = draw.sizes
-        if before is not None:
-            made, parameters = before.target, before.parameters
-        else:
-            made = make_module(getattr(submission, self.task), *self._arguments(sizes), told=self.told)
-            made.to(torch.float64)
-            parameters = {}
-            if filled:
-                shapes = {name: sizes.shape(dims) for name, dims in self.parameters.items()}
-                parameters = draw.named(shapes, spread=0.5)
-                made.load_state_dict(parameters)
-        if chosen.is_evaluating:
-            made.eval()
-        if before is not None and chosen.has_same_inputs:
-            drawn = replace(before.drawn, values=before.drawn.values[: len(self.inputs) - len(chosen.absent)])
-        else:
-            drawn = self._drawn(chosen, draw, modules)
-        return Prepared(
-            words=chosen.words_at(sizes),
-            sizes=sizes,
-            draw=draw,
-            drawn=drawn,
-            target=made,
-            arguments=drawn.there(submission),
-            parameters=parameters,
-        )
-
-    def right(self, call: Prepared) -> Any:
-        return self.reference(call.parameters, *call.drawn.here)
-
-    def registered(self, **marks: Unpack[Marks]) -> CheckFunction:
-        """A module registers these parameters, with their shapes, and nothing else."""
-
-        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
-            made = make_module(getattr(submission, self.task), *self._arguments(sizes), told=self.told)
-            expect_registered(made, self.shapes(sizes), f"`{self.task}`")
-
-        usual = f"It registers {_and(list(self.parameters))}, with their shapes, and nothing else."
-        return as_check("registered", body, usual, marks)
-
-    def shapes(self, sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """Return for each parameter its shape in words, as `(input_size, hidden_size)`, and in numbers."""
-        names = {dim: name for name, dim in self.made_with.items() if isinstance(dim, str)}
-        return {
-            name: (_shape_in_words(dims, names), sizes.shape(dims)) for name, dims in self.parameters.items()
-        }
-
-    def _arguments(self, sizes: Sizes) -> tuple[Any, ...]:
-        return tuple(size_of(each, sizes) for each in self.made_with.values())
-
-    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
-        shapes = {name: call.sizes.shape(dims) for name, dims in self.parameters.items()}
-        states = [call.parameters, *(call.draw.named(shapes, spread=0.5) for _ in range(2))]
-        return call.target, states, lambda held: self.reference(held, *call.drawn.here)
-
-    def _has_parameters(self) -> bool:
-        return bool(self.parameters)
-
-    def _made_with(self, sizes: Sizes) -> dict[str, Any]:
-        return {"made_with": self._arguments(sizes)}
-
-    def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
-        # A reference is known again by what it sees: `self` would tell nothing.
-        leaves, reference = as_leaves(call.parameters), self.reference
-        expect_gradients(
-            call.target,
-            lambda *arguments: reference(leaves, *arguments),
-            call.arguments,
-            names=call.drawn.floating,
-            parameters=leaves,
-            draw=call.draw,
-            tell=tell,
-            in_eval=in_eval,
-        )
-
-
-def _with_modules(reference: Callable[..., Any], drawn: Drawn) -> Callable[..., Any]:
-    """Return the reference of the other arguments: it gets the modules that were drawn."""
-    modules = [value.module if isinstance(value, Given) else None for value in drawn.values]
-
-    def called(*arguments: Any) -> Any:
-        pairs = zip(modules, arguments, strict=True)
-        return reference(*(each if module is None else module for module, each in pairs))
-
-    return called
-
-
 def _read(answer: Callable[[], Any], call: Prepared) -> Any:
     """Read the answer to a call; what it raises is told of the call's case."""
     with call.case():
@@ -628,19 +447,10 @@ def _blank(outputs: Outputs, sizes: Sizes) -> Any:
 def _in_words(outputs: Outputs) -> str:
     """Return the results in words, as `h_next (batch, hidden)`."""
     names, dims = names_of(outputs), _dims_of(outputs)
-    return _and(
+    return joined(
         [f"{name} ({', '.join(map(spell, dim.split()))})" for name, dim in zip(names, dims, strict=True)]
     )
 
 
-def _shape_in_words(dims: str, names: Mapping[str, str]) -> str:
-    words = []
-    for dim in dims.split():
-        factor, letter = (dim[:-1], dim[-1]) if not dim.isdecimal() else ("", dim)
-        name = names.get(letter, letter)
-        words.append(f"{factor} * {name}" if factor else name)
-    return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
-
-
-def _and(words: Sequence[str]) -> str:
+def joined(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

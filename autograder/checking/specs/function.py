@@ -1,0 +1,94 @@
+"""Specifications of tasks that are functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograder.checking.expectations.gradients import expect_gradients
+from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.remote.handle import Handle
+from autograder.checking.remote.submission import Submission
+from autograder.checking.specs.cases import Case
+from autograder.checking.specs.inputs import (
+    Drawn,
+    Given,
+    Handed,
+    Modules,
+)
+from autograder.checking.specs.spec import Prepared, Spec, State
+
+
+class FunctionSpec(Spec):
+    """A task that is a function. `reference` takes the same arguments and returns the right results."""
+
+    def prepare(
+        self,
+        submission: Submission,
+        chosen: Case,
+        draw: Draw,
+        modules: Modules | None = None,
+        *,
+        filled: bool = True,
+        before: Prepared | None = None,
+    ) -> Prepared:
+        if before is not None or chosen.is_evaluating:
+            raise TypeError(f"{self.task!r} is no class of modules: hand it the same ones by `same_modules`")
+        drawn = self._drawn(chosen, draw, modules)
+        return Prepared(
+            words=chosen.words_at(draw.sizes),
+            sizes=draw.sizes,
+            draw=draw,
+            drawn=drawn,
+            target=getattr(submission, self.task),
+            arguments=drawn.there(submission),
+            parameters={},
+        )
+
+    def right(self, call: Prepared) -> Any:
+        return self.reference(*call.drawn.here)
+
+    def _has_parameters(self) -> bool:
+        return any(isinstance(each, Handed) for each in self.inputs.values())
+
+    def _made_with(self, sizes: Sizes) -> dict[str, Any]:
+        return {}
+
+    def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
+        modules = [value.module for value in call.drawn.values if isinstance(value, Given)]
+        expect_gradients(
+            call.target,
+            _with_modules(self._as_written, call.drawn) if modules else self._as_written,
+            call.arguments,
+            names=call.drawn.floating,
+            parameters={name: each for module in modules for name, each in module.named_parameters()},
+            draw=call.draw,
+            tell=tell,
+        )
+
+    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
+        place = next((at for at, each in enumerate(self.inputs.values()) if isinstance(each, Handed)), None)
+        if place is None:
+            raise TypeError(f"{self.task!r} is given no module whose parameters could change")
+        handed = list(self.inputs.values())[place]
+        assert isinstance(handed, Handed)
+        modules = [call.drawn.here[place], *(handed.drawn(call.draw).module for _ in range(2))]
+        states: list[State] = [dict(module.state_dict()) for module in modules]
+
+        def right(state: State) -> Any:
+            (module,) = (each for each, held in zip(modules, states, strict=True) if held is state)
+            inputs = call.drawn.here
+            return self.reference(*inputs[:place], module, *inputs[place + 1 :])
+
+        return call.arguments[place], states, right
+
+
+def _with_modules(reference: Callable[..., Any], drawn: Drawn) -> Callable[..., Any]:
+    """Return the reference of the other arguments: it gets the modules that were drawn."""
+    modules = [value.module if isinstance(value, Given) else None for value in drawn.values]
+
+    def called(*arguments: Any) -> Any:
+        pairs = zip(modules, arguments, strict=True)
+        return reference(*(each if module is None else module for module, each in pairs))
+
+    return called
