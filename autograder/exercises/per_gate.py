@@ -25,6 +25,8 @@ from autograder.checking import (
 GATES = "ifgo"
 NAMES = [f"W_x{gate}" for gate in GATES] + [f"W_h{gate}" for gate in GATES] + [f"b_{gate}" for gate in GATES]
 """The per-gate parameters, in the order of the contract."""
+DIMS = {name: {"W_x": "D H", "W_h": "H H", "b_": "H"}[name[:-1]] for name in NAMES}
+"""The dimensions of each per-gate parameter, by name."""
 
 
 HOLDER = """

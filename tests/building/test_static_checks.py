@@ -82,7 +82,9 @@ def test_everything_is_told_at_once(course):
         notebook.cells.remove(named(notebook, "check_LSTMCell"))
 
     edited(course, spoil)
-    rule = replaced(course, f"{CHECKS}/test_lstm_gates.py", '@rule("shape")', '@rule("shapes")')
+    needs = replaced(
+        course, f"{CHECKS}/test_lstm_gates.py", "needs=[test_dtype, test_matches_torch]", 'needs=["shapes"]'
+    )
     find = replaced(
         course,
         CATALOGUE,
@@ -95,7 +97,7 @@ def test_everything_is_told_at_once(course):
         f"{SOURCE}, cell `lstm_gates`, line {line_of('lstm_gates', 'BEGIN SOLUTION')}",
         f"{SOURCE}, cell `copy_from_torch`, line {line_of('copy_from_torch', 'BEGIN SOLUTION')}",
         f"{CHECKS}/test_LSTMCell.py",
-        f"{CHECKS}/test_lstm_gates.py, line {rule}",
+        f"{CHECKS}/test_lstm_gates.py, line {needs}",
         *[problem.partition(": ")[0] for problem in problems if CATALOGUE in problem],
     ]
     stale, ungraded = (problem for problem in problems if CATALOGUE in problem)
@@ -313,6 +315,43 @@ def test_a_spoilt_check_file(course, what):
     (course / CATALOGUE).unlink()
     (problem,) = told(course)
     assert problem.startswith(f"{CHECKS}/test_lstm_gates.py, line {expected}"), problem
+
+
+SPECIFIED = """
+from autograder.checking import FunctionSpec
+
+task = FunctionSpec("lstm_gates", inputs={"x": "B D"}, outputs={"i": "B D"}, reference=abs)
+test_shape = task.shape()
+test_values = task.values(points=2, needs=[test_shape])
+test_values_too = task.values(needs=["values"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("points=2", "points=0.75"), "line 6: 0.75 points: points are whole or half numbers"),
+        (
+            ('["values"]', '["value"]'),
+            "line 7: `test_values_too` needs `test_value`, which is no check of this file (did you mean `test_values`?).",
+        ),
+        (
+            ('["values"]', '["values_too"]'),
+            "line 7: `test_values_too` needs `test_values_too`, which stands below it (line 7)",
+        ),
+        (
+            ('test_values_too = task.values(needs=["values"])', "test_values = task.values()"),
+            "line 7: `test_values` is defined a second time, and the one of line 6",
+        ),
+        (('inputs={"x": "B D"}', 'inputs={"x": "B Q"}'), "line 4: stops when it is imported with ValueError"),
+    ],
+)
+def test_a_spoilt_specification(course, change: tuple[str, str], expected: str):
+    assert change[0] in SPECIFIED
+    (course / CHECKS / "test_lstm_gates.py").write_text(SPECIFIED.replace(*change), encoding="utf-8")
+    (course / CATALOGUE).unlink()
+    (problem,) = told(course)
+    assert problem.startswith(f"{CHECKS}/test_lstm_gates.py, {expected}"), problem
 
 
 def test_a_check_that_is_defined_twice_and_one_that_is_none(course):

@@ -1,33 +1,25 @@
 """`class LSTMCell(nn.Module)`: one step as a module with twelve per-gate parameters."""
 
-import torch
-
 from autograder.checking import (
-    EXTREMES,
+    USUAL,
+    ModuleSpec,
     as_leaves,
-    asked,
     case,
+    computed_once,
     expect,
-    expect_device_neutral,
-    expect_dtypes,
-    expect_follows,
     expect_gradients,
-    expect_registered,
-    expect_untouched,
     hidden,
-    make_module,
+    leaving_out,
     needs,
     points,
+    recorded,
     rule,
-    without,
+    sized,
+    strided,
 )
-from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
-from autograder.exercises.per_gate import (
-    cell_parameters,
-    cell_shapes,
-    cell_step,
-    expect_starting_weights,
-)
+from autograder.exercises.from_scratch import RECURRENT_MODULES
+from autograder.exercises.lstm_cell.given import SIZES
+from autograder.exercises.per_gate import DIMS, cell_step, expect_starting_weights
 
 CHAIN = """
 def chain():
@@ -40,53 +32,37 @@ def chain():
 """
 """The student's cell fed its own state, step after step, as a layer does it. The dtype is another check's."""
 
-RESULTS = {"names": ("h_next", "c_next"), "dims": "B H"}
-TOLD = "`LSTMCell(input_size, hidden_size)`"
+
+@recorded
+@computed_once
+def reference(parameters, x, state=None):
+    zeros = x.new_zeros(x.shape[0], parameters["b_i"].shape[0])
+    return cell_step(parameters, x, *(state or (zeros, zeros)))
 
 
-def new_cell(submission, sizes, dtype=torch.float64):
-    """The student's cell as a user would make it for that dtype."""
-    cell = make_module(submission.LSTMCell, sizes.D, sizes.H, told=TOLD)
-    cell.to(dtype)
-    return cell
+task = ModuleSpec(
+    "LSTMCell",
+    made_with={"input_size": "D", "hidden_size": "H"},
+    parameters=DIMS,
+    inputs={"x": "B D", "state": {"h": "B H", "c": "B H"}},
+    outputs={"h_next": "B H", "c_next": "B H"},
+    reference=reference,
+    forbidden=RECURRENT_MODULES,
+)
+WITHOUT = leaving_out("state", words="without a state")
+ANY_BATCH = WITHOUT.named("when the same cell gets batches of different sizes without a state")
 
-
-def filled_cell(submission, draw, parameters):
-    """The student's cell holding the given parameters."""
-    cell = new_cell(submission, draw.sizes)
-    cell.load_state_dict(parameters)
-    return cell
-
-
-def zeros(sizes):
-    return torch.zeros(sizes.B, sizes.H, dtype=torch.float64)
-
-
-@points(0)
-@rule("from-scratch")
-@without(RECURRENT_MODULES)
-def test_from_scratch(submission, sizes, draw):
-    """The module computes the step itself and holds none of torch's recurrent modules."""
-    cell = new_cell(submission, sizes)
-    expect_from_scratch(submission, "LSTMCell", cell, (draw("B D"), (draw("B H"), draw("B H"))))
-
-
-@points(0.5)
-@rule("registration")
-@needs(test_from_scratch)
-def test_parameters(submission, sizes, draw):
-    """It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else."""
-    expect_registered(new_cell(submission, sizes), cell_shapes(sizes), "`LSTMCell`")
-
-
-@points(0)
-@rule("shape")
-@needs(test_from_scratch)
-def test_shape(submission, sizes, draw):
-    """One step returns (h_next, c_next), each (batch, hidden)."""
-    x, h, c = draw("B D"), draw("B H"), draw("B H")
-    answer = new_cell(submission, sizes)(x, (h, c))
-    expect(answer, (h, c), **RESULTS, sizes=sizes, values=False)
+test_from_scratch = task.from_scratch(
+    title="The module computes the step itself and holds none of torch's recurrent modules."
+)
+test_parameters = task.registered(
+    title="It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else.",
+    points=0.5,
+    needs=[test_from_scratch],
+)
+test_shape = task.shape(
+    title="One step returns (h_next, c_next), each (batch, hidden).", needs=[test_from_scratch]
+)
 
 
 @points(0.5)
@@ -94,92 +70,37 @@ def test_shape(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
-    expect_starting_weights(submission.LSTMCell, draw, TOLD)
+    expect_starting_weights(submission.LSTMCell, draw, task.told)
 
 
-@points(0.5)
-@rule("values")
-@needs(test_shape, test_parameters, test_from_scratch)
-def test_matches_torch(submission, sizes, draw):
-    """With the same weights, one step gives the same h and c as nn.LSTMCell."""
-    parameters = cell_parameters(draw)
-    x, h, c = draw("B D"), draw("B H"), draw("B H")
-    answer = filled_cell(submission, draw, parameters)(x, (h, c))
-    expect(answer, cell_step(parameters, x, h, c), **RESULTS, sizes=sizes)
-
-
-@points(0.5)
-@rule("values")
-@needs(test_shape, test_parameters, test_from_scratch)
-def test_default_state(submission, sizes, draw):
-    """Without a state it starts from zeros, for h and for c, on every call."""
-    parameters = cell_parameters(draw)
-    cell = filled_cell(submission, draw, parameters)
-    calls = []
-    for context in ("without a state", "without a state, called a second time"):
-        x = draw("B D")
-        calls.append((cell.request(x), x, context))
-    cell.eval()
-    for context in ("in eval() without a state", "in eval() without a state, called a second time"):
-        x = draw("B D")
-        calls.append((cell.request(x), x, context))
-    for answer, x, context in asked(calls):
-        with case(context):
-            expect(answer(), cell_step(parameters, x, zeros(sizes), zeros(sizes)), **RESULTS, sizes=sizes)
-
-
-@points(0.5)
-@rule("generality")
-@needs(test_matches_torch, test_default_state)
-def test_any_size(submission, sizes, draw):
-    """It works for one sequence, equal sizes, non-contiguous inputs, and batches of changing size."""
-    calls = []
-    for other, context in (
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(D=1, H=1), "with one feature and one hidden unit"),
-        (sizes.but(B=4, D=4, H=4), "with every size 4"),
-    ):
-        here = draw.at(other)
-        parameters = cell_parameters(here)
-        cell = filled_cell(submission, here, parameters)
-        x, h, c = here("B D"), here("B H"), here("B H")
-        calls.append((cell.request(x, (h, c)), parameters, x, h, c, context))
-    parameters = cell_parameters(draw)
-    cell = filled_cell(submission, draw, parameters)
-    x, h, c = draw.strided("B D"), draw.strided("B H"), draw.strided("B H")
-    context = "with inputs that are not contiguous in memory"
-    calls.append((cell.request(x, (h, c)), parameters, x, h, c, context))
-    smaller = draw.at(sizes.but(B=3))
-    x, h, c = smaller("B D"), smaller("B H"), smaller("B H")
-    context = "when the same cell gets a batch of another size"
-    calls.append((cell.request(x, (h, c)), parameters, x, h, c, context))
-    for here in (draw, smaller):
-        x, zero = here("B D"), zeros(here.sizes)
-        context = "when the same cell gets batches of different sizes without a state"
-        calls.append((cell.request(x), parameters, x, zero, zero, context))
-    for answer, held, x, h, c, context in asked(calls):
-        other = sizes.but(B=x.shape[0], D=x.shape[1], H=h.shape[1])
-        with case(context):
-            expect(answer(), cell_step(held, x, h, c), **RESULTS, sizes=other)
-
-
-@points(0)
-@rule("values")
-@needs(test_matches_torch)
-def test_follows_its_parameters(submission, sizes, draw):
-    """After its parameters have changed, by training or by loading, it computes with the new ones."""
-    states = [cell_parameters(draw) for _ in range(3)]
-    x, h, c = draw("B D"), draw("B H"), draw("B H")
-    cell = filled_cell(submission, draw, states[0])
-    expect_follows(
-        submission,
-        cell,
-        lambda: cell.request(x, (h, c)),
-        lambda held: cell_step(held, x, h, c),
-        states,
-        **RESULTS,
-        sizes=sizes,
-    )
+test_matches_torch = task.values(
+    title="With the same weights, one step gives the same h and c as nn.LSTMCell.",
+    points=0.5,
+    needs=[test_shape, test_parameters, test_from_scratch],
+)
+test_default_state = task.values(
+    WITHOUT,
+    WITHOUT.named("without a state, called a second time").again(),
+    WITHOUT.named("in eval() without a state").again().in_eval(),
+    WITHOUT.named("in eval() without a state, called a second time").again().in_eval(),
+    title="Without a state it starts from zeros, for h and for c, on every call.",
+    points=0.5,
+    needs=[test_shape, test_parameters, test_from_scratch],
+)
+test_any_size = task.any_size(
+    *SIZES,
+    strided(),
+    sized("when the same cell gets a batch of another size", B=3).again(),
+    ANY_BATCH.again(),
+    ANY_BATCH.sized(ANY_BATCH.words, B=3).again(),
+    title="It works for one sequence, equal sizes, non-contiguous inputs, and batches of changing size.",
+    points=0.5,
+    needs=[test_matches_torch, test_default_state],
+)
+test_follows_its_parameters = task.follows(
+    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    needs=[test_matches_torch],
+)
 
 
 @points(0.5)
@@ -187,15 +108,14 @@ def test_follows_its_parameters(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients reach the input, both states and all twelve parameters, in training and in eval()."""
-    parameters = cell_parameters(draw)
-    leaves = as_leaves(parameters)
-    cell = filled_cell(submission, draw, parameters)
+    cell = task.prepare(submission, USUAL, draw)
+    leaves = as_leaves(cell.parameters)
+    form = {"names": ("x", "h", "c"), "parameters": leaves}
     expect_gradients(
-        cell,
-        lambda x, state: cell_step(leaves, x, *state),
-        (draw("B D"), (draw("B H"), draw("B H"))),
-        names=("x", "h", "c"),
-        parameters=leaves,
+        cell.target,
+        lambda x, state: reference(leaves, x, state),
+        cell.arguments,
+        **form,
         draw=draw,
         in_eval=True,
     )
@@ -204,59 +124,36 @@ def test_gradients(submission, sizes, draw):
 
     def over_time(_, x, state):
         for step in x.unbind(1):
-            state = cell_step(leaves, step, *state)
+            state = reference(leaves, step, state)
         return state
 
     with case(f"over {steps} steps, each from the state before"):
         expect_gradients(
             submission.given("chain", source=CHAIN, dtype=None),
             over_time,
-            (cell, here("B T D"), (here("B H"), here("B H"))),
-            names=("x", "h", "c"),
-            parameters=leaves,
+            (cell.target, here("B T D"), (here("B H"), here("B H"))),
+            **form,
             draw=here,
             tell="Is a state detached or copied in `forward`?",
         )
 
 
-@points(0)
-@rule("dtype")
-@needs(test_shape, test_from_scratch)
-def test_dtype(submission, sizes, draw):
-    """A cell and input of one dtype give states of that dtype, also when the state is left out."""
-    x, state = draw("B D"), (draw("B H"), draw("B H"))
-    form = {"made_with": (sizes.D, sizes.H), "names": RESULTS["names"]}
-    with case("without a state"):
-        expect_dtypes(submission.LSTMCell, (x,), **form, dtypes=EXTREMES, autocast=False)
-    with case("with a state"):
-        expect_dtypes(submission.LSTMCell, (x, state), **form)
-
-
-@points(0.5)
-@rule("device")
-@needs(test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the input on a GPU everything is made and stays there, also when the state is left out."""
-    x, state = draw("B D"), (draw("B H"), draw("B H"))
-    for arguments, context in (((x,), "without a state"), ((x, state), "with a state")):
-        with case(context):
-            expect_device_neutral(
-                submission.LSTMCell,
-                arguments,
-                made_with=(sizes.D, sizes.H),
-                names=RESULTS["names"],
-                gradients=len(arguments) > 1,  # once is enough, and they are most of what this costs
-            )
-
-
-@points(0)
-@rule("mutation")
-@needs(test_shape)
-def test_arguments_untouched(submission, sizes, draw):
-    """The input and both states are the same after the call as before."""
-    arguments = (draw("B D"), (draw("B H"), draw("B H")))
-    cell = new_cell(submission, sizes)
-    expect_untouched(cell.run(arguments), arguments, ("x", "state"))
+test_dtype = task.dtypes(
+    USUAL.named("with a state"),
+    briefly=[WITHOUT],
+    title="A cell and input of one dtype give states of that dtype, also when the state is left out.",
+    needs=[test_shape, test_from_scratch],
+)
+test_device = task.devices(
+    WITHOUT,
+    USUAL.named("with a state"),
+    title="With the input on a GPU everything is made and stays there, also when the state is left out.",
+    points=0.5,
+    needs=[test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype],
+)
+test_arguments_untouched = task.leaves_arguments(
+    title="The input and both states are the same after the call as before.", needs=[test_shape]
+)
 
 
 @points(0.5)
@@ -265,13 +162,12 @@ def test_arguments_untouched(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_chain_of_steps(submission, sizes, draw):
     """Fed its own state, step after step, it stays equal to nn.LSTMCell, from a large one, too."""
-    parameters = cell_parameters(draw)
-    cell = filled_cell(submission, draw, parameters)
+    cell = task.prepare(submission, USUAL, draw)
     state = (draw("B H"), 20 * draw("B H"))
     for step in range(sizes.T + 2):
         x = draw("B D")
         with case(f"at step {step} of a chain"):
-            wanted = cell_step(parameters, x, *state)
-            state = cell(x, state)
-            expect(state, wanted, **RESULTS, sizes=sizes)
+            wanted = reference(cell.parameters, x, state)
+            state = cell.target(x, state)
+            expect(state, wanted, names=task.names, dims="B H", sizes=sizes)
         state = tuple(part.to(x.dtype) for part in state)  # the dtype is another check's rule
