@@ -1,40 +1,44 @@
 """`run_lstm_cell(cell, x, state=None)`: nn.LSTMCell over every step of a batch-first sequence."""
 
 import torch
+from torch import nn
 
 from autograder.checking import (
+    USUAL,
+    FunctionSpec,
+    Handed,
     carried,
     case,
     expect,
-    expect_device_neutral,
-    expect_dtypes,
-    expect_gradients,
     expect_shapes,
-    expect_untouched,
+    leaving_out,
     needs,
     points,
     recorded,
     rule,
+    sized,
+    strided,
 )
 from autograder.exercises.handed import (
     driven_here,
     each_driven,
     elsewhere,
     expect_driven,
-    expect_weights_untouched,
     hand_over,
     hand_over_driven,
     marks,
 )
-from autograder.exercises.longer import short_and_long
-from autograder.exercises.lstm_layer.given import expect_states, over_time, reference_cell
-
-RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "B H", "B H")}
+from autograder.exercises.longer import LONG, SINGLE_SIZES
+from autograder.exercises.lstm_layer.given import expect_states, zeros
 
 
-def inputs(draw, dtype=torch.float64):
-    """A sequence and a state (h, c) that is not zero."""
-    return draw("B T D", dtype=dtype), (draw("B H", dtype=dtype), draw("B H", dtype=dtype))
+@recorded
+def reference(cell, x, state=None):
+    """The result of torch's own LSTM on the sequence with the cell's weights."""
+    h, c = state if state is not None else zeros(x, cell.hidden_size)
+    weights = [cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh]
+    output, h_n, c_n = torch.lstm(x, (h[None], c[None]), weights, True, 1, 0.0, False, False, True)
+    return output, (h_n[0], c_n[0])
 
 
 @recorded
@@ -47,14 +51,34 @@ def one_call_a_step(cell, numbers, before, x, state):
     return torch.stack(outputs, dim=1)
 
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns (output, (h_n, c_n)): (batch, time, hidden), and two final states (batch, hidden)."""
-    other = sizes.but(T=13)  # more steps than sequences: a loop over the batch ends early, and is told so
-    cell, (x, state) = reference_cell(draw), inputs(draw.at(other))
-    answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
-    expect(answer, over_time(cell, x, state), **RESULTS, sizes=other, values=False)
+def drawn(draw):
+    """A sequence and a state (h, c) that is not zero."""
+    return draw("B T D"), (draw("B H"), draw("B H"))
+
+
+def output_of(answer, sizes):
+    """The output alone: how it ends is for `test_goes_on`."""
+    return expect_shapes(answer, ("B T H", ("B H", "B H")), names=task.names, sizes=sizes)[0]
+
+
+task = FunctionSpec(
+    "run_lstm_cell",
+    inputs={"cell": Handed(nn.LSTMCell, "D", "H"), "x": "B T D", "state": {"h": "B H", "c": "B H"}},
+    outputs={"output": "B T H", "state": {"h_n": "B H", "c_n": "B H"}},
+    reference=reference,
+)
+RESULTS = {"names": task.names, "dims": ("B T H", "B H", "B H")}
+WITHOUT = leaving_out("state", words="without a state")
+SIZES = (
+    *SINGLE_SIZES,
+    sized("with every size 4", B=4, T=4, D=4, H=4),
+    sized("with a longer sequence (T = 23)", T=23),
+)
+
+test_shape = task.shape(
+    sized("", T=13),  # more steps than sequences: a loop over the batch ends early, and is told so
+    title="It returns (output, (h_n, c_n)): (batch, time, hidden), and two final states (batch, hidden).",
+)
 
 
 @points(0.5)
@@ -62,10 +86,8 @@ def test_shape(submission, sizes, draw):
 @needs(test_shape)
 def test_matches_torch(submission, sizes, draw):
     """Every step of the output equals that of an nn.LSTM with the same weights."""
-    cell, (x, state) = reference_cell(draw), inputs(draw)
-    answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
-    output, _ = expect_shapes(answer, ("B T H", ("B H", "B H")), names=RESULTS["names"], sizes=sizes)
-    wanted, _ = over_time(cell, x, state)
+    call = task.prepare(submission, USUAL, draw)
+    output, (wanted, _) = output_of(call.target(*call.arguments), sizes), task.right(call)
     expect_states((output,), (wanted,), names="output", dims="B T H", sizes=sizes)
 
 
@@ -74,8 +96,8 @@ def test_matches_torch(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_one_call_a_step(submission, sizes, draw):
     """The cell is called exactly once for each time step, with that step of all sequences."""
-    cell, numbers = reference_cell(draw), marks(draw)
-    rounds = [inputs(draw) for _ in range(2)]
+    cell, numbers = draw.module(nn.LSTMCell, sizes.D, sizes.H), marks(draw)
+    rounds = [drawn(draw) for _ in range(2)]
     given = hand_over_driven(submission, cell, numbers)
 
     def explain(calls):
@@ -93,10 +115,8 @@ def test_one_call_a_step(submission, sizes, draw):
             )
         return elsewhere("cell")
 
-    # The output alone: how it ends is for `test_goes_on`.
     answers = (
-        expect_shapes(answer, ("B T H", ("B H", "B H")), names=RESULTS["names"], sizes=sizes)[0]
-        for answer in each_driven(submission.run_lstm_cell, given, cell, rounds)
+        output_of(answer, sizes) for answer in each_driven(submission.run_lstm_cell, given, cell, rounds)
     )
     wanted = [
         [one_call_a_step(cell, numbers, before, *arguments)]
@@ -111,113 +131,58 @@ def test_one_call_a_step(submission, sizes, draw):
 def test_goes_on(submission, sizes, draw):
     """The final state that it returns goes in again: two halves of a sequence equal the whole."""
     length, cut = (sizes.T + 3, 3) if sizes.L > 2 else (sizes.T, 1)  # the smallest input is as small as told
-    cell, (x, state) = reference_cell(draw), inputs(draw.at(sizes.but(T=length)))
+    cell, (x, state) = draw.module(nn.LSTMCell, sizes.D, sizes.H), drawn(draw.at(sizes.but(T=length)))
     answer = submission.run_lstm_cell(hand_over(submission, cell), x[:, :cut], state)
+    right = reference(cell, x[:, :cut], state)
     with case("the first part of a sequence"):
-        expect(answer, over_time(cell, x[:, :cut], state), **RESULTS, sizes=sizes.but(T=cut))
+        expect(answer, right, **RESULTS, sizes=sizes.but(T=cut))
     if cut == length:
         return
-    middle = carried(answer[1], over_time(cell, x[:, :cut], state)[1])
+    middle = carried(answer[1], right[1])
     answer = submission.run_lstm_cell(hand_over(submission, cell), x[:, cut:], middle)
-    whole, last = over_time(cell, x, state)
+    whole, last = reference(cell, x, state)
     with case("the second part of a sequence, from the state that the first part returned"):
         expect(answer, (whole[:, cut:], last), **RESULTS, sizes=sizes.but(T=length - cut))
 
 
-@points(0.5)
-@rule("values")
-@needs(test_goes_on)
-def test_default_state(submission, sizes, draw):
-    """Without a state it starts from zeros, for h and for c, on every call."""
-    cell = reference_cell(draw)
-    given = hand_over(submission, cell)
-    for context in ("without a state", "without a state, called a second time"):
-        x = draw("B T D")
-        with case(context):
-            expect(submission.run_lstm_cell(given, x), over_time(cell, x), **RESULTS, sizes=sizes)
-
-
-@points(0.5)
-@rule("generality")
-@needs(test_goes_on, test_default_state)
-def test_any_size(submission, sizes, draw):
-    """It works for one step, one sequence, any length, equal sizes, and inputs that are not contiguous."""
-    for other, context in (
-        (sizes.but(T=1), "with one time step (T = 1)"),
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(B=1, T=1, D=1, H=1), "with every size 1"),
-        (sizes.but(B=4, T=4, D=4, H=4), "with every size 4"),
-        (sizes.but(T=23), "with a longer sequence (T = 23)"),
-    ):
-        here = draw.at(other)
-        cell, (x, state) = reference_cell(here), inputs(here)
-        with case(context):
-            answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
-            expect(answer, over_time(cell, x, state), **RESULTS, sizes=other)
-            answer = submission.run_lstm_cell(hand_over(submission, cell), x)
-            expect(answer, over_time(cell, x), **RESULTS, sizes=other)
-    cell, x, state = reference_cell(draw), draw.strided("B T D"), (draw.strided("B H"), draw.strided("B H"))
-    with case("with inputs that are not contiguous in memory"):
-        answer = submission.run_lstm_cell(hand_over(submission, cell), x, state)
-        expect(answer, over_time(cell, x, state), **RESULTS, sizes=sizes)
-
-
-@points(0.5)
-@rule("gradient")
-@needs(test_goes_on)
-def test_gradients(submission, sizes, draw):
-    """Gradients flow back through every step to the input, both states and the cell's weights."""
-    for here, context in short_and_long(draw):
-        cell, (x, state) = reference_cell(here), inputs(here)
-        with context:
-            expect_gradients(
-                submission.run_lstm_cell,
-                lambda _, x, state, cell=cell: over_time(cell, x, state),
-                (hand_over(submission, cell), x, state),
-                names=("x", "h", "c"),
-                parameters=dict(cell.named_parameters()),
-                draw=here,
-                tell="Is a state detached or copied between the steps?",
-            )
-
-
-@points(0)
-@rule("dtype")
-@needs(test_shape)
-def test_dtype(submission, sizes, draw):
-    """The dtype of the cell and its input is the dtype of the results, with and without a state."""
-    cell, (x, state) = reference_cell(draw), inputs(draw)
-    for rest, context in (((x,), "without a state"), ((x, state), "with a state")):
-        with case(context):
-            expect_dtypes(
-                submission.run_lstm_cell,
-                lambda rest=rest: (hand_over(submission, cell), *rest),
-                names=RESULTS["names"],
-            )
-
-
-@points(0.5)
-@rule("device")
-@needs(test_shape, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the cell and its input on a GPU everything is made and stays there, with and without a state."""
-    cell, (x, state) = reference_cell(draw), inputs(draw)
-    for rest, context in (((x,), "without a state"), ((x, state), "with a state")):
-        with case(context):
-            expect_device_neutral(
-                submission.run_lstm_cell,
-                lambda rest=rest: (hand_over(submission, cell), *rest),
-                names=RESULTS["names"],
-            )
-
-
-@points(0)
-@rule("mutation")
-@needs(test_shape)
-def test_arguments_untouched(submission, sizes, draw):
-    """The sequence, both states and the cell's weights are the same after the call as before."""
-    cell, (x, state) = reference_cell(draw), inputs(draw)
-    given = hand_over(submission, cell)
-    call = submission.run_lstm_cell.run((given, x, state))
-    expect_untouched(call, (None, x, state), ("cell", "x", "state"))
-    expect_weights_untouched(given, cell, "cell")
+test_default_state = task.values(
+    WITHOUT,
+    WITHOUT.named("without a state, called a second time"),
+    same_modules=True,
+    title="Without a state it starts from zeros, for h and for c, on every call.",
+    points=0.5,
+    needs=[test_goes_on],
+)
+test_any_size = task.any_size(
+    *(each for size in SIZES for each in (size, size.leaving_out("state", words=size.words))),
+    strided(),
+    title="It works for one step, one sequence, any length, equal sizes, and inputs that are not contiguous.",
+    points=0.5,
+    needs=[test_goes_on, test_default_state],
+)
+test_gradients = task.gradients(
+    USUAL,
+    LONG,
+    tell="Is a state detached or copied between the steps?",
+    title="Gradients flow back through every step to the input, both states and the cell's weights.",
+    points=0.5,
+    needs=[test_goes_on],
+)
+test_dtype = task.dtypes(
+    WITHOUT,
+    USUAL.named("with a state"),
+    title="The dtype of the cell and its input is the dtype of the results, with and without a state.",
+    needs=[test_shape],
+)
+test_device = task.devices(
+    WITHOUT,
+    USUAL.named("with a state"),
+    title="With the cell and its input on a GPU everything is made and stays there, "
+    "with and without a state.",
+    points=0.5,
+    needs=[test_shape, test_dtype],
+)
+test_arguments_untouched = task.leaves_arguments(
+    title="The sequence, both states and the cell's weights are the same after the call as before.",
+    needs=[test_shape],
+)
