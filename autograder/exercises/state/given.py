@@ -18,7 +18,6 @@ from autograder.checking import (
     in_words,
     recorded,
 )
-from autograder.exercises.handed import hand_over as hand_over
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
 """The names and shapes of a pair of states in messages."""
@@ -118,11 +117,6 @@ def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
 def random_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
     """h and c of every layer, none of them zero."""
     return draw("L B H", dtype=dtype), draw("L B H", dtype=dtype)
-
-
-def strided_state(draw: Draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """A random state that is not contiguous in memory."""
-    return draw.strided("L B H"), draw.strided("L B H")
 
 
 def look(submission: Submission, kind: str, task: str, *arguments: Any) -> Any:

@@ -1,46 +1,38 @@
 """`detach_state(state)`: the same numbers, off the graph."""
 
 from autograder.checking import (
+    FunctionSpec,
     case,
-    expect,
     expect_device_neutral,
-    expect_dtypes,
     expect_untouched,
     fail,
     needs,
     points,
     rule,
+    sized,
+    strided,
 )
-from autograder.exercises.several import expect_each
-from autograder.exercises.state.given import STATE, expect_off_graph, look, random_state, strided_state
+from autograder.exercises.state.given import STATE, expect_off_graph, look, random_state
 
+task = FunctionSpec(
+    "detach_state",
+    inputs={"state": {"h": "L B H", "c": "L B H"}},
+    outputs={"h": "L B H", "c": "L B H"},
+    reference=lambda state: state,
+)
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns a pair (h, c) with the shapes of the pair it is given."""
-    state = random_state(draw)
-    expect(submission.detach_state(state), state, **STATE, sizes=sizes, values=False)
-
-
-@points(0.5)
-@rule("values")
-@needs(test_shape)
-def test_same_values(submission, sizes, draw):
-    """h and c hold the same numbers as before, whatever the sizes."""
-    many = sizes.but(B=draw.size(20, 70), L=draw.size(7, 13), H=2)
-    calls = [
-        (context, other, (random_state(draw.at(other)),))
-        for other, context in (
-            (sizes, "with three layers"),
-            (sizes.but(B=1), "with one sequence (B = 1)"),
-            (sizes.but(L=1), "with one layer (L = 1)"),
-            (sizes.but(B=1, H=1, L=1), "with every size 1"),
-            (many, "with more of everything"),
-        )
-    ]
-    calls.append(("with states that are not contiguous in memory", sizes, (strided_state(draw),)))
-    expect_each(submission.detach_state, lambda state: state, calls, **STATE)
+test_shape = task.shape(title="It returns a pair (h, c) with the shapes of the pair it is given.")
+test_same_values = task.values(
+    sized("with three layers"),
+    sized("with one sequence (B = 1)", B=1),
+    sized("with one layer (L = 1)", L=1),
+    sized("with every size 1", B=1, H=1, L=1),
+    sized("with more of everything", B=(20, 70), L=(7, 13), H=2),
+    strided("with states that are not contiguous in memory"),
+    title="h and c hold the same numbers as before, whatever the sizes.",
+    points=0.5,
+    needs=[test_shape],
+)
 
 
 @points(0.5)
@@ -76,12 +68,7 @@ def test_not_in_place(submission, sizes, draw):
         )
 
 
-@points(0)
-@rule("dtype")
-@needs(test_shape)
-def test_dtype(submission, sizes, draw):
-    """The dtype of the states stays what it was."""
-    expect_dtypes(submission.detach_state, (random_state(draw),), names=STATE["names"])
+test_dtype = task.dtypes(title="The dtype of the states stays what it was.", needs=[test_shape])
 
 
 @points(0)

@@ -2,21 +2,22 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import torch
+from torch import nn
 
 from autograder.checking import (
-    ask_all,
+    Case,
+    FunctionSpec,
+    Handed,
     case,
-    expect,
-    expect_device_neutral,
-    expect_dtypes,
-    expect_gradients,
     expect_untouched,
     needs,
     points,
     recorded,
     rule,
+    sized,
 )
 from autograder.exercises.handed import (
     driven_here,
@@ -28,8 +29,7 @@ from autograder.exercises.handed import (
     hand_over_driven,
     marks,
 )
-from autograder.exercises.several import if_right
-from autograder.exercises.state.given import random_state, reference_lstm, strided_state
+from autograder.exercises.state.given import random_state, reference_lstm
 
 RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 STEPS, CHUNK = 13, 5
@@ -37,10 +37,32 @@ STEPS, CHUNK = 13, 5
 SHORT = 3
 """A chunk so short that there are many."""
 
+task = FunctionSpec(
+    "run_in_chunks",
+    inputs={
+        "lstm": Handed(nn.LSTM, "D", "H", "L", batch_first=True),
+        "x": "B T D",
+        "chunk_size": lambda draw: CHUNK,
+        "state": {"h_0": "L B H", "c_0": "L B H"},
+    },
+    outputs={"output": "B T H", "state": {"h_n": "L B H", "c_n": "L B H"}},
+    reference=lambda lstm, x, chunk_size, state=None: lstm(x, state),
+)
+
 
 def sequence(draw):
     """STEPS steps of input, whatever the size of T: no smaller number of them is told as showing a fault."""
     return draw.like((draw.sizes.B, STEPS, draw.sizes.D))
+
+
+WHOLE = Case(sizes={"T": STEPS}, given={"x": sequence})
+WITHOUT_STATE = WHOLE.leaving_out("state", words="without a state")
+
+
+def in_chunks_of(chunk_size, words, **sizes):
+    """A case with chunks of this size, or of one from a range."""
+    few, many = chunk_size if isinstance(chunk_size, tuple) else (chunk_size, chunk_size)
+    return replace(sized(words, **sizes), given={"chunk_size": lambda draw: draw.size(few, many)})
 
 
 @recorded
@@ -87,27 +109,16 @@ def expect_chunks(submission, draw, chunk_size):
         expect_driven(answers, right, given, explain, **RESULTS, sizes=draw.sizes)
 
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns (output, (h_n, c_n)): every step of the top layer, and the last states of all layers."""
-    sizes = sizes.but(T=STEPS)
-    draw = draw.at(sizes)
-    lstm, x, state = reference_lstm(draw), draw("B T D"), random_state(draw)
-    answer = submission.run_in_chunks(hand_over(submission, lstm), x, CHUNK, state)
-    expect(answer, lstm(x, state), **RESULTS, sizes=sizes, values=False)
-
-
-@points(0.5)
-@rule("values")
-@needs(test_shape)
-def test_matches_one_call(submission, sizes, draw):
-    """In chunks, from a given state, it gives what one call over the whole sequence gives."""
-    sizes = sizes.but(T=STEPS)
-    draw = draw.at(sizes)
-    lstm, x, state = reference_lstm(draw), sequence(draw), random_state(draw)
-    answer = submission.run_in_chunks(hand_over(submission, lstm), x, CHUNK, state)
-    expect(answer, lstm(x, state), **RESULTS, sizes=sizes)
+test_shape = task.shape(
+    WHOLE,
+    title="It returns (output, (h_n, c_n)): every step of the top layer, and the last states of all layers.",
+)
+test_matches_one_call = task.values(
+    WHOLE,
+    title="In chunks, from a given state, it gives what one call over the whole sequence gives.",
+    points=0.5,
+    needs=[test_shape],
+)
 
 
 @points(0.5)
@@ -118,52 +129,31 @@ def test_calls(submission, sizes, draw):
     expect_chunks(submission, draw.at(sizes.but(T=STEPS)), CHUNK)
 
 
-@points(0.5)
-@rule("values")
-@needs(test_matches_one_call)
-def test_default_state(submission, sizes, draw):
-    """Without a state it starts from zeros, as nn.LSTM does, on every call."""
-    sizes = sizes.but(T=STEPS)
-    draw = draw.at(sizes)
-    lstm, x = reference_lstm(draw), sequence(draw)
-    given = hand_over(submission, lstm)
-    for context in ("without a state", "without a state, called a second time"):
-        with case(context):
-            expect(submission.run_in_chunks(given, x, CHUNK), lstm(x), **RESULTS, sizes=sizes)
-
-
-@points(0.5)
-@rule("generality")
-@needs(test_matches_one_call)
-def test_any_size(submission, sizes, draw):
-    """It works for every length of sequence and chunk, one sequence, one layer, and strided inputs."""
-    calls = []
-    for other, chunk_size, context in (
-        (sizes.but(T=12), 4, "with chunks that divide the sequence evenly (12 steps, 4 a chunk)"),
-        (sizes.but(T=11), 5, "with one step left for the last chunk (11 steps, 5 a chunk)"),
-        (sizes.but(T=7), 1, "with one step a chunk"),
-        (sizes.but(T=7), 7, "with the whole sequence in one chunk"),
-        (sizes.but(T=3), 50, "with a chunk longer than the sequence"),
-        (sizes.but(T=1), 3, "with one time step (T = 1)"),
-        (sizes.but(B=1, T=8), 3, "with one sequence (B = 1)"),
-        (sizes.but(L=1, T=8), 3, "with one layer (L = 1)"),
-        (sizes.but(B=4, T=4, D=4, H=4, L=4), 2, "with every size 4"),
-        (sizes.but(B=2, T=draw.size(70, 130), H=2, L=1), draw.size(2, 4), "with many chunks"),
-        (sizes.but(B=draw.size(20, 70), T=3, H=2, L=draw.size(5, 9)), 2, "with many sequences and layers"),
-    ):
-        here = draw.at(other)
-        lstm, x, state = reference_lstm(here), here("B T D"), random_state(here)
-        calls.append((lstm, x, chunk_size, state, other, context))
-    here = draw.at(sizes.but(T=STEPS))
-    lstm, x, state = reference_lstm(here), here.strided("B T D"), strided_state(here)
-    calls.append((lstm, x, CHUNK, state, here.sizes, "with inputs that are not contiguous in memory"))
-    requests = [
-        submission.run_in_chunks.request(hand_over(submission, lstm), *arguments)
-        for lstm, *arguments, _, _ in calls
-    ]
-    for answer, (lstm, x, _, state, other, context) in zip(ask_all(requests), calls, strict=True):
-        with case(context):
-            expect(answer(), lstm(x, state), **RESULTS, sizes=other)
+test_default_state = task.values(
+    WITHOUT_STATE,
+    WITHOUT_STATE.named("without a state, called a second time"),
+    same_modules=True,
+    title="Without a state it starts from zeros, as nn.LSTM does, on every call.",
+    points=0.5,
+    needs=[test_matches_one_call],
+)
+test_any_size = task.any_size(
+    in_chunks_of(4, "with chunks that divide the sequence evenly (12 steps, 4 a chunk)", T=12),
+    in_chunks_of(5, "with one step left for the last chunk (11 steps, 5 a chunk)", T=11),
+    in_chunks_of(1, "with one step a chunk", T=7),
+    in_chunks_of(7, "with the whole sequence in one chunk", T=7),
+    in_chunks_of(50, "with a chunk longer than the sequence", T=3),
+    in_chunks_of(3, "with one time step (T = 1)", T=1),
+    in_chunks_of(3, "with one sequence (B = 1)", B=1, T=8),
+    in_chunks_of(3, "with one layer (L = 1)", L=1, T=8),
+    in_chunks_of(2, "with every size 4", B=4, T=4, D=4, H=4, L=4),
+    in_chunks_of((2, 4), "with many chunks", B=2, T=(70, 130), H=2, L=1),
+    in_chunks_of(2, "with many sequences and layers", B=(20, 70), T=3, H=2, L=(5, 9)),
+    Case("with inputs that are not contiguous in memory", sizes={"T": STEPS}, is_strided=True),
+    title="It works for every length of sequence and chunk, one sequence, one layer, and strided inputs.",
+    points=0.5,
+    needs=[test_matches_one_call],
+)
 
 
 @points(0)
@@ -176,62 +166,32 @@ def test_calls_at_any_length(submission, sizes, draw):
         expect_chunks(submission, draw.at(sizes.but(T=steps)), length)
 
 
-@points(0.5)
-@rule("gradient")
-@needs(test_matches_one_call)
-def test_gradients(submission, sizes, draw):
-    """Gradients flow back through every chunk to the input, the first state and the LSTM's weights."""
-    long, one, whole = sizes.but(T=draw.size(25, 32), L=2), sizes.but(B=1, T=7), sizes.but(T=3, L=1)
-    for other, chunk_size, state, context in (
-        (long, SHORT, random_state(draw.at(long)), "with several chunks"),
-        (one, SHORT, None, "with one sequence (B = 1), without a state"),
-        (whole, 50, random_state(draw.at(whole)), "with a chunk longer than the sequence"),
-    ):
-        here = draw.at(other)
-        lstm, x = reference_lstm(here), here("B T D")
-        arguments = (hand_over(submission, lstm), x, chunk_size, *([state] if state else []))
-        right = lstm(x, state)
-        with case(context), if_right(submission.run_in_chunks, arguments, right, **RESULTS, sizes=other):
-            expect_gradients(
-                submission.run_in_chunks,
-                lambda _, x, chunk_size, state=None, lstm=lstm: lstm(x, state),
-                arguments,
-                names=("x", "h_0", "c_0"),
-                parameters=dict(lstm.named_parameters()),
-                draw=draw,
-                tell="Is the state cut off from the graph, between two chunks or at the end, or is the "
-                "output? Here the graph stays whole.",
-            )
-
-
-@points(0)
-@rule("dtype")
-@needs(test_shape)
-def test_dtype(submission, sizes, draw):
-    """The dtype of the LSTM and its input is the dtype of the results, with and without a state."""
-    lstm, x = reference_lstm(draw), sequence(draw)
-    for rest, context in (((), "without a state"), ((random_state(draw),), "with a state")):
-        with case(context):
-            expect_dtypes(
-                submission.run_in_chunks,
-                lambda rest=rest: (hand_over(submission, lstm), x, CHUNK, *rest),
-                names=RESULTS["names"],
-            )
-
-
-@points(0)
-@rule("device")
-@needs(test_shape, test_matches_one_call, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the LSTM and its input on a GPU everything is made and stays there, with and without a state."""
-    lstm, x = reference_lstm(draw), sequence(draw)
-    for rest, context in (((), "without a state"), ((random_state(draw),), "with a state")):
-        with case(context):
-            expect_device_neutral(
-                submission.run_in_chunks,
-                lambda rest=rest: (hand_over(submission, lstm), x, CHUNK, *rest),
-                names=RESULTS["names"],
-            )
+test_gradients = task.gradients(
+    in_chunks_of(SHORT, "with several chunks", T=(25, 32), L=2),
+    in_chunks_of(SHORT, "", B=1, T=7).leaving_out(
+        "state", words="with one sequence (B = 1), without a state"
+    ),
+    in_chunks_of(50, "with a chunk longer than the sequence", T=3, L=1),
+    if_right=True,
+    tell="Is the state cut off from the graph, between two chunks or at the end, or is the output? Here the "
+    "graph stays whole.",
+    title="Gradients flow back through every chunk to the input, the first state and the LSTM's weights.",
+    points=0.5,
+    needs=[test_matches_one_call],
+)
+test_dtype = task.dtypes(
+    WITHOUT_STATE,
+    WHOLE.named("with a state"),
+    title="The dtype of the LSTM and its input is the dtype of the results, with and without a state.",
+    needs=[test_shape],
+)
+test_device = task.devices(
+    WITHOUT_STATE,
+    WHOLE.named("with a state"),
+    title="With the LSTM and its input on a GPU everything is made and stays there, with and without a "
+    "state.",
+    needs=[test_shape, test_matches_one_call, test_dtype],
+)
 
 
 @points(0)
