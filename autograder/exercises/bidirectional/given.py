@@ -6,7 +6,19 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Handle, Sizes, Submission, fail, recorded
+from autograder.checking import (
+    Case,
+    Draw,
+    Handle,
+    Sizes,
+    Submission,
+    fail,
+    recorded,
+    sized,
+    strided,
+    with_inputs,
+)
+from autograder.exercises.several import far_apart
 
 STAND_IN = """
 class StandIn:
@@ -47,18 +59,53 @@ states are as they are, so it does not matter in how many calls, and from which 
 """
 
 
-def apart(draw: Draw) -> Draw:
-    """Return the draw at sizes none of which is 2, the number of directions."""
-    sizes = draw.sizes
-    return draw.at(sizes.but(**{letter: 13 for letter in "BTDH" if getattr(sizes, letter) == 2}))
+def _apart(sizes: Sizes) -> Sizes:
+    return sizes.but(**{letter: 13 for letter in "BTDH" if getattr(sizes, letter) == 2})
 
 
-def reference_lstm(draw: Draw, directions: int = 2, dtype: torch.dtype = torch.float64) -> nn.LSTM:
-    """A batch-first LSTM of `sizes.L` layers with random weights and biases."""
+APART = Case(arranged=_apart)
+"""The usual case at sizes none of which is 2, the number of directions."""
+
+OF_AN_OUTPUT = (
+    sized("with one time step (T = 1)", T=1),
+    sized("with two time steps", T=2),
+    sized("with one sequence (B = 1)", B=1),
+    sized("with one hidden unit a direction", H=1),
+    sized("with every size 1", B=1, T=1, H=1),
+    sized("with every size 4", B=4, T=4, H=4),
+    sized("with as many time steps as numbers in the last dimension", T=6, H=3),
+    sized("with a longer sequence", T=23),
+    sized("with more of everything", B=(20, 70), T=(40, 130), H=(1, 2)),
+    sized("with many hidden units", B=2, T=2, H=(33, 130)),
+    strided("with an output that is not contiguous in memory"),
+    with_inputs(
+        "with numbers from very small to very large", output=lambda draw: far_apart(draw("B T 2H"), 1)
+    ),
+)
+"""Cases of a task whose input is `output`."""
+
+OF_STATES = (
+    sized("with one layer (L = 1)", L=1),
+    sized("with two layers", L=2),
+    sized("with five layers", L=5),
+    sized("with one sequence (B = 1)", B=1),
+    sized("with one hidden unit a direction", H=1),
+    sized("with every size 1", B=1, H=1, L=1),
+    sized("with every size 2", B=2, H=2, L=2),
+    sized("with as many sequences and hidden units as states", B=6, H=6, L=3),
+    sized("with more of everything", B=(20, 70), H=2, L=(9, 13)),
+    sized("with many hidden units", B=2, H=(33, 130), L=1),
+    strided("with states that are not contiguous in memory"),
+    with_inputs("with numbers from very small to very large", h_n=lambda draw: far_apart(draw("2L B H"), 0)),
+    with_inputs("with numbers from very small to very large", h_n=lambda draw: far_apart(draw("2L B H"), 1)),
+)
+"""Cases of a task whose input is `h_n`."""
+
+
+def reference_lstm(draw: Draw) -> nn.LSTM:
+    """A bidirectional, batch-first LSTM of `sizes.L` layers with random weights and biases."""
     sizes = draw.sizes
-    return draw.module(
-        nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, bidirectional=directions == 2, dtype=dtype
-    )
+    return draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, bidirectional=True)
 
 
 def results(lstm: nn.LSTM, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -79,7 +126,7 @@ def every_direction(lstm: nn.LSTM, x: torch.Tensor) -> list[list[tuple[torch.Ten
     with torch.no_grad():
         for layer in range(lstm.num_layers):
             found = []
-            for suffix in ("", "_reverse")[: 2 if lstm.bidirectional else 1]:
+            for suffix in ("", "_reverse"):
                 alone = nn.LSTM(x.shape[2], lstm.hidden_size, batch_first=True, dtype=x.dtype)
                 alone.load_state_dict(
                     {name: getattr(lstm, f"{name[:-1]}{layer}{suffix}") for name in alone.state_dict()}
@@ -98,26 +145,9 @@ def of_the_top(lstm: nn.LSTM, x: torch.Tensor) -> torch.Tensor:
 
 def bilstm_state(lstm: nn.LSTM) -> dict[str, torch.Tensor]:
     """The weights of a one-layer bidirectional LSTM under the names that a `BiLSTM` gives them."""
-    return {own_name(name): value.detach().clone() for name, value in lstm.named_parameters()}
-
-
-def own_name(name: str) -> str:
-    """The name of a parameter in a `BiLSTM`: `bwd.weight_ih_l0` for torch's `weight_ih_l0_reverse`."""
-    return f"bwd.{name.removesuffix('_reverse')}" if name.endswith("_reverse") else f"fwd.{name}"
-
-
-def bilstm_shapes(sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """The shape of each parameter of a `BiLSTM`, in words and in numbers."""
-    words = {
-        "weight_ih_l0": ("(4 * hidden_size, input_size)", "4H D"),
-        "weight_hh_l0": ("(4 * hidden_size, hidden_size)", "4H H"),
-        "bias_ih_l0": ("(4 * hidden_size,)", "4H"),
-        "bias_hh_l0": ("(4 * hidden_size,)", "4H"),
-    }
     return {
-        f"{part}.{name}": (told, sizes.shape(dims))
-        for part in ("fwd", "bwd")
-        for name, (told, dims) in words.items()
+        f"{'bwd' if name.endswith('_reverse') else 'fwd'}.{name.removesuffix('_reverse')}": value.detach()
+        for name, value in lstm.named_parameters()
     }
 
 

@@ -2,30 +2,16 @@
 
 import torch
 
-from autograder.checking import (
-    case,
-    computed_once,
-    expect,
-    expect_device_neutral,
-    expect_dtypes,
-    expect_gradients,
-    expect_untouched,
-    needs,
-    points,
-    recorded,
-    rule,
-)
+from autograder.checking import FunctionSpec, computed_once, expect, needs, points, recorded, rule, sized
 from autograder.exercises.bidirectional.given import (
-    apart,
+    APART,
+    OF_STATES,
     expect_both_directions,
     expect_no_slip,
     of_the_top,
     reference_lstm,
     results,
 )
-from autograder.exercises.several import expect_each, far_apart, if_right
-
-RESULTS = {"names": "vector", "dims": "B 2H"}
 
 
 @recorded
@@ -34,15 +20,18 @@ def joined(h_n, num_layers):
     return h_n.unflatten(0, (num_layers, 2))[-1].permute(1, 0, 2).flatten(1)
 
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns one vector a sequence, (batch, 2·hidden)."""
-    here = apart(draw)
-    h_n = here("2L B H")
-    answer = submission.sentence_vector(h_n, here.sizes.L)
-    expect_both_directions(answer, "vector", "B 2H", here.sizes)
-    expect(answer, joined(h_n, here.sizes.L), **RESULTS, sizes=here.sizes, values=False)
+task = FunctionSpec(
+    "sentence_vector",
+    inputs={"h_n": "2L B H", "num_layers": lambda draw: draw.sizes.L},
+    outputs={"vector": "B 2H"},
+    reference=joined,
+)
+
+test_shape = task.shape(
+    APART,
+    explain=lambda answer, call: expect_both_directions(answer, "vector", "B 2H", call.sizes),
+    title="It returns one vector a sequence, (batch, 2·hidden).",
+)
 
 
 @points(1)
@@ -50,7 +39,7 @@ def test_shape(submission, sizes, draw):
 @needs(test_shape)
 def test_top_layer(submission, sizes, draw):
     """Of three layers it takes the top one: its final forward state, then its final backward state."""
-    here = apart(draw)
+    here = APART.draw(draw)
     lstm, x = reference_lstm(here), here("B T D")
     h_n, wanted, layers = results(lstm, x)[1], of_the_top(lstm, x), here.sizes.L
     answer = submission.sentence_vector(h_n, layers)
@@ -75,69 +64,27 @@ def test_top_layer(submission, sizes, draw):
             ),
         },
     )
-    expect(answer, wanted, **RESULTS, sizes=here.sizes)
+    expect(answer, wanted, names="vector", dims="B 2H", sizes=here.sizes)
 
 
-@points(0.5)
-@rule("generality")
-@needs(test_top_layer)
-def test_any_size(submission, sizes, draw):
-    """It works for one layer, five layers, one sequence, equal sizes, and non-contiguous states."""
-    calls = [
-        (context, other, (draw.at(other)("2L B H"), other.L))
-        for other, context in (
-            (sizes.but(L=1), "with one layer (L = 1)"),
-            (sizes.but(L=2), "with two layers"),
-            (sizes.but(L=5), "with five layers"),
-            (sizes.but(B=1), "with one sequence (B = 1)"),
-            (sizes.but(H=1), "with one hidden unit a direction"),
-            (sizes.but(B=1, H=1, L=1), "with every size 1"),
-            (sizes.but(B=2, H=2, L=2), "with every size 2"),
-            (sizes.but(B=draw.size(20, 70), H=2, L=draw.size(6, 13)), "with more of everything"),
-            (sizes.but(B=2, H=draw.size(33, 130), L=1), "with many hidden units"),
-        )
-    ]
-    calls += [
-        ("with states that are not contiguous in memory", sizes, (draw.strided("2L B H"), sizes.L)),
-        ("with numbers from very small to very large", sizes, (far_apart(draw("2L B H"), 1), sizes.L)),
-    ]
-    expect_each(submission.sentence_vector, joined, calls, **RESULTS)
-
-
-@points(0.5)
-@rule("gradient")
-@needs(test_top_layer)
-def test_gradients(submission, sizes, draw):
-    """Gradients flow back to both of the top layer's states."""
-    for other, context in (
-        (sizes.but(B=draw.size(20, 70), H=2, L=draw.size(6, 13)), "with several layers"),
-        (sizes.but(B=1, L=1), "with one sequence and one layer"),
-    ):
-        task, arguments = submission.sentence_vector, (draw.at(other)("2L B H"), other.L)
-        with case(context), if_right(task, arguments, joined(*arguments), **RESULTS, sizes=other):
-            expect_gradients(task, joined, arguments, names=("h_n",), draw=draw)
-
-
-@points(0)
-@rule("dtype")
-@needs(test_shape)
-def test_dtype(submission, sizes, draw):
-    """The dtype of the states is the dtype of the vector."""
-    expect_dtypes(submission.sentence_vector, (draw("2L B H"), sizes.L), names="vector")
-
-
-@points(0)
-@rule("device")
-@needs(test_shape, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the states on a GPU the vector is made there."""
-    expect_device_neutral(submission.sentence_vector, (draw("2L B H"), sizes.L), names="vector")
-
-
-@points(0)
-@rule("mutation")
-@needs(test_top_layer)
-def test_arguments_untouched(submission, sizes, draw):
-    """The states are the same after the call as before."""
-    arguments = (draw("2L B H"), sizes.L)
-    expect_untouched(submission.sentence_vector.run(arguments), arguments, ("h_n", "num_layers"))
+test_any_size = task.any_size(
+    *OF_STATES,
+    title="It works for one layer, five layers, one sequence, equal sizes, and non-contiguous states.",
+    points=0.5,
+    needs=[test_top_layer],
+)
+test_gradients = task.gradients(
+    sized("with several layers", B=(20, 70), H=2, L=(6, 13)),
+    sized("with one sequence and one layer", B=1, L=1),
+    if_right=True,
+    title="Gradients flow back to both of the top layer's states.",
+    points=0.5,
+    needs=[test_top_layer],
+)
+test_dtype = task.dtypes(title="The dtype of the states is the dtype of the vector.", needs=[test_shape])
+test_device = task.devices(
+    title="With the states on a GPU the vector is made there.", needs=[test_shape, test_dtype]
+)
+test_arguments_untouched = task.leaves_arguments(
+    title="The states are the same after the call as before.", needs=[test_top_layer]
+)
