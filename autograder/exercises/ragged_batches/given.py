@@ -1,12 +1,13 @@
-"""Inputs for the tasks on ragged batches: lengths in no order, any padding, an LSTM."""
+"""Inputs for the tasks on ragged batches: lengths in no order, and any padding."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import nn
 
-from autograder.checking import Draw, Sizes, recorded
-from autograder.exercises.handed import hand_over as hand_over
+from autograder.checking import Case, Draw, Sizes
+from autograder.checking.specs.cases import Size
+from autograder.exercises.several import far_apart
 
 HUGE = 1e30
 """Padding of this size drowns every real number as soon as it enters a sum."""
@@ -36,9 +37,9 @@ def ragged_lengths(draw: Draw) -> torch.Tensor:
             return lengths
 
 
-def ragged_outputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
-    """Outputs with numbers in every place, padded ones too, and lengths in no order."""
-    return draw("B T H", dtype=dtype), ragged_lengths(draw)
+def equal(missing: int = 0) -> Callable[[Draw], torch.Tensor]:
+    """What draws lengths that are all the same, so many steps short of the batch's T."""
+    return lambda draw: torch.full((draw.sizes.B,), draw.sizes.T - missing)
 
 
 def real_steps(lengths: torch.Tensor, T: int) -> torch.Tensor:
@@ -51,65 +52,68 @@ def padded_with(values: torch.Tensor, lengths: torch.Tensor, padding: float) -> 
     return torch.where(real_steps(lengths, values.shape[1])[..., None], values, padding).to(values.dtype)
 
 
-def every_padding(output: torch.Tensor, lengths: torch.Tensor) -> dict[str, torch.Tensor]:
-    """The batch with what its padding may hold, by the words for it; `output` has none of it zero."""
-    return {
-        "with zeros as padding": padded_with(output, lengths, 0.0),
-        "with padding that is not zero": output,
-        "with huge numbers as padding": padded_with(output, lengths, HUGE),
-    }
+def padding(*numbers: float | None) -> Callable[..., tuple[Any, ...]]:
+    """What puts a number into the padded places of each input before the lengths; `None` leaves it alone."""
+
+    def changed(*inputs: Any) -> tuple[Any, ...]:
+        *batches, lengths = inputs
+        pairs = zip(batches, numbers, strict=True)
+        return *(
+            each if number is None else padded_with(each, lengths, number) for each, number in pairs
+        ), lengths
+
+    return changed
 
 
-def every_length(draw: Draw, *own: tuple[Sizes, str]) -> Iterator[tuple[Draw, torch.Tensor, str]]:
-    """Batches whose lengths run from 1 to all steps, and some of a task's `own` sizes.
-
-    Each is a source of numbers at its sizes, the lengths, and the words for it.
-    """
-    room = draw.sizes
-    for sizes, fixed, context in (
-        (room.but(B=1), room.T - 2, "with one sequence (B = 1), shorter than its row"),
-        (room.but(T=1), 1, "with one time step (T = 1)"),
-        *((sizes, None, context) for sizes, context in own),
-        (room, room.T, "with every sequence as long as the batch"),
-        (room, 1, "with every sequence one step long"),
-        (room, room.T - 1, "with no sequence as long as the batch"),
-        (large(draw), None, "with more of everything"),
-    ):
-        here = draw.at(sizes)
-        yield here, ragged_lengths(here) if fixed is None else torch.full((sizes.B,), fixed), context
+def room(
+    words: str = "",
+    *,
+    changed: Callable[..., tuple[Any, ...]] | None = None,
+    is_strided: bool = False,
+    **otherwise: Size | Callable[[Draw], Any],
+) -> Case:
+    """A case of roomy sizes. `otherwise` are other sizes, by letter, and how inputs are drawn, by name."""
+    sizes = {name: each for name, each in otherwise.items() if not callable(each)}
+    given = {name: each for name, each in otherwise.items() if callable(each)}
+    return Case(words, sizes, roomy, is_strided, given=given, changed=changed)
 
 
-def large(draw: Draw) -> Sizes:
-    """Many sequences, many steps, and features enough to be told from one another."""
-    return draw.sizes.but(B=draw.size(20, 70), T=draw.size(40, 130), D=2, H=2)
+ROOMY = room()
+EVERY_PADDING = (
+    room("with zeros as padding", changed=padding(0.0)),
+    room("with padding that is not zero"),
+    room("with huge numbers as padding", changed=padding(HUGE)),
+)
+"""What the padding of one tensor may hold: mistakes that agree on zeros differ on the rest."""
+EVERY_LENGTH = (
+    room("with one sequence (B = 1), shorter than its row", B=1, lengths=equal(missing=2)),
+    room("with one time step (T = 1)", T=1),
+    room("with every sequence as long as the batch", lengths=equal()),
+    room(
+        "with every sequence one step long", lengths=lambda draw: torch.ones(draw.sizes.B, dtype=torch.int64)
+    ),
+    room("with no sequence as long as the batch", lengths=equal(missing=1)),
+    room("with more of everything", B=(20, 70), T=(40, 130), D=2, H=2),
+)
+EVERY_GRADIENT = (
+    room("with sequences in no order", T=(31, 70), D=2, H=2),
+    room("with every sequence as long as the batch", lengths=equal()),
+    room("with one sequence (B = 1)", B=1, lengths=equal(missing=1)),
+)
+"""Batches for looking at gradients."""
+EVERY_OUTPUT = (
+    *EVERY_LENGTH,
+    room("with one hidden unit (H = 1)", H=1),
+    room("with every size 5", B=5, T=5, H=5),
+    room("with an output that is not contiguous in memory", is_strided=True),
+    room("with numbers from very small to very large", output=lambda draw: far_apart(draw("B T H"), 0)),
+)
+"""Batches for what is made of an `output` (B, T, H)."""
 
 
-def every_gradient(draw: Draw) -> Iterator[tuple[Draw, torch.Tensor, str]]:
-    """Batches for looking at gradients, in the form of `every_length`."""
-    room = draw.sizes
-    for sizes, fixed, context in (
-        (room.but(T=draw.size(31, 70), D=2, H=2), None, "with sequences in no order"),
-        (room, room.T, "with every sequence as long as the batch"),
-        (room.but(B=1), room.T - 1, "with one sequence (B = 1)"),
-    ):
-        here = draw.at(sizes)
-        yield here, ragged_lengths(here) if fixed is None else torch.full((sizes.B,), fixed), context
-
-
-def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
-    """A deep LSTM with random weights and biases."""
-    sizes = draw.sizes
-    return draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, dtype=dtype)
-
-
-@recorded
-def one_by_one(lstm: nn.LSTM, x: torch.Tensor, lengths: torch.Tensor):
-    """The results of every sequence alone, cut to its length: padding must not change them."""
-    outputs, states, cells = [], [], []
-    for row, length in enumerate(lengths.tolist()):
-        output, (h_n, c_n) = lstm(x[row : row + 1, :length])
-        rest = output.new_zeros(1, x.shape[1] - length, output.shape[2])
-        outputs.append(torch.cat([output, rest], dim=1))
-        states.append(h_n)
-        cells.append(c_n)
-    return torch.cat(outputs), (torch.cat(states, dim=1), torch.cat(cells, dim=1))
+def each_place(**sizes: Size) -> tuple[Case, Case]:
+    """A batch with its lengths on the CPU, and one with everything on the GPU."""
+    return (
+        Case("with the lengths on the CPU", sizes, roomy, on_cpu=("lengths",)),
+        Case("with the lengths on the GPU, too", sizes, roomy),
+    )

@@ -2,33 +2,17 @@
 
 import torch
 
-from autograder.checking import (
-    case,
-    computed_once,
-    expect,
-    expect_device_neutral,
-    expect_dtypes,
-    expect_gradients,
-    expect_untouched,
-    needs,
-    points,
-    recorded,
-    rule,
-)
-from autograder.exercises.handed import each_place_of_lengths
+from autograder.checking import FunctionSpec, computed_once, recorded
 from autograder.exercises.ragged_batches.given import (
-    every_gradient,
-    every_length,
-    every_padding,
+    EVERY_GRADIENT,
+    EVERY_OUTPUT,
+    EVERY_PADDING,
+    ROOMY,
+    each_place,
     padded_with,
     ragged_lengths,
-    ragged_outputs,
-    roomy,
+    room,
 )
-from autograder.exercises.several import expect_each, far_apart, if_right
-
-ARGUMENTS = ("output", "lengths")
-RESULTS = {"names": "last", "dims": "B H"}
 
 
 @recorded
@@ -37,93 +21,50 @@ def reference(output, lengths):
     return torch.stack([row[:length][-1] for row, length in zip(output, lengths.tolist(), strict=True)])
 
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns one step of every sequence, (batch, hidden)."""
-    room = roomy(sizes)
-    arguments = ragged_outputs(draw.at(room))
-    expect(submission.last_valid(*arguments), reference(*arguments), **RESULTS, sizes=room, values=False)
+def last_step_zero(output, lengths):
+    """The last step of the longest sequences is zero, as all padding is."""
+    output = output.index_fill(1, torch.tensor([output.shape[1] - 1]), 0.0)
+    return padded_with(output, lengths, 0.0), lengths
 
 
-@points(1)
-@rule("values")
-@needs(test_shape)
-def test_last_real_step(submission, sizes, draw):
-    """Each row is the step before the padding begins, whatever the padding holds."""
-    room = roomy(sizes)
-    output, lengths = ragged_outputs(draw.at(room))
-    batches = every_padding(output, lengths)
-    # All are asked before one is judged: mistakes that agree on zeros differ on the rest.
-    answers = [submission.last_valid(filled, lengths) for filled in batches.values()]
-    for (context, filled), answer in zip(batches.items(), answers, strict=True):
-        with case(context):
-            expect(answer, reference(filled, lengths), **RESULTS, sizes=room)
-    row = int(lengths.argmax())
-    output = output.index_fill(1, torch.tensor([room.T - 1]), 0.0)
-    zeros = padded_with(output, lengths, 0.0)
-    with case(f"with a last real step that is all zeros (sequence {row})"):
-        expect(submission.last_valid(zeros, lengths), reference(zeros, lengths), **RESULTS, sizes=room)
+task = FunctionSpec(
+    "last_valid",
+    inputs={"output": "B T H", "lengths": ragged_lengths},
+    outputs={"last": "B H"},
+    reference=reference,
+)
 
-
-@points(0.5)
-@rule("generality")
-@needs(test_last_real_step)
-def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous outputs."""
-    room = roomy(sizes)
-    calls = [
-        (context, here.sizes, (here("B T H"), lengths))
-        for here, lengths, context in every_length(
-            draw.at(room),
-            (room.but(H=1), "with one hidden unit (H = 1)"),
-            (room.but(B=5, T=5, H=5), "with every size 5"),
-        )
-    ]
-    here = draw.at(room)
-    output, lengths = here.strided("B T H"), ragged_lengths(here)
-    calls.append(("with an output that is not contiguous in memory", room, (output, lengths)))
-    output, lengths = ragged_outputs(here)
-    scaled = far_apart(output, 0)
-    calls.append(("with numbers from very small to very large", room, (scaled, lengths)))
-    expect_each(submission.last_valid, reference, calls, **RESULTS)
-
-
-@points(0.5)
-@rule("gradient")
-@needs(test_last_real_step)
-def test_gradients(submission, sizes, draw):
-    """Gradients reach each sequence's last real step and no other one."""
-    for here, lengths, context in every_gradient(draw.at(roomy(sizes))):
-        task, arguments = submission.last_valid, (here("B T H"), lengths)
-        right = reference(*arguments)
-        with case(context), if_right(task, arguments, right, **RESULTS, sizes=here.sizes):
-            expect_gradients(task, reference, arguments, names=("output",), draw=draw)
-
-
-@points(0)
-@rule("dtype")
-@needs(test_shape)
-def test_dtype(submission, sizes, draw):
-    """The dtype of the output is the dtype of the result."""
-    expect_dtypes(submission.last_valid, ragged_outputs(draw.at(roomy(sizes))), names="last")
-
-
-@points(0)
-@rule("device")
-@needs(test_shape, test_last_real_step, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the data on a GPU everything is made and stays there, wherever the lengths are."""
-    arguments = ragged_outputs(draw.at(roomy(sizes)))
-    for on_cpu, context in each_place_of_lengths(1):
-        with case(context):
-            expect_device_neutral(submission.last_valid, arguments, names="last", on_cpu=on_cpu)
-
-
-@points(0)
-@rule("mutation")
-@needs(test_shape)
-def test_arguments_untouched(submission, sizes, draw):
-    """The outputs and the lengths are the same after the call as before."""
-    arguments = ragged_outputs(draw.at(roomy(sizes)))
-    expect_untouched(submission.last_valid.run(arguments), arguments, ARGUMENTS)
+test_shape = task.shape(ROOMY, title="It returns one step of every sequence, (batch, hidden).")
+test_last_real_step = task.values(
+    *EVERY_PADDING,
+    room("with a last real step that is all zeros", changed=last_step_zero),
+    together=True,
+    title="Each row is the step before the padding begins, whatever the padding holds.",
+    points=1,
+    needs=[test_shape],
+)
+test_any_size = task.any_size(
+    *EVERY_OUTPUT,
+    title="It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous "
+    "outputs.",
+    points=0.5,
+    needs=[test_last_real_step],
+)
+test_gradients = task.gradients(
+    *EVERY_GRADIENT,
+    if_right=True,
+    title="Gradients reach each sequence's last real step and no other one.",
+    points=0.5,
+    needs=[test_last_real_step],
+)
+test_dtype = task.dtypes(
+    ROOMY, title="The dtype of the output is the dtype of the result.", needs=[test_shape]
+)
+test_device = task.devices(
+    *each_place(),
+    title="With the data on a GPU everything is made and stays there, wherever the lengths are.",
+    needs=[test_shape, test_last_real_step, test_dtype],
+)
+test_arguments_untouched = task.leaves_arguments(
+    ROOMY, title="The outputs and the lengths are the same after the call as before.", needs=[test_shape]
+)
