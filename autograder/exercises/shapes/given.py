@@ -1,10 +1,11 @@
 """Messages on a dict of shapes that is not right, and on a part of a tensor that is another one."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from autograder.checking import Handle, Opaque, Sizes, fail, spell
+from autograder.checking import Case, Handle, Opaque, Sizes, fail, spell
 
 
 def spoken(answer: Any) -> str:
@@ -73,3 +74,15 @@ def expect_no_other_part(answer: Any, tensor: torch.Tensor, dim: int, wanted: in
                 f"You returned the values of {word} {number}, counting from 0. What does your index count, "
                 "and where does it start?"
             )
+
+
+def each_number(name: str, letter: str, words: str, **sizes: int) -> Callable[[Sizes], list[Case]]:
+    """What makes a case for each number that the input `name` can be, below the size of a dimension.
+
+    In its words `{number}` stands for the number, as in "for layer {number} of {L}".
+    """
+
+    def case(number: int) -> Case:
+        return Case(words.replace("{number}", str(number)), sizes, given={name: lambda _: number})
+
+    return lambda own: [case(number) for number in range(getattr(own.but(**sizes), letter))]

@@ -1,19 +1,7 @@
 """`item_states(h_n, item)`: the final states of one sequence of the batch, in every layer."""
 
-from autograder.checking import (
-    case,
-    expect,
-    expect_dtypes,
-    expect_gradients,
-    expect_untouched,
-    needs,
-    points,
-    recorded,
-    rule,
-)
-from autograder.exercises.shapes.given import expect_no_other_part
-
-RESULT = {"names": "states", "dims": "L H"}
+from autograder.checking import FunctionSpec, recorded, strided
+from autograder.exercises.shapes.given import each_number, expect_no_other_part
 
 
 @recorded
@@ -21,75 +9,54 @@ def reference(h_n, item):
     return h_n.unbind(1)[item]
 
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns one vector for every layer, (layers, hidden)."""
-    h_n = draw("L B H")
-    expect(submission.item_states(h_n, 1), reference(h_n, 1), **RESULT, sizes=sizes, values=False)
+def expect_its_own(answer, call):
+    h_n, item = call.arguments
+    expect_no_other_part(answer, h_n, 1, item, "sequence")
 
 
-@points(0.5)
-@rule("values")
-@needs(test_shape)
-def test_each_sequence(submission, sizes, draw):
-    """Each sequence of the batch is found by its number, with fewer and with more sequences than layers."""
+def each_item(words, **sizes):
+    return each_number("item", "B", f"{words}, for sequence {{number}}", **sizes)
+
+
+def fewer_and_more_than_layers(sizes):
     # The smallest input is as small as told: only of three layers are there fewer and more sequences.
-    for other in (sizes.but(B=5), sizes.but(B=2)) if sizes.L > 2 else (sizes,):
-        h_n = draw.at(other)("L B H")
-        answers = []  # all of them before the first is judged: together they tell how a student counts
-        for item in range(other.B):
-            with case(f"for sequence {item} of {other.B}"):
-                answers.append(submission.item_states(h_n, item))
-        for item, answer in enumerate(answers):
-            with case(f"for sequence {item} of {other.B}"):
-                expect_no_other_part(answer, h_n, 1, item, "sequence")
-                expect(answer, reference(h_n, item), **RESULT, sizes=other)
+    counts = (5, 2) if sizes.L > 2 else (sizes.B,)
+    every = [each_number("item", "B", "for sequence {number} of {B}", B=count) for count in counts]
+    return [case for cases in every for case in cases(sizes)]
 
 
-@points(0.5)
-@rule("generality")
-@needs(test_each_sequence)
-def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one layer, deep networks, equal sizes, and what is not contiguous."""
-    for other, context in (
-        (sizes.but(B=1), "with one sequence (B = 1)"),
-        (sizes.but(B=20), "with many sequences"),
-        (sizes.but(L=1), "with one layer (L = 1)"),
-        (sizes.but(L=6), "with six layers"),
-        (sizes.but(H=1), "with one hidden unit (H = 1)"),
-        (sizes.but(B=1, H=1, L=1), "with every size 1"),
-        (sizes.but(B=4, H=4, L=4), "with every size 4"),
-    ):
-        h_n = draw.at(other)("L B H")
-        for item in range(other.B):
-            with case(f"{context}, for sequence {item}"):
-                expect(submission.item_states(h_n, item), reference(h_n, item), **RESULT, sizes=other)
-    h_n = draw.strided("L B H")
-    with case("with an h_n that is not contiguous in memory"):
-        expect(submission.item_states(h_n, 1), reference(h_n, 1), **RESULT, sizes=sizes)
+task = FunctionSpec(
+    "item_states",
+    inputs={"h_n": "L B H", "item": lambda draw: 1},
+    outputs={"states": "L H"},
+    reference=reference,
+)
 
-
-@points(0)
-@rule("gradient")
-@needs(test_each_sequence)
-def test_gradients(submission, sizes, draw):
-    """Gradients reach the sequence's states."""
-    expect_gradients(submission.item_states, reference, (draw("L B H"), 1), names=("h_n",), draw=draw)
-
-
-@points(0)
-@rule("dtype")
-@needs(test_shape)
-def test_dtype(submission, sizes, draw):
-    """The dtype of h_n is the dtype of the result."""
-    expect_dtypes(submission.item_states, (draw("L B H"), 1), names="states")
-
-
-@points(0)
-@rule("mutation")
-@needs(test_shape)
-def test_arguments_untouched(submission, sizes, draw):
-    """h_n is the same after the call as before."""
-    h_n = draw("L B H")
-    expect_untouched(submission.item_states.run((h_n, 1)), (h_n, 1), ("h_n", "item"))
+test_shape = task.shape(title="It returns one vector for every layer, (layers, hidden).")
+test_each_sequence = task.values(
+    fewer_and_more_than_layers,
+    explain=expect_its_own,
+    together=True,  # together they tell how a student counts
+    title="Each sequence of the batch is found by its number, with fewer and with more sequences than "
+    "layers.",
+    points=0.5,
+    needs=[test_shape],
+)
+test_any_size = task.any_size(
+    each_item("with one sequence (B = 1)", B=1),
+    each_item("with many sequences", B=20),
+    each_item("with one layer (L = 1)", L=1),
+    each_item("with six layers", L=6),
+    each_item("with one hidden unit (H = 1)", H=1),
+    each_item("with every size 1", B=1, H=1, L=1),
+    each_item("with every size 4", B=4, H=4, L=4),
+    strided("with an h_n that is not contiguous in memory"),
+    title="It works for one sequence, one layer, deep networks, equal sizes, and what is not contiguous.",
+    points=0.5,
+    needs=[test_each_sequence],
+)
+test_gradients = task.gradients(title="Gradients reach the sequence's states.", needs=[test_each_sequence])
+test_dtype = task.dtypes(title="The dtype of h_n is the dtype of the result.", needs=[test_shape])
+test_arguments_untouched = task.leaves_arguments(
+    title="h_n is the same after the call as before.", needs=[test_shape]
+)
