@@ -346,7 +346,7 @@ def test_in_a_notebook_what_lacks_is_back_after_every_request():
     """References are computed in the same process, and so is whatever the student runs next."""
     for source in (ROADS["the function"].source, ROADS["the module"].source):
         handle = submission_of(source)
-        handle._perform = lacking(RECURRENT_MODULES, handle._perform)
+        handle.connection._perform = lacking(RECURRENT_MODULES, handle.connection._perform)
         with pytest.raises(StudentError, match="from scratch"):
             handle.step(*arguments())
         cell = nn.LSTMCell(D, H)
