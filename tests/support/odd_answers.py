@@ -147,7 +147,7 @@ def faults(notebook: str, odds: Iterable[str], whens: Iterable[str]) -> Iterator
         found = []
         for task, source in tasks.items():
             base = notebook_of(notebook, task, source)
-            namespace = base._perform.__self__.objects.namespace
+            namespace = base.connection._perform.__self__.objects.namespace
             right = namespace[task]
             methods = [n for n in ("forward", "state_dict") if isinstance(right, type)]
             for method, odd, when in itertools.product(["", *methods], odds, whens):
