@@ -38,6 +38,8 @@ class Case:
     """What makes the inputs out of those that were drawn: it gets all of them, and returns as many."""
     on_cpu: tuple[str, ...] = ()
     """The inputs that stay on the CPU where the others are on a GPU."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments that make the student's module, by name, in the order in which its class has them."""
 
     def named(self, words: str) -> Case:
         """Return the case with other words."""
@@ -62,6 +64,10 @@ class Case:
     def in_eval(self) -> Case:
         """Return the case with the student's module in evaluation mode."""
         return replace(self, is_evaluating=True)
+
+    def with_options(self, **options: Any) -> Case:
+        """Return the case with a module of the student's made with further arguments: `dropout=0.3`."""
+        return replace(self, options=options)
 
     def draw(self, draw: Draw) -> Draw:
         """Return the source of the case's inputs: the check's, at the case's sizes."""

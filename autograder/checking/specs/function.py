@@ -32,7 +32,7 @@ class FunctionSpec(Spec):
         filled: bool = True,
         before: Prepared | None = None,
     ) -> Prepared:
-        if before is not None or chosen.is_evaluating:
+        if before is not None or chosen.is_evaluating or chosen.options:
             raise TypeError(f"{self.task!r} is no class of modules: hand it the same ones by `same_modules`")
         drawn = self._drawn(chosen, draw, modules)
         return Prepared(
@@ -51,7 +51,7 @@ class FunctionSpec(Spec):
     def _has_parameters(self) -> bool:
         return any(isinstance(each, Handed) for each in self.inputs.values())
 
-    def _made_with(self, sizes: Sizes) -> dict[str, Any]:
+    def _made_with(self, chosen: Case, sizes: Sizes) -> dict[str, Any]:
         return {}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:

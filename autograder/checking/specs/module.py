@@ -23,13 +23,16 @@ from autograder.checking.specs.marks import CheckFunction, Marks, as_check
 from autograder.checking.specs.spec import Outputs, Prepared, Spec, State, joined
 from autograder.protocol.without import Without
 
+Parameters = Mapping[str, str] | Callable[[Sizes], Mapping[str, str]]
+"""The dimensions of parameters by name, or what gives them for some sizes."""
+
 
 class ModuleSpec(Spec):
     """A task that is a class of modules.
 
     `made_with` are the arguments that make one, by name: dimensions (`{"input_size": "D"}`) or anything else;
-    `parameters` the dimensions of what it registers, by name; `reference(parameters, *inputs)` returns the
-    right results.
+    `parameters` the dimensions of what it registers, by name, or a function of the sizes that gives these, as
+    for a stack of layers; `reference(parameters, *inputs)` returns the right results.
     """
 
     def __init__(
@@ -37,14 +40,14 @@ class ModuleSpec(Spec):
         task: str,
         *,
         made_with: Mapping[str, Any],
-        parameters: Mapping[str, str],
+        parameters: Parameters,
         inputs: Mapping[str, Input],
         outputs: Outputs,
         reference: Callable[..., Any],
         forbidden: Without | None = None,
     ) -> None:
         super().__init__(task, inputs=inputs, outputs=outputs, reference=reference, forbidden=forbidden)
-        self.made_with, self.parameters = dict(made_with), dict(parameters)
+        self.made_with, self.parameters = dict(made_with), parameters
         self.told = f"`{task}({', '.join(made_with)})`"
 
     def prepare(
@@ -61,12 +64,11 @@ class ModuleSpec(Spec):
         if before is not None:
             made, parameters = before.target, before.parameters
         else:
-            made = make_module(getattr(submission, self.task), *self._arguments(sizes), told=self.told)
+            made = self.make(submission, sizes, **chosen.options)
             made.to(torch.float64)
             parameters = {}
             if filled:
-                shapes = {name: sizes.shape(dims) for name, dims in self.parameters.items()}
-                parameters = draw.named(shapes, spread=0.5)
+                parameters = self._draw_parameters(draw)
                 made.load_state_dict(parameters)
         if chosen.is_evaluating:
             made.eval()
@@ -84,6 +86,10 @@ class ModuleSpec(Spec):
             parameters=parameters,
         )
 
+    def make(self, submission: Submission, sizes: Sizes, **options: Any) -> Handle:
+        """Make a module of the student's of these sizes; `options` are further arguments for it."""
+        return make_module(getattr(submission, self.task), *self._arguments(sizes), **options, told=self.told)
+
     def right(self, call: Prepared) -> Any:
         return self.reference(call.parameters, *call.drawn.here)
 
@@ -91,32 +97,40 @@ class ModuleSpec(Spec):
         """A module registers these parameters, with their shapes, and nothing else."""
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
-            made = make_module(getattr(submission, self.task), *self._arguments(sizes), told=self.told)
+            made = self.make(submission, sizes)
             expect_registered(made, self.shapes(sizes), f"`{self.task}`")
 
-        usual = f"It registers {joined(list(self.parameters))}, with their shapes, and nothing else."
+        told = "its parameters" if callable(self.parameters) else joined(list(self.parameters))
+        usual = f"It registers {told}, with their shapes, and nothing else."
         return as_check("registered", body, usual, marks)
 
     def shapes(self, sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Return for each parameter its shape in words, as `(input_size, hidden_size)`, and in numbers."""
         names = {dim: name for name, dim in self.made_with.items() if isinstance(dim, str)}
         return {
-            name: (_shape_in_words(dims, names), sizes.shape(dims)) for name, dims in self.parameters.items()
+            name: (_shape_in_words(dims, names), sizes.shape(dims))
+            for name, dims in self._parameters_at(sizes).items()
         }
+
+    def _parameters_at(self, sizes: Sizes) -> Mapping[str, str]:
+        return self.parameters(sizes) if callable(self.parameters) else self.parameters
+
+    def _draw_parameters(self, draw: Draw) -> State:
+        shapes = {name: draw.sizes.shape(dims) for name, dims in self._parameters_at(draw.sizes).items()}
+        return draw.named(shapes, spread=0.5)
 
     def _arguments(self, sizes: Sizes) -> tuple[Any, ...]:
         return tuple(size_of(each, sizes) for each in self.made_with.values())
 
     def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
-        shapes = {name: call.sizes.shape(dims) for name, dims in self.parameters.items()}
-        states = [call.parameters, *(call.draw.named(shapes, spread=0.5) for _ in range(2))]
+        states = [call.parameters, *(self._draw_parameters(call.draw) for _ in range(2))]
         return call.target, states, lambda held: self.reference(held, *call.drawn.here)
 
     def _has_parameters(self) -> bool:
         return bool(self.parameters)
 
-    def _made_with(self, sizes: Sizes) -> dict[str, Any]:
-        return {"made_with": self._arguments(sizes)}
+    def _made_with(self, chosen: Case, sizes: Sizes) -> dict[str, Any]:
+        return {"made_with": (*self._arguments(sizes), *chosen.options.values())}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
         # A reference is known again by what it sees: `self` would tell nothing.

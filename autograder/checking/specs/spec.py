@@ -129,6 +129,11 @@ class Spec(ABC):
     def right(self, call: Prepared) -> Any:
         """Return the right results of a call."""
 
+    @property
+    def form(self) -> dict[str, Any]:
+        """Return the names and dimensions of the results, as `expect` takes them."""
+        return {"names": self.names, "dims": self._dims}
+
     # --- The checks ------------------------------------------------------------------------------
 
     def shape(self, *cases: Case, explain: Explain | None = None, **marks: Unpack[Marks]) -> CheckFunction:
@@ -234,7 +239,7 @@ class Spec(ABC):
                         dtypes=of_each,
                         autocast=under_autocast,
                         alike=alike,
-                        **self._made_with(here.sizes),
+                        **self._made_with(chosen, here.sizes),
                     )
 
         results = "result" if len(self.names) == 1 else "results"
@@ -268,7 +273,7 @@ class Spec(ABC):
                         reads=reads,
                         # Once is enough, and they are most of what this costs.
                         gradients=number == len(cases or (USUAL,)) - 1,
-                        **self._made_with(here.sizes),
+                        **self._made_with(chosen, here.sizes),
                     )
 
         usual = "With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."
@@ -403,7 +408,7 @@ class Spec(ABC):
     def _has_parameters(self) -> bool: ...
 
     @abstractmethod
-    def _made_with(self, sizes: Sizes) -> dict[str, Any]: ...
+    def _made_with(self, chosen: Case, sizes: Sizes) -> dict[str, Any]: ...
 
     @abstractmethod
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
