@@ -1,9 +1,6 @@
 """A sequence much longer than the others, for what shows only after many steps."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
-
-from autograder.checking import Case, Draw, Sizes, case, sized
+from autograder.checking import Case, Sizes, sized
 
 SINGLE_SIZES = (
     sized("with one time step (T = 1)", T=1),
@@ -20,15 +17,3 @@ def _fewer_sequences(sizes: Sizes) -> Sizes:
 
 FEWER_SEQUENCES_THAN_STEPS = Case(arranged=_fewer_sequences)
 """The usual case, in which a loop over the batch ends early: its shape tells why."""
-
-
-def short_and_long(
-    draw: Draw, steps: tuple[int, int] = (40, 70)
-) -> Iterator[tuple[Draw, AbstractContextManager[None]]]:
-    """Yield the draw, and then one of long sequences, each with its `case`.
-
-    `steps` are the fewest and the most of them.
-    """
-    yield draw, nullcontext()
-    length = draw.size(*steps)
-    yield draw.at(draw.sizes.but(B=2, T=length)), case(f"with {length} time steps")

@@ -2,25 +2,25 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import torch
 from torch import nn
 
 from autograder.checking import (
+    USUAL,
     Draw,
-    Handle,
+    ModuleSpec,
     Sizes,
     Submission,
     computed_once,
     expect_registered,
     expect_shapes,
     fail,
-    make_module,
     recorded,
 )
 from autograder.exercises.per_gate import (
+    DIMS,
     GATES,
     LARGE,
     NAMES,
@@ -30,54 +30,32 @@ from autograder.exercises.per_gate import (
     starting_sizes,
 )
 
-STACK = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
-HEADED = {"names": ("logits", "h_n", "c_n"), "dims": ("B T D", "L B H", "L B H")}
-"""The form of what `StackedLSTM` and `MultiLayerLSTM` return, for `expect`."""
-
 RATE = 0.3
 """The dropout of the checks: `p` and `1 - p` are told apart."""
 
 
-@cache
-def stack_shapes(sizes: Sizes, *, proj: bool = False) -> Mapping[str, tuple[str, tuple[int, ...]]]:
-    """The shape of each parameter of a stack, in words and in numbers."""
-    hidden = ("(hidden_size, hidden_size)", sizes.shape("H H"))
-    shapes = {}
-    for layer in range(sizes.L):
-        below = hidden if layer else ("(input_size, hidden_size)", sizes.shape("D H"))
-        for name in NAMES:
-            kind = name[:-1]
-            shapes[f"layers.{layer}.{name}"] = (
-                below if kind == "W_x" else hidden if kind == "W_h" else ("(hidden_size,)", sizes.shape("H"))
-            )
-    if proj:
-        shapes["proj.weight"] = ("(input_size, hidden_size)", sizes.shape("D H"))
-        shapes["proj.bias"] = ("(input_size,)", sizes.shape("D"))
-    return shapes
+def stack_dims(sizes: Sizes) -> dict[str, str]:
+    """Return the dimensions of each parameter of a stack, by name."""
+    below = {name: dims.replace("D", "H") for name, dims in DIMS.items()}
+    return {
+        f"layers.{layer}.{name}": dims
+        for layer in range(sizes.L)
+        for name, dims in (below if layer else DIMS).items()
+    }
 
 
-def stack_parameters(draw: Draw, *, proj: bool = False) -> dict[str, torch.Tensor]:
-    """Random parameters of a stack, no bias zero, by name."""
-    shapes = stack_shapes(draw.sizes, proj=proj)
-    return draw.named({name: shape for name, (_, shape) in shapes.items()}, spread=0.5)
-
-
-def inputs(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
-    """x and a state that is not zero and not the same in any two layers."""
-    return draw("B T D", dtype=dtype), (draw("L B H", dtype=dtype), draw("L B H", dtype=dtype))
-
-
-@computed_once
-def zero_state(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
-    zeros = torch.zeros(sizes.shape("L B H"), dtype=torch.float64)
-    return zeros, zeros
+def headed_dims(sizes: Sizes) -> dict[str, str]:
+    """Return those of a stack with a projection on top."""
+    return {**stack_dims(sizes), "proj.weight": "D H", "proj.bias": "D"}
 
 
 @recorded
 @computed_once
-def run_stack(parameters: Mapping[str, torch.Tensor], x, state):
+def run_stack(parameters: Mapping[str, torch.Tensor], x, state=None):
     """The result of torch's own LSTM with the parameters: (output, (h_n, c_n))."""
-    layers = len(state[0])
+    layers = len(state[0]) if state is not None else sum(name.endswith(".b_i") for name in parameters)
+    if state is None:
+        state = (x.new_zeros(layers, len(x), len(parameters["layers.0.b_i"])),) * 2
     flat = []
     for layer in range(layers):
         gates = {name: parameters[f"layers.{layer}.{name}"] for name in NAMES}
@@ -97,40 +75,16 @@ def run_bottom(parameters: Mapping[str, torch.Tensor], x, state) -> torch.Tensor
 
 @recorded
 @computed_once
-def run_headed(parameters: Mapping[str, torch.Tensor], x, state):
+def run_headed(parameters: Mapping[str, torch.Tensor], x, state=None):
     """The result of `run_stack` with the projection on top: (logits, (h_n, c_n))."""
     output, last = run_stack(parameters, x, state)
     return nn.functional.linear(output, parameters["proj.weight"], parameters["proj.bias"]), last
 
 
-def new_stack(
-    submission: Submission, kind: str, sizes: Sizes, *, dropout: float | None = None, dtype=torch.float64
-) -> Handle:
-    """The student's module as a user would make it for that dtype."""
-    options = {} if dropout is None else {"dropout": dropout}
-    told = f"`{kind}(input_size, hidden_size, num_layers)`"
-    module = make_module(getattr(submission, kind), sizes.D, sizes.H, sizes.L, **options, told=told)
-    module.to(dtype)
-    return module
-
-
-def filled_stack(
-    submission: Submission,
-    kind: str,
-    sizes: Sizes,
-    parameters: Mapping[str, torch.Tensor],
-    *,
-    dropout: float | None = None,
-) -> Handle:
-    """The student's module holding the given parameters."""
-    module = new_stack(submission, kind, sizes, dropout=dropout)
-    module.load_state_dict(parameters)
-    return module
-
-
-def expect_parameters(module: Handle, kind: str, sizes: Sizes, *, proj: bool = False) -> None:
+def expect_parameters(task: ModuleSpec, submission: Submission, sizes: Sizes) -> None:
     """Expect a module that registers its layers' parameters (and `proj`'s) by their names, and no others."""
-    seen = module.registered()
+    kind, shapes = f"`{task.task}`", task.shapes(sizes)
+    seen = task.make(submission, sizes).registered()
     layers = [any(n.startswith(f"layers.{layer}.") for n in seen.shapes) for layer in range(sizes.L + 1)]
     if not any(layers):
         fail(
@@ -145,17 +99,17 @@ def expect_parameters(module: Handle, kind: str, sizes: Sizes, *, proj: bool = F
         )
     if layers[-1]:
         fail(f"{kind} with num_layers={sizes.L} has a layer too many: there is a `layers.{sizes.L}`.")
-    if proj and not any(name.startswith("proj.") for name in seen.shapes):
+    if "proj.bias" in shapes and not any(name.startswith("proj.") for name in seen.shapes):
         fail(f"{kind} registers nothing called `proj`: the linear layer on top goes by that name.")
-    expect_registered(seen, stack_shapes(sizes, proj=proj), kind)
+    expect_registered(seen, shapes, kind)
 
 
-def expect_xavier_layers(kind: str, submission: Submission, draw: Draw) -> dict[str, torch.Tensor]:
+def expect_xavier_layers(task: ModuleSpec, submission: Submission, draw: Draw) -> dict[str, torch.Tensor]:
     """Expect every matrix to start Xavier-uniform and the layers' biases at zero; return large matrices."""
     starts = []
     for span in (LARGE, SMALL):
         input_size, hidden_size = starting_sizes(draw, span)
-        starts.append(new_stack(submission, kind, draw.sizes.but(D=input_size, H=hidden_size)).parameters())
+        starts.append(task.make(submission, draw.sizes.but(D=input_size, H=hidden_size)).parameters())
     if starts[0].get("proj.bias", torch.zeros(1)).any():
         fail("The bias of `proj` does not start at zero. What does `nn.Linear` put there?")
     start, small = (
@@ -211,15 +165,9 @@ def drawn_rate(draw: Draw) -> float:
     return draw.size(20, 40) / 100
 
 
-def see_through(draw: Draw, *, proj: bool = False) -> dict[str, torch.Tensor]:
-    """Parameters of a stack whose first layer is random and whose others can be read backwards."""
-    return dict(_seen_through(stack_parameters(draw, proj=proj), draw.sizes, proj=proj))
-
-
 @computed_once
-def _seen_through(
-    drawn: Mapping[str, torch.Tensor], sizes: Sizes, *, proj: bool
-) -> Mapping[str, torch.Tensor]:
+def see_through(drawn: Mapping[str, torch.Tensor], sizes: Sizes) -> Mapping[str, torch.Tensor]:
+    """Return parameters of a stack whose first layer is as drawn and whose others can be read backwards."""
     hidden, parameters = sizes.H, dict(drawn)
     for layer in range(1, sizes.L):
         for gate, bias in zip(GATES, (WIDE_OPEN, -WIDE_OPEN, SHIFT, WIDE_OPEN), strict=True):
@@ -227,9 +175,18 @@ def _seen_through(
             parameters[f"layers.{layer}.W_x{gate}"] = slope * torch.eye(hidden, dtype=torch.float64)
             parameters[f"layers.{layer}.W_h{gate}"] = torch.zeros(hidden, hidden, dtype=torch.float64)
             parameters[f"layers.{layer}.b_{gate}"] = torch.full((hidden,), bias, dtype=torch.float64)
-    if proj:
+    if "proj.weight" in drawn:
         parameters["proj.weight"] = torch.eye(sizes.D, hidden, dtype=torch.float64)
     return parameters
+
+
+def seen_through(task: ModuleSpec, submission: Submission, draw: Draw, rate: float):
+    """Prepare a call, in training, of a stack with such parameters and dropout of this rate."""
+    call = task.prepare(submission, USUAL.with_options(dropout=rate), draw)
+    call.parameters = see_through(call.parameters, call.sizes)
+    call.target.load_state_dict(call.parameters)
+    call.target.train()
+    return call
 
 
 def shaped(answer: Any, form: Mapping[str, Any], sizes: Sizes) -> Any:

@@ -3,21 +3,19 @@
 import torch
 
 from autograder.checking import (
-    as_leaves,
-    asked,
+    USUAL,
+    ModuleSpec,
     case,
-    expect,
-    expect_gradients,
     fail,
-    hidden,
+    leaving_out,
     needs,
     points,
     rule,
-    without,
+    sized,
 )
-from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
+from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.stacking.given import (
-    HEADED,
+    RATE,
     drawn_rate,
     expect_dropped,
     expect_independent,
@@ -25,39 +23,36 @@ from autograder.exercises.stacking.given import (
     expect_same_state,
     expect_xavier_layers,
     few_numbers,
-    filled_stack,
-    inputs,
+    headed_dims,
     layer_input,
-    new_stack,
     run_bottom,
     run_headed,
-    run_stack,
-    see_through,
+    seen_through,
     seen_through_sizes,
     shaped,
-    stack_parameters,
-    zero_state,
 )
 from autograder.exercises.stacking.rules import (
-    expect_any_size,
-    expect_inputs_untouched,
+    OTHER_SIZES,
+    TWO,
+    WITH_STATE,
+    WITHOUT_STATE,
     expect_no_dropout_after_eval,
-    expect_own_device,
-    expect_own_dtype,
-    expect_stack_follows,
 )
 
-KIND = "MultiLayerLSTM"
+task = ModuleSpec(
+    "MultiLayerLSTM",
+    made_with={"input_size": "D", "hidden_size": "H", "num_layers": "L"},
+    parameters=headed_dims,
+    inputs={"x": "B T D", "state": {"h_0": "L B H", "c_0": "L B H"}},
+    outputs={"logits": "B T D", "state": {"h_n": "L B H", "c_n": "L B H"}},
+    reference=run_headed,
+    forbidden=RECURRENT_MODULES,
+)
+WITHOUT = leaving_out("state", words="without a state").again(same_inputs=True)
 
-
-@points(0)
-@rule("from-scratch")
-@without(RECURRENT_MODULES)
-def test_from_scratch(submission, sizes, draw):
-    """The stack is made of the given layer, not of torch's recurrent modules."""
-    two = draw.at(sizes.but(L=2))
-    model = new_stack(submission, KIND, two.sizes)
-    expect_from_scratch(submission, KIND, model, inputs(two))
+test_from_scratch = task.from_scratch(
+    title="The stack is made of the given layer, not of torch's recurrent modules."
+)
 
 
 @points(0.5)
@@ -65,17 +60,14 @@ def test_from_scratch(submission, sizes, draw):
 @needs(test_from_scratch)
 def test_parameters(submission, sizes, draw):
     """It registers the parameters of its layers, layers.0.W_xi …, those of `proj`, and nothing else."""
-    expect_parameters(new_stack(submission, KIND, sizes), f"`{KIND}`", sizes, proj=True)
+    expect_parameters(task, submission, sizes)
 
 
-@points(0)
-@rule("shape")
-@needs(test_from_scratch)
-def test_shape(submission, sizes, draw):
-    """It returns (logits, (h_n, c_n)): one prediction a step, as wide as the input, and all final states."""
-    answer = new_stack(submission, KIND, sizes)(*inputs(draw))
-    wanted = (torch.zeros(sizes.shape("B T D")), zero_state(sizes))
-    expect(answer, wanted, **HEADED, sizes=sizes, values=False)
+test_shape = task.shape(
+    title="It returns (logits, (h_n, c_n)): one prediction a step, as wide as the input, "
+    "and all final states.",
+    needs=[test_from_scratch],
+)
 
 
 @points(0.5)
@@ -83,92 +75,57 @@ def test_shape(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weight of `proj` starts Xavier-uniform, its bias at zero; the layers start as given."""
-    expect_xavier_layers(KIND, submission, draw)
+    expect_xavier_layers(task, submission, draw)
 
 
-@points(0.5)
-@rule("values")
-@needs(test_shape, test_parameters, test_from_scratch)
-def test_matches_torch(submission, sizes, draw):
-    """Logits and final states equal those of nn.LSTM and nn.Linear with the same weights, from any state."""
-    parameters = stack_parameters(draw, proj=True)
-    model = filled_stack(submission, KIND, sizes, parameters)
-    x, state = inputs(draw)
-    zero = zero_state(sizes)
-    calls = [
-        (model.request(x, state), state, "with a state"),
-        (model.request(x), zero, "without a state"),
-        (model.request(x), zero, "without a state, called a second time"),
-    ]
-    model.eval()
-    for context in ("in eval() without a state", "in eval() without a state, called a second time"):
-        calls.append((model.request(x), zero, context))
-    for answer, start, context in asked(calls):
-        with case(context):
-            expect(answer(), run_headed(parameters, x, start), **HEADED, sizes=sizes)
-
-
-@points(0.5)
-@rule("generality")
-@hidden("It works for models of other depths and sizes.")
-@needs(test_matches_torch)
-def test_any_size(submission, sizes, draw):
-    """It works for one layer, five layers, one sequence, one step, equal sizes, non-contiguous inputs."""
-    two = draw.at(sizes.but(L=2))
-    expect_any_size(submission, KIND, run_headed, two, proj=True, **HEADED)
-
-
-@points(0)
-@rule("values")
-@needs(test_matches_torch)
-def test_follows_its_parameters(submission, sizes, draw):
-    """After its parameters have changed, by training or by loading, it computes with the new ones."""
-    expect_stack_follows(submission, KIND, run_headed, draw, proj=True, **HEADED)
-
-
-@points(0)
-@rule("gradient")
-@needs(test_matches_torch)
-def test_gradients(submission, sizes, draw):
-    """Gradients reach the input, both states and every parameter, those of `proj` too."""
-    two = draw.at(sizes.but(L=2, T=3))
-    parameters = stack_parameters(two, proj=True)
-    model = filled_stack(submission, KIND, two.sizes, parameters)
-    leaves = as_leaves(parameters)
-    expect_gradients(
-        model,
-        lambda x, state: run_headed(leaves, x, state),
-        inputs(two),
-        names=("x", "h_0", "c_0"),
-        parameters=leaves,
-        draw=two,
-        tell="Is something detached between two layers, before `proj`, or in the states?",
-        in_eval=True,
-    )
-
-
-@points(0)
-@rule("dtype")
-@needs(test_shape, test_from_scratch)
-def test_dtype(submission, sizes, draw):
-    """A model and input of one dtype give results of that dtype, also without a state and with dropout."""
-    expect_own_dtype(submission, KIND, HEADED["names"], draw)
-
-
-@points(0)
-@rule("device")
-@needs(test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the input on a GPU everything is made and stays there, also without a state and with dropout."""
-    expect_own_device(submission, KIND, HEADED["names"], draw)
-
-
-@points(0)
-@rule("mutation")
-@needs(test_shape)
-def test_arguments_untouched(submission, sizes, draw):
-    """The input and both states are the same after the call as before, with dropout too."""
-    expect_inputs_untouched(submission, KIND, draw)
+test_matches_torch = task.values(
+    USUAL.named("with a state"),
+    WITHOUT,
+    WITHOUT.named("without a state, called a second time"),
+    WITHOUT.named("in eval() without a state").in_eval(),
+    WITHOUT.named("in eval() without a state, called a second time").in_eval(),
+    title="Logits and final states equal those of nn.LSTM and nn.Linear with the same weights, "
+    "from any state.",
+    points=0.5,
+    needs=[test_shape, test_parameters, test_from_scratch],
+)
+test_any_size = task.any_size(
+    *OTHER_SIZES,
+    title="It works for one layer, five layers, one sequence, one step, equal sizes, non-contiguous inputs.",
+    points=0.5,
+    hidden="It works for models of other depths and sizes.",
+    needs=[test_matches_torch],
+)
+test_follows_its_parameters = task.follows(
+    sized("", L=2, T=2),
+    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    needs=[test_matches_torch],
+)
+test_gradients = task.gradients(
+    sized("", L=2, T=3),
+    tell="Is something detached between two layers, before `proj`, or in the states?",
+    title="Gradients reach the input, both states and every parameter, those of `proj` too.",
+    needs=[test_matches_torch],
+)
+test_dtype = task.dtypes(
+    WITH_STATE,
+    briefly=[WITHOUT_STATE],
+    title="A model and input of one dtype give results of that dtype, also without a state and with dropout.",
+    needs=[test_shape, test_from_scratch],
+)
+test_device = task.devices(
+    WITHOUT_STATE,
+    WITH_STATE,
+    title="With the input on a GPU everything is made and stays there, also without a state "
+    "and with dropout.",
+    needs=[test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype],
+)
+test_arguments_untouched = task.leaves_arguments(
+    TWO,
+    TWO.with_options(dropout=RATE),
+    title="The input and both states are the same after the call as before, with dropout too.",
+    needs=[test_shape],
+)
 
 
 @points(0)
@@ -176,7 +133,7 @@ def test_arguments_untouched(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_evaluation(submission, sizes, draw):
     """After eval() dropout is off: the results are those of a model without dropout, on every call."""
-    expect_no_dropout_after_eval(submission, KIND, run_headed, draw, proj=True, **HEADED)
+    expect_no_dropout_after_eval(task, submission, draw)
 
 
 @points(0.5)
@@ -189,18 +146,15 @@ def test_dropout(submission, sizes, draw):
     few, times = few_numbers(sizes)
     calls = []
     for other, repeated in ((wide.but(L=1), 1), (wide.but(L=2), 1), (wide.but(L=3), 1), (few, times)):
-        here = draw.at(other)
-        parameters, (x, state) = see_through(here, proj=True), inputs(here)
-        model = filled_stack(submission, KIND, other, parameters, dropout=rate)
-        model.train()
-        calls.append((other, [model.request(x, state) for _ in range(repeated)], parameters, x, state))
-    for other, requests, parameters, x, state in calls:
-        layers = other.L
-        answers = [shaped(request.ask(), HEADED, other) for request in requests]
+        call = seen_through(task, submission, draw.at(other), rate)
+        calls.append((call, [call.target.request(*call.arguments) for _ in range(repeated)]))
+    for call, requests in calls:
+        other, layers = call.sizes, call.sizes.L
+        answers = [shaped(request.ask(), task.form, other) for request in requests]
         logits, last = torch.cat([each for each, _ in answers]), answers[0][1]
-        below = run_bottom(parameters, x, state).repeat(len(answers), 1, 1)
-        expect_same_state(last, run_stack(parameters, x, state)[1], ("h_n", "c_n"))
-        top = logits.double() - parameters["proj.bias"]
+        below = run_bottom(call.parameters, *call.arguments).repeat(len(answers), 1, 1)
+        expect_same_state(last, task.right(call)[1], ("h_n", "c_n"))
+        top = logits.double() - call.parameters["proj.bias"]
         if layers == 1:
             if (logits == 0).double().mean() > rate / 2:
                 fail("In training with dropout, many logits are zero. Dropout belongs before `proj`.")

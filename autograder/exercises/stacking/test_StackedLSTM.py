@@ -7,25 +7,23 @@ import torch
 
 from autograder.checking import (
     CheckFailed,
+    ModuleSpec,
     StudentError,
-    as_leaves,
     asked,
     carried,
     case,
     expect,
-    expect_gradients,
     fail,
     hidden,
     needs,
     points,
     rule,
-    without,
+    sized,
+    with_inputs,
 )
-from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
-from autograder.exercises.longer import short_and_long
+from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.stacking.given import (
     RATE,
-    STACK,
     alike,
     drawn_rate,
     expect_dropped,
@@ -34,38 +32,36 @@ from autograder.exercises.stacking.given import (
     expect_same_state,
     expect_xavier_layers,
     few_numbers,
-    filled_stack,
-    inputs,
     layer_input,
-    new_stack,
     run_bottom,
     run_stack,
-    see_through,
+    seen_through,
     seen_through_sizes,
     shaped,
-    stack_parameters,
-    zero_state,
+    stack_dims,
 )
 from autograder.exercises.stacking.rules import (
-    expect_any_size,
-    expect_inputs_untouched,
+    OTHER_SIZES,
+    TWO,
+    WITH_STATE,
+    WITHOUT_STATE,
     expect_no_dropout_after_eval,
-    expect_own_device,
-    expect_own_dtype,
-    expect_stack_follows,
 )
 
-KIND = "StackedLSTM"
+task = ModuleSpec(
+    "StackedLSTM",
+    made_with={"input_size": "D", "hidden_size": "H", "num_layers": "L"},
+    parameters=stack_dims,
+    inputs={"x": "B T D", "state": {"h_0": "L B H", "c_0": "L B H"}},
+    outputs={"output": "B T H", "state": {"h_n": "L B H", "c_n": "L B H"}},
+    reference=run_stack,
+    forbidden=RECURRENT_MODULES,
+)
+WITHOUT = TWO.leaving_out("state", words="without a state")
 
-
-@points(0)
-@rule("from-scratch")
-@without(RECURRENT_MODULES)
-def test_from_scratch(submission, sizes, draw):
-    """The stack is made of the given layer, not of torch's recurrent modules."""
-    two = draw.at(sizes.but(L=2))
-    stack = new_stack(submission, KIND, two.sizes)
-    expect_from_scratch(submission, KIND, stack, inputs(two))
+test_from_scratch = task.from_scratch(
+    title="The stack is made of the given layer, not of torch's recurrent modules."
+)
 
 
 @points(0.5)
@@ -75,18 +71,13 @@ def test_parameters(submission, sizes, draw):
     """Every layer's parameters are registered as layers.0.W_xi … with their shapes, and nothing else is."""
     for other in (sizes, sizes.but(L=1)):
         with case("with one layer" if other.L == 1 else f"with {other.L} layers"):
-            expect_parameters(new_stack(submission, KIND, other), f"`{KIND}`", other)
+            expect_parameters(task, submission, other)
 
 
-@points(0)
-@rule("shape")
-@needs(test_from_scratch)
-def test_shape(submission, sizes, draw):
-    """It returns (output, (h_n, c_n)): the top layer's steps, and all layers' final states."""
-    answer = new_stack(submission, KIND, sizes)(*inputs(draw))
-    h, c = zero_state(sizes)
-    wanted = (torch.zeros(sizes.shape("B T H")), (h, c))
-    expect(answer, wanted, **STACK, sizes=sizes, values=False)
+test_shape = task.shape(
+    title="It returns (output, (h_n, c_n)): the top layer's steps, and all layers' final states.",
+    needs=[test_from_scratch],
+)
 
 
 @points(0.5)
@@ -94,45 +85,27 @@ def test_shape(submission, sizes, draw):
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """Every layer starts as the given layer does, with weights of its own."""
-    weights = expect_xavier_layers(KIND, submission, draw)
+    weights = expect_xavier_layers(task, submission, draw)
     for one, other in itertools.combinations(weights, 2):
         if torch.equal(weights[one], weights[other]):
             fail(f"`{one}` and `{other}` start with the same numbers: make each layer anew.")
 
 
-@points(0.5)
-@rule("values")
-@needs(test_shape, test_parameters, test_from_scratch)
-def test_matches_torch(submission, sizes, draw):
-    """With the same weights, output and every layer's final states equal nn.LSTM's, from any state."""
-    parameters, (x, state) = stack_parameters(draw), inputs(draw)
-    answer = filled_stack(submission, KIND, sizes, parameters)(x, state)
-    expect(answer, run_stack(parameters, x, state), **STACK, sizes=sizes)
-
-
-@points(0.5)
-@rule("values")
-@needs(test_shape, test_parameters, test_from_scratch)
-def test_default_state(submission, sizes, draw):
-    """Without a state every layer starts from zeros, on every call."""
-    sizes = sizes.but(L=2)
-    parameters = stack_parameters(draw.at(sizes))
-    stack = filled_stack(submission, KIND, sizes, parameters)
-    calls = []
-    for other, context in (
-        (sizes, "without a state"),
-        (sizes, "without a state, called a second time"),
-        (sizes.but(B=3, T=4), "without a state, called with a batch of another size"),
-    ):
-        x = draw.at(other)("B T D")
-        calls.append((stack.request(x), x, other, context))
-    stack.eval()
-    for context in ("in eval() without a state", "in eval() without a state, called a second time"):
-        x = draw.at(sizes)("B T D")
-        calls.append((stack.request(x), x, sizes, context))
-    for answer, x, other, context in asked(calls):
-        with case(context):
-            expect(answer(), run_stack(parameters, x, zero_state(other)), **STACK, sizes=other)
+test_matches_torch = task.values(
+    title="With the same weights, output and every layer's final states equal nn.LSTM's, from any state.",
+    points=0.5,
+    needs=[test_shape, test_parameters, test_from_scratch],
+)
+test_default_state = task.values(
+    WITHOUT,
+    WITHOUT.named("without a state, called a second time").again(),
+    WITHOUT.sized("without a state, called with a batch of another size", B=3, T=4).again(),
+    WITHOUT.named("in eval() without a state").again().in_eval(),
+    WITHOUT.named("in eval() without a state, called a second time").again().in_eval(),
+    title="Without a state every layer starts from zeros, on every call.",
+    points=0.5,
+    needs=[test_shape, test_parameters, test_from_scratch],
+)
 
 
 @points(0.5)
@@ -141,27 +114,28 @@ def test_default_state(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_any_depth(submission, sizes, draw):
     """It works for other depths and sizes, for inputs that are not contiguous, and in parts."""
-    two = draw.at(sizes.but(L=2))
-    stack, parameters = expect_any_size(submission, KIND, run_stack, two, **STACK)
-    first, last = two("B T D"), two("B T D")
-    layers = two.sizes.shape("L B H")
-    state = two.like(layers), two.like(layers, spread=20)  # as a long sequence may have counted up
-    middle = run_stack(parameters, first, state)[1]
+    task.any_size(*OTHER_SIZES)(submission, sizes, draw)
+    # A long sequence may have counted c up.
+    counted = with_inputs("", state=lambda draw: (draw("L B H"), draw("L B H", spread=20))).sized("", L=2)
+    here = counted.draw(draw)
+    call, further = task.prepare(submission, counted, here), here("B T D")
+    middle = task.right(call)[1]
     with case("in a second call that goes on from the state of the first"):
-        expect(
-            stack(last, carried(stack(first, state)[1], middle)),
-            run_stack(parameters, last, middle),
-            **STACK,
-            sizes=two.sizes,
-        )
+        begun = carried(call.target(*call.arguments)[1], middle)
+        right = run_stack(call.parameters, further, middle)
+        expect(call.target(further, begun), right, **task.form, sizes=call.sizes)
 
 
-@points(0)
-@rule("values")
-@needs(test_matches_torch)
-def test_follows_its_parameters(submission, sizes, draw):
-    """After its parameters have changed, by training or by loading, it computes with the new ones."""
-    expect_stack_follows(submission, KIND, run_stack, draw, **STACK)
+test_follows_its_parameters = task.follows(
+    sized("", L=2, T=2),
+    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    needs=[test_matches_torch],
+)
+flows_back = task.gradients(
+    sized("", L=2, T=3),
+    sized("with {T} time steps", L=2, B=2, T=(35, 50)),
+    tell="Is something detached between two layers, or in the states that are returned?",
+)
 
 
 @points(0.5)
@@ -169,52 +143,37 @@ def test_follows_its_parameters(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_gradients(submission, sizes, draw):
     """Gradients flow down through all layers to the input, both states and every parameter."""
-    two = draw.at(sizes.but(L=2, T=3))
-    parameters = stack_parameters(two)
-    leaves = as_leaves(parameters)
-    for here, context in short_and_long(two, (35, 50)):
-        with context:
-            expect_gradients(
-                filled_stack(submission, KIND, two.sizes, parameters),
-                lambda x, state: run_stack(leaves, x, state),
-                inputs(here),
-                names=("x", "h_0", "c_0"),
-                parameters=leaves,
-                draw=here,
-                tell="Is something detached between two layers, or in the states that are returned?",
-                in_eval=here is two,
-            )
-    two = draw.at(sizes.but(L=2, T=2))
-    stack = filled_stack(submission, KIND, two.sizes, stack_parameters(two), dropout=RATE)
-    stack.train()
-    call = stack.run(inputs(two), grad=True)
-    reached = call.backward([two("B T H"), *zero_state(two.sizes)]).inputs[0]
+    flows_back(submission, sizes, draw)
+    two = sized("", L=2, T=2).with_options(dropout=RATE)
+    here = two.draw(draw)
+    call = task.prepare(submission, two, here)
+    call.target.train()
+    through_output = [here("B T H"), *(torch.zeros_like(part) for part in call.arguments[1])]
+    reached = call.target.run(call.arguments, grad=True).backward(through_output).inputs[0]
     if reached is None or not reached.any():
         fail("In training with dropout, no gradient flows from `output` down to `x`. What does dropout cut?")
 
 
-@points(0)
-@rule("dtype")
-@needs(test_shape, test_from_scratch)
-def test_dtype(submission, sizes, draw):
-    """A stack and input of one dtype give results of that dtype, also without a state and with dropout."""
-    expect_own_dtype(submission, KIND, STACK["names"], draw)
-
-
-@points(0.5)
-@rule("device")
-@needs(test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the input on a GPU everything is made and stays there, also without a state and with dropout."""
-    expect_own_device(submission, KIND, STACK["names"], draw)
-
-
-@points(0)
-@rule("mutation")
-@needs(test_shape)
-def test_arguments_untouched(submission, sizes, draw):
-    """The input and both states are the same after the call as before, with dropout too."""
-    expect_inputs_untouched(submission, KIND, draw)
+test_dtype = task.dtypes(
+    WITH_STATE,
+    briefly=[WITHOUT_STATE],
+    title="A stack and input of one dtype give results of that dtype, also without a state and with dropout.",
+    needs=[test_shape, test_from_scratch],
+)
+test_device = task.devices(
+    WITHOUT_STATE,
+    WITH_STATE,
+    title="With the input on a GPU everything is made and stays there, also without a state "
+    "and with dropout.",
+    points=0.5,
+    needs=[test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype],
+)
+test_arguments_untouched = task.leaves_arguments(
+    TWO,
+    TWO.with_options(dropout=RATE),
+    title="The input and both states are the same after the call as before, with dropout too.",
+    needs=[test_shape],
+)
 
 
 @points(0)
@@ -222,7 +181,7 @@ def test_arguments_untouched(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_evaluation(submission, sizes, draw):
     """After eval() dropout is off: the results are those of a stack without dropout, on every call."""
-    expect_no_dropout_after_eval(submission, KIND, run_stack, draw, **STACK)
+    expect_no_dropout_after_eval(task, submission, draw)
 
 
 @points(0)
@@ -230,19 +189,20 @@ def test_evaluation(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_dropout_has_its_place(submission, sizes, draw):
     """In training, dropout touches neither the input, nor the top layer's output, nor the returned states."""
+    trained = f"and dropout={RATE}, in training, where nothing is between layers"
+    one = sized(f"with one layer {trained}", L=1)
+    as_wide = sized(f"with one layer as wide as its input {trained}", L=1, D="H")
     calls = []
-    for other in (sizes.but(L=1), sizes.but(L=1, D=sizes.H), sizes.but(L=2)):
-        here = draw.at(other)
-        parameters, (x, state) = stack_parameters(here), inputs(here)
-        stack = filled_stack(submission, KIND, other, parameters, dropout=RATE)
-        stack.train()
-        calls.append((stack.request(x, state), run_stack(parameters, x, state), other))
-    *single, (of_two, wanted_of_two, two) = asked(calls)
-    for (answer, wanted, other), width in zip(single, ("", " as wide as its input"), strict=True):
-        with case(f"with one layer{width} and dropout={RATE}, in training, where nothing is between layers"):
-            expect(answer(), wanted, **STACK, sizes=other)
-    output, last = shaped(of_two(), STACK, two)
-    expect_same_state(last, wanted_of_two[1], ("h_n", "c_n"))
+    for chosen in (one, as_wide, TWO):
+        call = task.prepare(submission, chosen.with_options(dropout=RATE), chosen.draw(draw))
+        call.target.train()
+        calls.append((call.target.request(*call.arguments), call))
+    *single, (of_two, two) = asked(calls)
+    for answer, call in single:
+        with call.case():
+            expect(answer(), task.right(call), **task.form, sizes=call.sizes)
+    output, last = shaped(of_two(), task.form, two.sizes)
+    expect_same_state(last, task.right(two)[1], ("h_n", "c_n"))
     if not torch.allclose(output[:, -1].double(), last[0][-1].double(), rtol=1e-4, atol=1e-6):
         fail(
             "In training with dropout, the last step of `output` and `h_n[-1]` are not the same numbers. "
@@ -255,17 +215,13 @@ def test_dropout_has_its_place(submission, sizes, draw):
 @needs(test_evaluation, test_dropout_has_its_place)
 def test_dropout_between_layers(submission, sizes, draw):
     """In training, each number handed up to the next layer is dropped with probability p, else scaled up."""
-
     wide, rate = seen_through_sizes(draw), drawn_rate(draw)
 
     def in_training(sizes, calls):
-        here = draw.at(sizes)
-        parameters, (x, state) = see_through(here), inputs(here)
-        stack = filled_stack(submission, KIND, here.sizes, parameters, dropout=rate)
-        stack.train()
-        requests = [stack.request(x, state) for _ in range(calls)]
-        outputs = (shaped(each.ask(), STACK, here.sizes)[0] for each in requests)
-        return outputs, run_bottom(parameters, x, state)
+        call = seen_through(task, submission, draw.at(sizes), rate)
+        requests = [call.target.request(*call.arguments) for _ in range(calls)]
+        outputs = (shaped(each.ask(), task.form, sizes)[0] for each in requests)
+        return outputs, run_bottom(call.parameters, *call.arguments)
 
     few, times = few_numbers(sizes)
     both, below = in_training(wide.but(L=2), calls=2)

@@ -23,7 +23,7 @@ from autograder.exercises.per_gate import (
     not_copied,
     own_or_bare,
 )
-from autograder.exercises.stacking.given import stack_shapes
+from autograder.exercises.stacking.given import stack_dims
 
 STACK_HOLDER = f"""{HOLDER}
 
@@ -44,7 +44,8 @@ def reference_lstm(draw, dtype=torch.float64):
 def own_stack(submission, sizes):
     """The student's stack, or a bare holder of the parameters where theirs does not have them yet."""
     made_with = (sizes.D, sizes.H, sizes.L)
-    return own_or_bare(submission, "StackedLSTM", made_with, stack_shapes(sizes), "StackHolder", STACK_HOLDER)
+    shapes = {name: (dims, sizes.shape(dims)) for name, dims in stack_dims(sizes).items()}
+    return own_or_bare(submission, "StackedLSTM", made_with, shapes, "StackHolder", STACK_HOLDER)
 
 
 def both_stacks(submission, sizes, lstm, dtype=torch.float64):
@@ -155,7 +156,7 @@ def test_still_trainable(submission, sizes, draw):
     """The copy is in place and outside the graph: the same parameters, still asking for gradients."""
     sizes = sizes.but(L=2)
     both = both_stacks(submission, sizes, reference_lstm(draw.at(sizes)))
-    expect_copied_in_place(submission, *both, stack_shapes(sizes))
+    expect_copied_in_place(submission, *both, stack_dims(sizes))
 
 
 @points(0.5)
@@ -176,7 +177,7 @@ def test_is_a_copy(submission, sizes, draw):
             fail(f"The copy changed `lstm.{name}`, which it should only read.")
     expect_module_untouched(call, 1, "lstm")
     expect_settings_untouched(call)
-    for name in stack_shapes(sizes):
+    for name in stack_dims(sizes):
         expect_not_shared(before[name], after[name], name)
 
 
