@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import torch
+
 from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.specs.inputs import Input
 
 Size = int | str | tuple[int, int]
 """A size, the letter of the dimension that has the same, or the least and the most of what is drawn."""
@@ -26,7 +29,7 @@ class Case:
     """True if inputs of two or more dimensions are not contiguous in memory."""
     absent: tuple[str, ...] = ()
     """The inputs at the end of the call that are left out."""
-    given: Mapping[str, Callable[[Draw], Any]] = field(default_factory=dict)
+    given: Mapping[str, Input] = field(default_factory=dict)
     """Inputs that are drawn otherwise than usually, by name."""
     is_again: bool = False
     """True if the student's module is the one of the case before, not a new one."""
@@ -39,7 +42,10 @@ class Case:
     on_cpu: tuple[str, ...] = ()
     """The inputs that stay on the CPU where the others are on a GPU."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Further arguments that make the student's module, by name, in the order in which its class has them."""
+    """Arguments for the student's class that differ, or further ones, by name, in the order in which it has
+    them; two numbers are the least and the most of what is drawn."""
+    parameters: Callable[[Mapping[str, torch.Tensor]], Mapping[str, torch.Tensor]] | None = None
+    """What makes the parameters of the student's module out of those that were drawn."""
 
     def named(self, words: str) -> Case:
         """Return the case with other words."""
@@ -66,14 +72,26 @@ class Case:
         return replace(self, is_evaluating=True)
 
     def with_options(self, **options: Any) -> Case:
-        """Return the case with a module of the student's made with further arguments: `dropout=0.3`."""
+        """Return the case with a module of the student's made with these arguments: `num_classes=(2, 40)`."""
         return replace(self, options=options)
+
+    def with_parameters(
+        self, parameters: Callable[[Mapping[str, torch.Tensor]], Mapping[str, torch.Tensor]]
+    ) -> Case:
+        """Return the case with a module filled with what a function makes of the drawn parameters."""
+        return replace(self, parameters=parameters)
 
     def draw(self, draw: Draw) -> Draw:
         """Return the source of the case's inputs: the check's, at the case's sizes."""
         if self.arranged is not None:
             draw = draw.at(self.arranged(draw.sizes))
         return draw.at(self._sizes_from(draw)) if self.sizes else draw
+
+    def draw_options(self, draw: Draw) -> dict[str, Any]:
+        """Return the arguments for the student's class, what is drawn in numbers."""
+        return {
+            name: draw.size(*each) if isinstance(each, tuple) else each for name, each in self.options.items()
+        }
 
     def _sizes_from(self, draw: Draw) -> Sizes:
         chosen = {}
@@ -113,6 +131,6 @@ def leaving_out(*names: str, words: str = "") -> Case:
     return USUAL.leaving_out(*names, words=words)
 
 
-def with_inputs(words: str, **inputs: Callable[[Draw], Any]) -> Case:
-    """Return a case with some inputs drawn otherwise, each by a function of `draw`."""
+def with_inputs(words: str, **inputs: Input) -> Case:
+    """Return a case with some inputs drawn otherwise, as by a function of `draw`."""
     return Case(words, given=inputs)

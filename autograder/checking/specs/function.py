@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.checking.expectations.gradients import expect_gradients
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case
@@ -32,7 +32,7 @@ class FunctionSpec(Spec):
         filled: bool = True,
         before: Prepared | None = None,
     ) -> Prepared:
-        if before is not None or chosen.is_evaluating or chosen.options:
+        if before is not None or chosen.is_evaluating or chosen.options or chosen.parameters:
             raise TypeError(f"{self.task!r} is no class of modules: hand it the same ones by `same_modules`")
         drawn = self._drawn(chosen, draw, modules)
         return Prepared(
@@ -43,6 +43,7 @@ class FunctionSpec(Spec):
             target=getattr(submission, self.task),
             arguments=drawn.there(submission),
             parameters={},
+            outputs=self.outputs,
         )
 
     def right(self, call: Prepared) -> Any:
@@ -51,7 +52,7 @@ class FunctionSpec(Spec):
     def _has_parameters(self) -> bool:
         return any(isinstance(each, Handed) for each in self.inputs.values())
 
-    def _made_with(self, chosen: Case, sizes: Sizes) -> dict[str, Any]:
+    def _made_with(self, chosen: Case, draw: Draw) -> dict[str, Any]:
         return {}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:

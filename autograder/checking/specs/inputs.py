@@ -19,22 +19,26 @@ class Handed:
     """An input that is one of torch's modules: `Handed(nn.RNN, "D", "H", "L", batch_first=True)`.
 
     Arguments that name a dimension stand for its size. The parameters are drawn, and the reference gets the
-    same module as the task.
+    same module as the task. A module that is none of torch's is made by `kind` on this side, and by the
+    class of the same name that `source` defines on the student's.
     """
 
-    kind: type[nn.Module]
+    kind: Callable[..., nn.Module]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    source: str | None
 
-    def __init__(self, kind: type[nn.Module], *args: Any, **kwargs: Any) -> None:
-        for name, value in (("kind", kind), ("args", args), ("kwargs", kwargs)):
+    def __init__(
+        self, kind: Callable[..., nn.Module], *args: Any, source: str | None = None, **kwargs: Any
+    ) -> None:
+        for name, value in (("kind", kind), ("args", args), ("kwargs", kwargs), ("source", source)):
             object.__setattr__(self, name, value)
 
     def drawn(self, draw: Draw) -> Given:
         """Draw a module of the draw's sizes."""
         args = tuple(size_of(each, draw.sizes) for each in self.args)
         kwargs = {name: size_of(each, draw.sizes) for name, each in self.kwargs.items()}
-        return Given(draw.module(self.kind, *args, **kwargs), args, kwargs)
+        return Given(draw.module(self.kind, *args, **kwargs), args, kwargs, self.source)
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,13 @@ class Given:
     module: nn.Module
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    source: str | None = None
 
     def hand_over(self, submission: Submission) -> Handle:
         """Return the same module on the student's side."""
         dtype = next(self.module.parameters()).dtype
-        kind = type(self.module).__name__
-        return submission.given(kind, *self.args, state=self.module.state_dict(), dtype=dtype, **self.kwargs)
+        kind, state = type(self.module).__name__, self.module.state_dict()
+        return submission.given(kind, *self.args, source=self.source, state=state, dtype=dtype, **self.kwargs)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,9 @@ class ModuleSpec(Spec):
 
     `made_with` are the arguments that make one, by name: dimensions (`{"input_size": "D"}`) or anything else;
     `parameters` the dimensions of what it registers, by name, or a function of the sizes that gives these, as
-    for a stack of layers; `reference(parameters, *inputs)` returns the right results.
+    for a stack of layers; `reference(parameters, *inputs)` returns the right results. In the dimensions of
+    parameters and outputs the name of an argument in braces stands for its number: `"B {num_classes}"`.
+    Arguments at the end are left out where they have the values of `defaults`.
     """
 
     def __init__(
@@ -45,9 +47,13 @@ class ModuleSpec(Spec):
         outputs: Outputs,
         reference: Callable[..., Any],
         forbidden: Without | None = None,
+        defaults: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(task, inputs=inputs, outputs=outputs, reference=reference, forbidden=forbidden)
+        self._written = outputs
+        told = _filled_in(outputs, made_with)
+        super().__init__(task, inputs=inputs, outputs=told, reference=reference, forbidden=forbidden)
         self.made_with, self.parameters = dict(made_with), parameters
+        self._defaults = dict(defaults or {})
         self.told = f"`{task}({', '.join(made_with)})`"
 
     def prepare(
@@ -62,13 +68,18 @@ class ModuleSpec(Spec):
     ) -> Prepared:
         sizes = draw.sizes
         if before is not None:
-            made, parameters = before.target, before.parameters
+            made, parameters, outputs = before.target, before.parameters, before.outputs
         else:
-            made = self.make(submission, sizes, **chosen.options)
+            options = chosen.draw_options(draw)
+            made = self.make(submission, sizes, **options)
             made.to(torch.float64)
+            outputs = _filled_in(self._written, self._numbers(sizes, options))
             parameters = {}
             if filled:
-                parameters = self._draw_parameters(draw)
+                shapes = {name: shape for name, (_, shape) in self.shapes(sizes, **options).items()}
+                parameters = draw.named(shapes, spread=0.5)
+                if chosen.parameters is not None:
+                    parameters = chosen.parameters(parameters)
                 made.load_state_dict(parameters)
         if chosen.is_evaluating:
             made.eval()
@@ -84,11 +95,15 @@ class ModuleSpec(Spec):
             target=made,
             arguments=drawn.there(submission),
             parameters=parameters,
+            outputs=outputs,
         )
 
     def make(self, submission: Submission, sizes: Sizes, **options: Any) -> Handle:
-        """Make a module of the student's of these sizes; `options` are further arguments for it."""
-        return make_module(getattr(submission, self.task), *self._arguments(sizes), **options, told=self.told)
+        """Make a module of the student's of these sizes; `options` are as those of a case."""
+        numbers = self._numbers(sizes, options)
+        further = {name: each for name, each in options.items() if name not in numbers}
+        made = getattr(submission, self.task)
+        return make_module(made, *self._arguments(numbers), **further, told=self.told)
 
     def right(self, call: Prepared) -> Any:
         return self.reference(call.parameters, *call.drawn.here)
@@ -104,33 +119,41 @@ class ModuleSpec(Spec):
         usual = f"It registers {told}, with their shapes, and nothing else."
         return as_check("registered", body, usual, marks)
 
-    def shapes(self, sizes: Sizes) -> dict[str, tuple[str, tuple[int, ...]]]:
+    def shapes(self, sizes: Sizes, **options: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Return for each parameter its shape in words, as `(input_size, hidden_size)`, and in numbers."""
         names = {dim: name for name, dim in self.made_with.items() if isinstance(dim, str)}
+        numbers = self._numbers(sizes, options)
         return {
-            name: (_shape_in_words(dims, names), sizes.shape(dims))
+            name: (_shape_in_words(dims, names), sizes.shape(dims.format(**numbers)))
             for name, dims in self._parameters_at(sizes).items()
         }
 
     def _parameters_at(self, sizes: Sizes) -> Mapping[str, str]:
         return self.parameters(sizes) if callable(self.parameters) else self.parameters
 
-    def _draw_parameters(self, draw: Draw) -> State:
-        shapes = {name: draw.sizes.shape(dims) for name, dims in self._parameters_at(draw.sizes).items()}
-        return draw.named(shapes, spread=0.5)
+    def _numbers(self, sizes: Sizes, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `made_with` by name, dimensions in numbers."""
+        return {name: options.get(name, size_of(each, sizes)) for name, each in self.made_with.items()}
 
-    def _arguments(self, sizes: Sizes) -> tuple[Any, ...]:
-        return tuple(size_of(each, sizes) for each in self.made_with.values())
+    def _arguments(self, numbers: Mapping[str, Any]) -> tuple[Any, ...]:
+        names = list(numbers)
+        while names and names[-1] in self._defaults and numbers[names[-1]] == self._defaults[names[-1]]:
+            names.pop()
+        return tuple(numbers[name] for name in names)
 
     def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
-        states = [call.parameters, *(self._draw_parameters(call.draw) for _ in range(2))]
+        shapes = {name: tuple(value.shape) for name, value in call.parameters.items()}
+        states = [call.parameters, *(call.draw.named(shapes, spread=0.5) for _ in range(2))]
         return call.target, states, lambda held: self.reference(held, *call.drawn.here)
 
     def _has_parameters(self) -> bool:
         return bool(self.parameters)
 
-    def _made_with(self, chosen: Case, sizes: Sizes) -> dict[str, Any]:
-        return {"made_with": (*self._arguments(sizes), *chosen.options.values())}
+    def _made_with(self, chosen: Case, draw: Draw) -> dict[str, Any]:
+        options = chosen.draw_options(draw)
+        numbers = self._numbers(draw.sizes, options)
+        further = [each for name, each in options.items() if name not in numbers]
+        return {"made_with": (*self._arguments(numbers), *further)}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
         # A reference is known again by what it sees: `self` would tell nothing.
@@ -147,9 +170,20 @@ class ModuleSpec(Spec):
         )
 
 
+def _filled_in(outputs: Outputs, numbers: Mapping[str, Any]) -> Outputs:
+    """Return the results with the arguments' numbers in place of their names in braces."""
+    return {
+        name: each.format(**numbers) if isinstance(each, str) else _filled_in(each, numbers)
+        for name, each in outputs.items()
+    }
+
+
 def _shape_in_words(dims: str, names: Mapping[str, str]) -> str:
     words = []
     for dim in dims.split():
+        if dim.startswith("{"):
+            words.append(dim[1:-1])
+            continue
         factor, letter = (dim[:-1], dim[-1]) if not dim.isdecimal() else ("", dim)
         name = names.get(letter, letter)
         words.append(f"{factor} * {name}" if factor else name)

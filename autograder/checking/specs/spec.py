@@ -72,6 +72,8 @@ class Prepared:
     """The arguments as the student's side gets them."""
     parameters: Mapping[str, torch.Tensor]
     """The parameters that the student's module was filled with."""
+    outputs: Outputs
+    """The results in order, with their dimensions."""
 
     def case(self) -> AbstractContextManager[None]:
         """Return a context that puts the call's words before a message."""
@@ -103,8 +105,7 @@ class Spec(ABC):
         self._as_written = reference
         """The reference without what is kept of it: by that its gradients are known again."""
         self.names = names_of(outputs)
-        self._dims = _dims_of(outputs)
-        for dims in (*self._dims, *(each for each in inputs.values() if isinstance(each, str))):
+        for dims in (*_dims_of(outputs), *(each for each in inputs.values() if isinstance(each, str))):
             _ANY.shape(dims)  # now: below a check's statement nobody would look for a letter
 
     @abstractmethod
@@ -132,7 +133,7 @@ class Spec(ABC):
     @property
     def form(self) -> dict[str, Any]:
         """Return the names and dimensions of the results, as `expect` takes them."""
-        return {"names": self.names, "dims": self._dims}
+        return {"names": self.names, "dims": _dims_of(self.outputs)}
 
     # --- The checks ------------------------------------------------------------------------------
 
@@ -209,7 +210,8 @@ class Spec(ABC):
                     self._expect_gradients(call, tell, in_eval=False)
 
         reached = [*self._floating(), *(["its parameters"] if self._has_parameters() else [])]
-        return as_check("gradients", body, f"Gradients reach {joined(reached)}.", marks)
+        usual = f"Gradients reach {joined(reached or ['its inputs'])}."
+        return as_check("gradients", body, usual, marks)
 
     def dtypes(
         self,
@@ -239,7 +241,7 @@ class Spec(ABC):
                         dtypes=of_each,
                         autocast=under_autocast,
                         alike=alike,
-                        **self._made_with(chosen, here.sizes),
+                        **self._made_with(chosen, here),
                     )
 
         results = "result" if len(self.names) == 1 else "results"
@@ -251,12 +253,13 @@ class Spec(ABC):
         on_cpu: Sequence[str] = (),
         stays: Sequence[str] = (),
         reads: bool = False,
+        gradients: bool = True,
         **marks: Unpack[Marks],
     ) -> CheckFunction:
         """On a GPU the results are there, and nothing takes a way through the CPU.
 
-        `on_cpu` are inputs that stay on the CPU, besides those of a case, `stays` results that may; see
-        `expect_device_neutral`.
+        `on_cpu` are inputs that stay on the CPU, besides those of a case, `stays` results that may; without
+        `gradients` there is no backward pass. See `expect_device_neutral`.
         """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
@@ -272,8 +275,8 @@ class Spec(ABC):
                         stays=stays,
                         reads=reads,
                         # Once is enough, and they are most of what this costs.
-                        gradients=number == len(cases or (USUAL,)) - 1,
-                        **self._made_with(chosen, here.sizes),
+                        gradients=gradients and number == len(cases or (USUAL,)) - 1,
+                        **self._made_with(chosen, here),
                     )
 
         usual = "With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."
@@ -335,7 +338,7 @@ class Spec(ABC):
                         right,
                         states,
                         names=self.names,
-                        dims=self._dims,
+                        dims=_dims_of(call.outputs),
                         sizes=call.sizes,
                     )
 
@@ -370,11 +373,12 @@ class Spec(ABC):
             answers = [(partial(_itself, _read(answer, call)), call) for answer, call in answers]
         for answer, call in answers:
             with call.case():
-                right = self.right(call) if values else _blank(self.outputs, call.sizes)
+                right = self.right(call) if values else _blank(call.outputs, call.sizes)
                 seen = answer()
                 if explain is not None:
                     explain(seen, call)
-                expect(seen, right, names=self.names, dims=self._dims, sizes=call.sizes, values=values)
+                dims = _dims_of(call.outputs)
+                expect(seen, right, names=self.names, dims=dims, sizes=call.sizes, values=values)
 
     def _drawn(self, chosen: Case, draw: Draw, modules: Modules | None = None) -> Drawn:
         inputs = {name: chosen.given.get(name, each) for name, each in self.inputs.items()}
@@ -392,7 +396,8 @@ class Spec(ABC):
         try:
             yield
         except (CheckFailed, StudentError):
-            form: dict[str, Any] = {"names": self.names, "dims": self._dims, "sizes": call.sizes}
+            dims = _dims_of(call.outputs)
+            form: dict[str, Any] = {"names": self.names, "dims": dims, "sizes": call.sizes}
             try:
                 expect(call.target(*call.arguments), right, **form)
             except (CheckFailed, StudentError):
@@ -408,7 +413,7 @@ class Spec(ABC):
     def _has_parameters(self) -> bool: ...
 
     @abstractmethod
-    def _made_with(self, chosen: Case, sizes: Sizes) -> dict[str, Any]: ...
+    def _made_with(self, chosen: Case, draw: Draw) -> dict[str, Any]: ...
 
     @abstractmethod
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
