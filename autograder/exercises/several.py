@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from copy import deepcopy
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
-from torch import nn
 
 from autograder.checking import (
     CheckFailed,
@@ -18,8 +16,6 @@ from autograder.checking import (
     expect,
     expect_untouched,
 )
-
-Recurrent = TypeVar("Recurrent", bound=nn.RNNBase)
 
 
 def expect_each(
@@ -80,20 +76,3 @@ def far_apart(values: torch.Tensor, dim: int, powers: int = 6) -> torch.Tensor:
     """
     factors = torch.logspace(-powers, powers, values.shape[dim], dtype=values.dtype)
     return values * factors.reshape([-1 if place == dim else 1 for place in range(values.dim())])
-
-
-def remembering(network: Recurrent) -> Recurrent:
-    """A copy of the network with weights by which a step still shows after more than a hundred others.
-
-    An LSTM's forget gates stay open. The state of an RNN changes its sign at every step, so it neither
-    fades nor grows into the ends of tanh.
-    """
-    network = deepcopy(network)
-    with torch.no_grad():
-        for name, values in network.named_parameters():
-            values.mul_(0.02)
-            if isinstance(network, nn.LSTM) and name.startswith("bias_ih"):
-                values[network.hidden_size : 2 * network.hidden_size].add_(12.0)
-            if isinstance(network, nn.RNN) and name.startswith("weight_hh"):
-                values.sub_(torch.eye(network.hidden_size, dtype=values.dtype))
-    return network

@@ -1,27 +1,26 @@
-"""The network, the training and the forecast that the tasks are given and compared with."""
+"""The networks that the tasks make or are given, the right training, and the words for slips."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
 from autograder.checking import (
-    Draw,
+    USUAL,
+    Handed,
     Handle,
-    Sizes,
-    Submission,
-    asked,
-    case,
+    Request,
     compare,
-    expect,
-    expect_follows,
+    computed_once,
     expect_registered,
     fail,
     recorded,
 )
+from autograder.exercises.handed import made_here
 
 OUTPUTS = 9
 """Outputs or classes: a size that is none of the drawn ones, nor twice or four times one of them."""
@@ -29,170 +28,128 @@ OUTPUTS = 9
 _LAYERS = ("RNN", "GRU", "LSTM", "RNNCell", "GRUCell", "LSTMCell", "Linear", "Embedding")
 """Kinds of layers that are taken for each other; a class of the student's own has another name."""
 
+Parameters = Mapping[str, torch.Tensor]
+"""Parameters by name."""
+
+FRESH_START = (
+    USUAL.named("at the first call"),
+    USUAL.named("at the second call").again(),
+    USUAL.named("at the third call").again(),
+    USUAL.named("in eval()").again().in_eval(),
+)
+"""Calls of one module, each of which begins anew."""
+
 NETWORK = """
 class Network(nn.Module):
-    def __init__(self, input_size, hidden_size, output_size):
+    def __init__(self, input_size, hidden_size, output_size, reach=1.0):
         super().__init__()
         self.rnn = nn.RNN(input_size, hidden_size, batch_first=True)
         self.fc = nn.Linear(hidden_size, output_size)
+        self.reach = reach
 
     def forward(self, x):
         states, _ = self.rnn(x)
-        return self.fc(states.mean(dim=1))
+        return self.reach * self.fc(states.mean(dim=1))
 """
-"""A network from (B, T, D) to (B, K), in which every step and the order of the steps count."""
+"""A network from (B, T, D) to (B, K), in which every step and the order of the steps count. Its predictions
+are `reach` times as far from zero as they would be."""
 
 
-class Network:
-    """The given network, here and on the student's side, with the same random numbers."""
-
-    def __init__(
-        self,
-        submission: Submission,
-        draw: Draw,
-        outputs: int = OUTPUTS,
-        dtype: torch.dtype = torch.float64,
-        *,
-        reach: float = 1.0,
-    ) -> None:
-        """Make both networks; their predictions are `reach` times as far from zero."""
-        sizes = draw.sizes
-        self.rnn = draw.module(nn.RNN, sizes.D, sizes.H, batch_first=True, dtype=dtype)
-        self.fc = deepcopy(draw.module(nn.Linear, sizes.H, outputs, dtype=dtype))
-        with torch.no_grad():
-            for parameter in self.fc.parameters():
-                parameter.mul_(reach)
-        self._build = lambda: submission.given(
-            "Network", sizes.D, sizes.H, outputs, source=NETWORK, state=self.parameters(), dtype=dtype
-        )
-        self.given: Handle = self.afresh()
-
-    def afresh(self) -> Handle:
-        """Make another such network on the student's side."""
-        return self._build()
-
-    def parameters(self) -> dict[str, torch.Tensor]:
-        """Copies of the reference's parameters, by the names of the student's side."""
-        return numbers_of(rnn=self.rnn, fc=self.fc)
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        return predicted(self.rnn, self.fc, x)
-
-    def train(self, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float) -> list[float]:
-        """Train the reference by torch's Adam; return the losses of `steps` updates, and the one after."""
-        losses, after = trained(self.rnn, self.fc, x, y, steps, lr)
-        with torch.no_grad():
-            for name, parameter in leaves_of(rnn=self.rnn, fc=self.fc).items():
-                parameter.copy_(after[name])
-        return losses
-
-    def forecast(self, window: torch.Tensor, steps: int, *, keep: bool = False) -> torch.Tensor:
-        """Continue a series by `steps` values, and return them; with `keep` no old value is dropped."""
-        return forecast(self.rnn, self.fc, window, steps, keep)
-
-    def expect_untouched(self) -> None:
-        """Expect the network on the student's side to have its numbers still."""
-        after = self.given.state_dict()
-        for name, value in self.parameters().items():
-            if not torch.equal(after[name], value):
-                fail(f"The call changed the model's own weights: `{name}`. Call the model, do not train it.")
-
-    def expect_trained(self, before: Mapping[str, torch.Tensor]) -> None:
-        """Expect the student's side to be trained like the reference; `before` is its earlier state."""
-        after = self.given.state_dict()
-        if all(torch.equal(after[name], value) for name, value in before.items()):
-            fail(
-                "After the call the model has the parameters it had before. Is it this model's parameters "
-                "that the optimizer was given, and is `optimizer.step()` called after `backward()`?"
-            )
-        wrong = self.wrong_after(after)
-        if wrong:
-            fail(
-                f"After the call {len(before) - len(wrong)} of {len(before)} parameters hold the right "
-                "values. Is one Adam made for the whole call, with `lr` and otherwise torch's own settings, "
-                "is there one update a step, the last step included, are gradients cleared before each "
-                "backward pass, and does each step use all of `x`?"
-            )
-
-    def wrong_after(self, after: Mapping[str, torch.Tensor]) -> list[str]:
-        """The names of the parameters on the student's side that differ from the reference's."""
-        return [name for name, value in self.parameters().items() if compare(after[name], value)]
+def defined_by(source: str, name: str, *made_with: Any) -> Handed:
+    """Return an input that is a module of the class that a source defines by this name."""
+    return Handed(partial(made_here, source, name), *made_with, source=source)
 
 
-def predicted(rnn: nn.RNN, fc: nn.Linear, x: torch.Tensor) -> torch.Tensor:
-    """The prediction of the given network for x."""
-    result: torch.Tensor = fc(rnn(x)[0].mean(dim=1))
-    return result
+def network(*made_with: Any) -> Handed:
+    """Return an input that is the given network."""
+    return defined_by(NETWORK, "Network", *made_with)
 
 
 @recorded
 def trained(
-    rnn: nn.RNN, fc: nn.Linear, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float
+    model: nn.Module, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float
 ) -> tuple[list[float], dict[str, torch.Tensor]]:
     """The losses before each of `steps` updates and after the last, and the parameters after it."""
-    rnn, fc = deepcopy(rnn), deepcopy(fc)
-    optimizer = torch.optim.Adam([*rnn.parameters(), *fc.parameters()], lr=lr)
+    model = deepcopy(model)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     losses = []
     for _ in range(steps):
         optimizer.zero_grad()
-        loss = nn.functional.mse_loss(predicted(rnn, fc, x), y)
+        loss = nn.functional.mse_loss(model(x), y)
         losses.append(loss.item())
         loss.backward()
         optimizer.step()
-    return [*losses, nn.functional.mse_loss(predicted(rnn, fc, x), y).item()], numbers_of(rnn=rnn, fc=fc)
+    after = {name: value.detach().clone() for name, value in model.named_parameters()}
+    return [*losses, nn.functional.mse_loss(model(x), y).item()], after
 
 
-@recorded
-def forecast(rnn: nn.RNN, fc: nn.Linear, window: torch.Tensor, steps: int, keep: bool) -> torch.Tensor:
-    series = window
-    with torch.no_grad():
-        for _ in range(steps):
-            inputs = series if keep else series[-len(window) :]
-            series = torch.cat([series, predicted(rnn, fc, inputs[None])])
-    return series[-steps:, 0]
-
-
-def numbers_of(**modules: nn.Module) -> dict[str, torch.Tensor]:
-    """Copies of the modules' parameters as a module with these attributes names them."""
+def network_parameters(name: str, rows: str, layers: int) -> dict[str, str]:
+    """The dimensions of the parameters of one of torch's networks, by name, in its order."""
     return {
-        f"{part}.{name}": value.detach().clone()
-        for part, module in modules.items()
-        for name, value in module.named_parameters()
+        f"{name}.{part}_l{layer}": dims
+        for layer in range(layers)
+        for part, dims in (
+            ("weight_ih", f"{rows} {'H' if layer else 'D'}"),
+            ("weight_hh", f"{rows} H"),
+            ("bias_ih", rows),
+            ("bias_hh", rows),
+        )
     }
 
 
-def leaves_of(**modules: nn.Module) -> dict[str, torch.Tensor]:
-    """The parameters themselves under the same names, for their gradients."""
-    return {f"{part}.{name}": p for part, module in modules.items() for name, p in module.named_parameters()}
+def run_network(parameters: Parameters, name: str, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Run torch's network of this name, `rnn` or `lstm`, from zeros: all its steps, and its final states."""
+    weights = [value for own, value in parameters.items() if own.startswith(f"{name}.")]
+    layers = len(weights) // 4
+    zeros = x.new_zeros(layers, len(x), weights[1].shape[1])
+    settings = (weights, True, layers, 0.0, False, False, True)
+    if name == "rnn":
+        return torch.rnn_tanh(x, zeros, *settings)
+    return torch.lstm(x, (zeros, zeros), *settings)
 
 
-def shapes_of(words: Mapping[str, int], **modules: nn.Module) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """The shape of each parameter, in words and in numbers; `words` are the sizes by name."""
-    known = {
-        factor * size: f"{factor}·{name}" if factor > 1 else name
-        for factor in (4, 1)
-        for name, size in words.items()
-    }
-    told = {}
-    for name, value in numbers_of(**modules).items():
-        said = ", ".join(known[size] for size in value.shape)
-        told[name] = (f"({said},)" if value.dim() == 1 else f"({said})", tuple(value.shape))
-    return told
+def linear(parameters: Parameters, states: torch.Tensor) -> torch.Tensor:
+    """Apply the layer `fc` to states."""
+    return nn.functional.linear(states, parameters["fc.weight"], parameters["fc.bias"])
+
+
+@computed_once
+def remembering(parameters: Parameters) -> dict[str, torch.Tensor]:
+    """The parameters, those of `rnn` or `lstm` such that a step still shows after more than a hundred others.
+
+    An LSTM's forget gates stay open. The state of an RNN changes its sign at every step, so it neither
+    fades nor grows into the ends of tanh.
+    """
+    kept = dict(parameters)
+    for name, value in parameters.items():
+        layer, _, own = name.partition(".")
+        if layer not in ("rnn", "lstm"):
+            continue
+        kept[name] = 0.02 * value
+        if layer == "lstm" and own.startswith("bias_ih"):
+            hidden = len(value) // 4
+            kept[name][hidden : 2 * hidden] += 12.0
+        if layer == "rnn" and own.startswith("weight_hh"):
+            kept[name] -= torch.eye(len(value), dtype=value.dtype)
+    return kept
 
 
 def expect_parts(
-    model: Handle, kind: str, expected: Mapping[str, tuple[str, tuple[int, ...]]], **modules: nn.Module
+    model: Handle, kind: str, expected: Mapping[str, tuple[str, tuple[int, ...]]], **layers: str
 ) -> None:
-    """Expect a model with these layers under these names, as deep as given, with these parameters."""
+    """Expect a model with these layers under these names, as deep as asked for, with these parameters.
+
+    `layers` are the names of torch's classes: `fc="Linear"`.
+    """
     seen = model.registered()
-    for name, module in modules.items():
+    for name, kind_asked in layers.items():
         if name not in seen.modules:
             fail(
-                f"{kind} has no layer named `{name}`: assign an `nn.{type(module).__name__}` to "
+                f"{kind} has no layer named `{name}`: assign an `nn.{kind_asked}` to "
                 f"`self.{name}`. In a Python list, or under another name, it is not found."
             )
         own = {part: shape for part, (_, shape) in expected.items() if part.startswith(f"{name}.")}
-        kind_seen, kind_asked = seen.modules[name], type(module).__name__
+        kind_seen = seen.modules[name]
         fits = all(seen.shapes.get(part) == shape for part, shape in own.items())
         if not fits and kind_seen != kind_asked and kind_seen in _LAYERS:
             fail(f"`{name}` is an `nn.{kind_seen}`; expected an `nn.{kind_asked}`.")
@@ -201,62 +158,18 @@ def expect_parts(
             fail(f"`{name}` has fewer layers than asked for: is `num_layers` handed on to it?")
         if missing:
             told = " and ".join(f"`{part.removeprefix(f'{name}.')}`" for part in missing[:2])
-            fail(
-                f"`{name}` has no parameter {told}: is it an `nn.{type(module).__name__}` itself, made "
-                "with biases?"
-            )
+            fail(f"`{name}` has no parameter {told}: is it an `nn.{kind_asked}` itself, made with biases?")
     expect_registered(model, expected, kind)
 
 
-def expect_answer(
-    answer: Any,
-    reference: torch.Tensor,
-    slips: Mapping[str, torch.Tensor],
-    *,
-    name: str,
-    dims: str,
-    sizes: Sizes,
-) -> None:
-    """Expect the reference; for the result of a known slip, give its hint: `slips` are hint → result."""
-    alike = isinstance(answer, torch.Tensor) and answer.shape == reference.shape
-    if alike and not answer.dtype.is_complex and compare(answer, reference, dims):
-        for hint, slip in slips.items():
-            if slip.shape == reference.shape and compare(slip, reference) and not compare(answer, slip):
-                fail(f"`{name}` has the right shape but not the right values. {hint}")
-    expect(answer, reference, names=name, dims=dims, sizes=sizes)
-
-
-def expect_current(
-    submission: Submission,
-    filled: Callable[[Any], Handle],
-    references: Sequence[Any],
-    batch: torch.Tensor,
-    **form: Any,
-) -> None:
-    """Expect a model that holds the numbers of three references in turn to compute with those of its time."""
-    model, states = filled(references[0]), [numbers_of(**each.parts) for each in references]
-    right = dict(zip(map(id, states), references, strict=True))
-    expect_follows(
-        submission, model, lambda: model.request(batch), lambda held: right[id(held)](batch), states, **form
-    )
-
-
-def expect_fresh_start(
-    model: Handle,
-    reference: Callable[[torch.Tensor], torch.Tensor],
-    fresh: Callable[[], torch.Tensor],
-    **form: Any,
-) -> None:
-    """Expect every call to give the reference's result from zero states, in training and then in eval()."""
-    calls = []
-    for context in ("at the first call", "at the second call", "at the third call"):
-        batch = fresh()
-        calls.append((model.request(batch), batch, context))
-    model.eval()
-    calls.append((model.request(batch), batch, "in eval()"))
-    for answer, given, context in asked(calls):
-        with case(context):
-            expect(answer(), reference(given), **form)
+def expect_no_slip(answer: Any, right: torch.Tensor, slips: Mapping[str, torch.Tensor], name: str) -> None:
+    """Fail with the hint of the known slip whose result the answer is: `slips` are hint → result."""
+    alike = isinstance(answer, torch.Tensor) and answer.shape == right.shape
+    if not alike or answer.dtype.is_complex or not compare(answer, right):
+        return
+    for hint, slip in slips.items():
+        if slip.shape == right.shape and compare(slip, right) and not compare(answer, slip):
+            fail(f"`{name}` has the right shape but not the right values. {hint}")
 
 
 def losses_in(answer: Any, steps: int) -> list[float]:
@@ -282,18 +195,21 @@ def losses_in(answer: Any, steps: int) -> list[float]:
     return [float(value) if math.isfinite(value) else math.nan for value in values]
 
 
-def expect_losses(answer: Any, reference: list[float], network: Network) -> None:
+def expect_losses(
+    answer: Any, reference: list[float], right: Parameters, after: Request[dict[str, torch.Tensor]]
+) -> None:
     """Expect the reference's losses; its last one, after the last update, only serves to find a shift.
 
-    `network` has been trained on both sides: where it is right, the fault is in what is noted down.
+    `right` are the parameters to which the training leads. Where the model has them `after` it, the fault
+    is in what is noted down.
     """
-    seen, right = losses_in(answer, len(reference) - 1), reference[:-1]
-    wrong = [step for step, (mine, true) in enumerate(zip(seen, right, strict=True)) if not near(mine, true)]
+    seen, losses = losses_in(answer, len(reference) - 1), reference[:-1]
+    wrong = [step for step, (mine, true) in enumerate(zip(seen, losses, strict=True)) if not near(mine, true)]
     if not wrong:
         return
     if all(near(mine, true) for mine, true in zip(seen, reference[1:], strict=True)):
         fail("Each loss is the one after the update of its step; expected the one before, which led to it.")
-    if not network.wrong_after(network.given.state_dict()):
+    if not _wrong(after.ask(), right):
         fail(
             "The model is trained as it should be, but the list does not hold the losses that its training "
             f"went by (from step {wrong[0]} on). What happens to a loss before it is noted down?"
@@ -310,27 +226,49 @@ def expect_losses(answer: Any, reference: list[float], network: Network) -> None
     )
 
 
-def expect_long_training(answer: Any, reference: list[float], network: Any) -> None:
-    """Expect the reference's losses and parameters after many steps, to a hundredth: rounding grows.
+def expect_trained(model: nn.Module, after: Parameters, right: Parameters) -> None:
+    """Expect the right parameters after a training; the model has those from before."""
+    before = model.state_dict()
+    if all(torch.equal(after[name], value) for name, value in before.items()):
+        fail(
+            "After the call the model has the parameters it had before. Is it this model's parameters "
+            "that the optimizer was given, and is `optimizer.step()` called after `backward()`?"
+        )
+    wrong = _wrong(after, right)
+    if wrong:
+        fail(
+            f"After the call {len(before) - len(wrong)} of {len(before)} parameters hold the right "
+            "values. Is one Adam made for the whole call, with `lr` and otherwise torch's own settings, "
+            "is there one update a step, the last step included, are gradients cleared before each "
+            "backward pass, and does each step use all of `x`?"
+        )
 
-    `network` is trained, here and as `network.given` on the student's side.
-    """
-    seen, right = losses_in(answer, len(reference) - 1), reference[:-1]
-    pairs = enumerate(zip(seen, right, strict=True))
+
+def expect_long_training(
+    answer: Any, reference: list[float], right: Parameters, after: Request[dict[str, torch.Tensor]]
+) -> None:
+    """Expect the reference's losses and parameters after many steps, to a hundredth: rounding grows."""
+    seen, losses = losses_in(answer, len(reference) - 1), reference[:-1]
+    pairs = enumerate(zip(seen, losses, strict=True))
     wrong = [step for step, (mine, true) in pairs if not _about(mine, true)]
     if wrong and not wrong[0]:
         fail("The first of the losses, before any update, is not the mean squared error.")
     if wrong:
         fail(
-            f"Of {len(right)} losses, the first {wrong[0]} are right, and those after them are not. Each "
+            f"Of {len(losses)} losses, the first {wrong[0]} are right, and those after them are not. Each "
             "step is the same update with the same `lr`, however long it goes on and whatever the loss does."
         )
-    after = network.given.state_dict()
-    if not all(_about(after[name], value) for name, value in network.parameters().items()):
+    held = after.ask()
+    if not all(_about(held[name], value) for name, value in right.items()):
         fail(
-            f"All {len(right)} losses are right, but afterwards the model does not hold the parameters of "
+            f"All {len(losses)} losses are right, but afterwards the model does not hold the parameters of "
             "the last update. Are others put back into it, those of an earlier step, say?"
         )
+
+
+def _wrong(after: Parameters, right: Parameters) -> list[str]:
+    """The names of the parameters that are not the right ones."""
+    return [name for name, value in right.items() if compare(after[name], value)]
 
 
 def _about(mine: Any, true: Any) -> bool:

@@ -1,13 +1,17 @@
 """`fit(model, x, y, steps, lr)`: full-batch Adam on the mean squared error."""
 
 from contextlib import suppress
+from copy import deepcopy
 
 import torch
 
 from autograder.checking import (
+    USUAL,
+    Case,
+    FunctionSpec,
     StudentError,
+    asked,
     case,
-    expect_device_neutral,
     expect_untouched,
     expect_without_numpy,
     fail,
@@ -15,15 +19,19 @@ from autograder.checking import (
     in_words,
     needs,
     points,
-    recorded,
     rule,
+    sized,
+    with_inputs,
 )
 from autograder.exercises.many_to_one.given import (
     OUTPUTS,
-    Network,
+    defined_by,
     expect_long_training,
     expect_losses,
+    expect_trained,
     losses_in,
+    network,
+    trained,
 )
 
 STEPS, LR = 6, 0.05
@@ -33,7 +41,6 @@ AWAY = 100.0
 """How far the right weights of a line are from its first ones: too far for hundreds of steps."""
 BEYOND = 1e300
 """A step size with which the second loss is infinite, and those after it are no numbers."""
-
 
 LINE = """
 class Line(nn.Module):
@@ -47,47 +54,43 @@ class Line(nn.Module):
 """A model so small that hundreds of steps take no time."""
 
 
-class Line:
-    """The same, here and on the student's side."""
-
-    def __init__(self, submission, draw):
-        self.weight = torch.zeros(draw.sizes.D, 1, dtype=torch.float64)
-        self.given = submission.given("Line", draw.sizes.D, source=LINE)
-
-    def train(self, x, y, steps, lr):
-        """The losses of so many updates by torch's Adam, and one more."""
-        losses, self.weight = trained_line(self.weight, x, y, steps, lr)
-        return losses
-
-    def parameters(self):
-        return {"weight": self.weight}
+task = FunctionSpec(
+    "fit",
+    inputs={
+        "model": network("D", "H", OUTPUTS),
+        "x": "B T D",
+        "y": f"B {OUTPUTS}",
+        "steps": lambda draw: STEPS,
+        "lr": lambda draw: LR,
+    },
+    outputs={"losses": "T"},  # not a tensor but a list, for `losses_in` to judge
+    reference=trained,
+)
 
 
-@recorded
-def trained_line(weight, x, y, steps, lr):
-    weight = weight.clone().requires_grad_()
-    optimizer, losses = torch.optim.Adam([weight], lr=lr), []
-    for _ in range(steps + 1):
-        optimizer.zero_grad()
-        loss = torch.nn.functional.mse_loss(x[:, -1] @ weight, y)
-        losses.append(loss.item())
-        after = weight.detach().clone()
-        loss.backward()
-        optimizer.step()
-    return losses, after
+def large(draw):
+    """Targets with which gradients are large."""
+    return 100 * draw(f"B {OUTPUTS}")
 
 
-def data(draw, outputs=OUTPUTS, dtype=torch.float64):
-    """Inputs (B, T, D) and targets (B, outputs)."""
-    return draw("B T D", dtype=dtype), draw(f"B {outputs}", dtype=dtype)
+def all_but_right(model, x, y, steps, lr):
+    """The inputs with targets of a model that is all but right."""
+    return model, x, model.module(x).detach() + 1e-6 * y, steps, lr
+
+
+def trainings(submission, draw, *cases):
+    """Yield each case's prepared call with its answer and the parameters after it, asked in one exchange."""
+    calls = [task.prepare(submission, each, each.draw(draw)) for each in cases]
+    rows = [(call.target.request(*call.arguments), call.arguments[0].state_request(), call) for call in calls]
+    yield from asked(rows)
 
 
 @points(0)
 @rule("shape")
 def test_one_loss_a_step(submission, sizes, draw):
     """It returns a list with one number for each step."""
-    network, (x, y) = Network(submission, draw), data(draw)
-    losses_in(submission.fit(network.given, x, y, STEPS, LR), STEPS)
+    call = task.prepare(submission, USUAL, draw)
+    losses_in(call.target(*call.arguments), STEPS)
 
 
 @points(0)
@@ -95,12 +98,10 @@ def test_one_loss_a_step(submission, sizes, draw):
 @needs(test_one_loss_a_step)
 def test_losses(submission, sizes, draw):
     """The losses are those of full-batch Adam, each taken before the update it leads to."""
-    for scale, context in ((1, "with small targets"), (100, "with large targets, so large gradients")):
-        network, (x, y) = Network(submission, draw), data(draw)
-        y *= scale
-        with case(context):
-            answer = submission.fit(network.given, x, y, STEPS, LR)
-            expect_losses(answer, network.train(x, y, STEPS, LR), network)
+    cases = USUAL.named("with small targets"), with_inputs("with large targets, so large gradients", y=large)
+    for answer, after, call in trainings(submission, draw, *cases):
+        with call.case():
+            expect_losses(answer(), *task.right(call), after)
 
 
 @points(0.5)
@@ -108,14 +109,11 @@ def test_losses(submission, sizes, draw):
 @needs(test_one_loss_a_step)
 def test_parameters(submission, sizes, draw):
     """Afterwards the model itself holds the parameters that Adam arrives at, for another lr as well."""
-    for scale, lr in ((1, LR), (100, 0.004)):
-        network, (x, y) = Network(submission, draw), data(draw)
-        y *= scale
-        before = network.parameters()
-        submission.fit(network.given, x, y, STEPS, lr)
-        network.train(x, y, STEPS, lr)
-        with case(f"after {STEPS} steps with lr={lr}"):
-            network.expect_trained(before)
+    cases = USUAL, with_inputs("", y=large, lr=lambda draw: 0.004)
+    for answer, after, call in trainings(submission, draw, *cases):
+        answer()
+        with case(f"after {STEPS} steps with lr={call.arguments[-1]}"):
+            expect_trained(call.drawn.here[0], after.ask(), task.right(call)[1])
 
 
 @points(0.5)
@@ -123,8 +121,8 @@ def test_parameters(submission, sizes, draw):
 @needs(test_losses)
 def test_plain_numbers(submission, sizes, draw):
     """The losses are Python floats: no tensor, and no graph, is kept."""
-    network, (x, y) = Network(submission, draw), data(draw)
-    losses = submission.fit(network.given, x, y, STEPS, LR)
+    call = task.prepare(submission, USUAL, draw)
+    losses = call.target(*call.arguments)
     if not isinstance(losses, (list, tuple)):
         fail(f"Expected a list of losses; you returned {in_words(losses)}.")
     for loss in losses:
@@ -137,40 +135,59 @@ def test_plain_numbers(submission, sizes, draw):
             fail(f"The list holds a value of type {type(loss).__name__}; expected Python floats.")
 
 
+SIZES = (
+    with_inputs("with one step of training", steps=lambda draw: 1),
+    Case(
+        "with one feature and one output",
+        sizes={"D": 1},
+        given={"model": network("D", "H", 1), "y": "B 1"},
+    ),
+    sized("with one sequence (B = 1)", B=1),
+    sized("with one time step (T = 1)", T=1),
+    sized("with many sequences", B=70),
+)
+# One time step in each of these: steps cost, and they are about the updates.
+LONG_TRAININGS = (
+    # The first update, as long as any of Adam's, takes the model far away.
+    Case(
+        sizes={"T": 1},
+        given={"steps": lambda draw: LONG, "lr": lambda draw: FAR},
+        changed=all_but_right,
+    ),
+    Case(
+        "with a loss that goes on falling",
+        sizes={"T": 1},
+        given={
+            "model": defined_by(LINE, "Line", "D"),
+            "y": lambda draw: AWAY * draw("B 1"),
+            "steps": lambda draw: draw.size(250, 300),
+            "lr": lambda draw: 2 * FAR,
+        },
+    ),
+)
+DIVERGING = Case(
+    "with losses that grow beyond all numbers", sizes={"T": 1}, given={"lr": lambda draw: BEYOND}
+)
+
+
 @points(0.5)
 @rule("generality")
 @needs(test_losses, test_parameters)
 def test_any_size(submission, sizes, draw):
     """It works for one step, one sequence, one time step, one output, and for long where losses rise."""
-    for other, outputs, steps, context in (
-        (sizes, OUTPUTS, 1, "with one step of training"),
-        (sizes.but(D=1), 1, STEPS, "with one feature and one output"),
-        (sizes.but(B=1), OUTPUTS, STEPS, "with one sequence (B = 1)"),
-        (sizes.but(T=1), OUTPUTS, STEPS, "with one time step (T = 1)"),
-        (sizes.but(B=70), OUTPUTS, STEPS, "with many sequences"),
-    ):
-        here = draw.at(other)
-        network, (x, y) = Network(submission, here, outputs), data(here, outputs)
-        before = network.parameters()
-        with case(context):
-            answer = submission.fit(network.given, x, y, steps, LR)
-            expect_losses(answer, network.train(x, y, steps, LR), network)
-            network.expect_trained(before)
-    here = draw.at(sizes.but(T=1))  # steps cost, and this is about the updates
-    network, x = Network(submission, here), here("B T D")
-    # A model that is all but right: the first update, as long as any of Adam's, takes it far away.
-    y = network(x).detach() + 1e-6 * here(f"B {OUTPUTS}")
-    answer = submission.fit(network.given, x, y, LONG, FAR)
-    expect_long_training(answer, network.train(x, y, LONG, FAR), network)
-    line, steps = Line(submission, here), draw.size(250, 300)
-    x, y = here("B T D"), AWAY * here("B 1")
-    with case("with a loss that goes on falling"):
-        answer = submission.fit(line.given, x, y, steps, 2 * FAR)
-        expect_long_training(answer, line.train(x, y, steps, 2 * FAR), line)
-    x, y = data(here)
+    *others, diverging = trainings(submission, draw, *SIZES, *LONG_TRAININGS, DIVERGING)
+    for answer, after, call in others[: len(SIZES)]:
+        with call.case():
+            losses, right = task.right(call)
+            expect_losses(answer(), losses, right, after)
+            expect_trained(call.drawn.here[0], after.ask(), right)
+    for answer, after, call in others[len(SIZES) :]:
+        with call.case():
+            expect_long_training(answer(), *task.right(call), after)
+    answer, _, call = diverging
     # To say aloud, by an exception, that training has gone wrong is no fault.
-    with suppress(StudentError), case("with losses that grow beyond all numbers"):
-        losses_in(submission.fit(Network(submission, here).given, x, y, STEPS, BEYOND), STEPS)
+    with suppress(StudentError), call.case():
+        losses_in(answer(), STEPS)
 
 
 @points(0)
@@ -178,31 +195,30 @@ def test_any_size(submission, sizes, draw):
 @needs(test_one_loss_a_step)
 def test_dtype(submission, sizes, draw):
     """The model keeps the dtype it has."""
+    rows = []
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        network, (x, y) = Network(submission, draw, dtype=dtype), data(draw, dtype=dtype)
+        model, x, y, *rest = task.prepare(submission, USUAL, draw).arguments
+        model.to(dtype)
+        arguments = (model, x.to(dtype), y.to(dtype), *rest)
+        request = submission.fit.run_request(arguments, default_dtype=None, numpy=True)
+        rows.append((request, model.state_request(), dtype))
+    for answer, after, dtype in asked(rows):
         with case(f"with the model and the data in {dtype}"):
-            call = submission.fit.run((network.given, x, y, STEPS, LR), default_dtype=None, numpy=True)
-            expect_without_numpy(call.value)
-            losses_in(call.value, STEPS)
-            for name, value in network.given.state_dict().items():
+            losses = answer().value
+            expect_without_numpy(losses)
+            losses_in(losses, STEPS)
+            for name, value in after.ask().items():
                 if value.dtype != dtype:
                     fail(f"After the call `{name}` of the model is {value.dtype}, not {dtype} as before.")
 
 
-@points(0)
-@rule("device")
-@needs(test_losses, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the model and the data on a GPU the training stays there."""
-    network, (x, y) = Network(submission, draw), data(draw)
-    # Each loss is a number that is read; in two steps the optimizer has its own tensors, too.
-    expect_device_neutral(
-        submission.fit,
-        lambda: (network.afresh(), x, y, 2, LR),
-        names="losses",
-        reads=True,
-        gradients=False,
-    )
+test_device = task.devices(
+    with_inputs("", steps=lambda draw: 2),  # in two steps the optimizer has its own tensors, too
+    reads=True,  # each loss is a number that is read
+    gradients=False,
+    title="With the model and the data on a GPU the training stays there.",
+    needs=[test_losses, test_dtype],
+)
 
 
 @points(0)
@@ -211,12 +227,11 @@ def test_device(submission, sizes, draw):
 def test_data_untouched(submission, sizes, draw):
     """x and y are the same after the call as before."""
     here = draw.at(sizes.but(B=23))  # so many that no shuffling leaves them in their order
-    network, (x, y) = Network(submission, here), data(here)
-    arguments = (network.given, x, y, STEPS, LR)
+    call = task.prepare(submission, USUAL, here)
     expect_untouched(
-        submission.fit.run(arguments),
-        (None, x, y, STEPS, LR),
-        ("model", "x", "y", "steps", "lr"),
+        call.target.run(call.arguments),
+        (None, *call.arguments[1:]),
+        tuple(task.inputs),
         unjudged=("mode", "gradients"),
     )
 
@@ -227,11 +242,15 @@ def test_data_untouched(submission, sizes, draw):
 @needs(test_losses, test_parameters)
 def test_second_call(submission, sizes, draw):
     """A second call trains on from the parameters as they are, with an Adam of its own."""
-    network = Network(submission, draw)
-    before = network.parameters()
+    call = task.prepare(submission, USUAL, draw)
+    model, before = call.arguments[0], deepcopy(call.drawn.here[0])
+    rows = []
     for context, lr in (("at the first call", LR), ("at a second call with the same model", 0.01)):
-        x, y = data(draw)
+        data = draw("B T D"), draw(f"B {OUTPUTS}"), STEPS, lr
+        rows.append((submission.fit.request(model, *data), model.state_request(), data, context))
+    for answer, after, data, context in asked(rows):
+        losses, right = trained(before, *data)
         with case(context):
-            answer = submission.fit(network.given, x, y, STEPS, lr)
-            expect_losses(answer, network.train(x, y, STEPS, lr), network)
-            network.expect_trained(before)
+            expect_losses(answer(), losses, right, after)
+            expect_trained(before, after.ask(), right)
+        before.load_state_dict(right)
