@@ -56,13 +56,13 @@ class FunctionSpec(Spec):
         return {}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
-        modules = [value.module for value in call.drawn.values if isinstance(value, Given)]
+        modules = [value for value in call.drawn.values if isinstance(value, Given)]
         expect_gradients(
             call.target,
             _with_modules(self._as_written, call.drawn) if modules else self._as_written,
             call.arguments,
             names=call.drawn.floating,
-            parameters={name: each for module in modules for name, each in module.named_parameters()},
+            parameters={name: each for module in modules for name, each in module.named_parameters().items()},
             draw=call.draw,
             tell=tell,
         )
