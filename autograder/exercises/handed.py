@@ -122,15 +122,6 @@ def elsewhere(name: str) -> str:
     )
 
 
-def each_place_of_lengths(position: int) -> Iterator[tuple[tuple[int, ...], str]]:
-    """Yield the devices where lengths, the argument at `position`, may be while the data is on a GPU.
-
-    Each place as the arguments that stay on the CPU (`on_cpu`) and the words for it.
-    """
-    yield (position,), "with the lengths on the CPU"
-    yield (), "with the lengths on the GPU, too"
-
-
 def _is(answer: Any, right: Any, form: dict[str, Any]) -> bool:
     try:
         expect(answer, right, **form)

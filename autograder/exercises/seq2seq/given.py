@@ -1,11 +1,14 @@
-"""Inputs for the tasks: states, ragged batches, decoders, models that know how they are driven."""
+"""Modules for the tasks: labelled ones for a decoder, and models that know how they are driven."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
-from autograder.checking import Draw, Handle, Sizes, Submission, computed_once, fail, recorded
-from autograder.exercises.handed import made_here as made_here
+from autograder.checking import Draw, Handle, Submission, fail, recorded
+from autograder.checking.specs.inputs import Given
+from autograder.exercises.handed import made_here
 
 LABELLED = """
 def labelled(kind, label, state, *args):
@@ -19,6 +22,31 @@ def labelled(kind, label, state, *args):
     return made
 """
 """One of torch's modules, by its type too, whose parameters have a label in front of their names."""
+
+
+@dataclass(frozen=True)
+class Labelled(Given):
+    """A module of torch's with a label: parameters of other modules have the same names."""
+
+    label: str = ""
+
+    def hand_over(self, submission: Submission) -> Handle:
+        kind, state = type(self.module).__name__, dict(self.module.state_dict())
+        return submission.given("labelled", kind, self.label, state, *self.args, source=LABELLED, dtype=None)
+
+    def named_parameters(self) -> dict[str, nn.Parameter]:
+        return {f"{self.label}.{name}": parameter for name, parameter in self.module.named_parameters()}
+
+
+def labelled(label: str, kind: type[nn.Module], dims: str) -> Callable[[Draw], Labelled]:
+    """Return an input that is such a module, made with the sizes of these dimensions."""
+
+    def drawn(draw: Draw) -> Labelled:
+        shape = draw.sizes.shape(dims)
+        return Labelled(draw.module(kind, *shape), shape, {}, label)
+
+    return drawn
+
 
 HISTORY = """
 from autograder.worker.tracing.module_contents import asks_for_gradients
@@ -76,17 +104,37 @@ class Speaker(nn.Module):
 """An ordinary LSTM language model."""
 
 
+@dataclass(frozen=True)
+class Model(Given):
+    """A module that a source defines."""
+
+    source: str = ""
+
+    def hand_over(self, submission: Submission) -> Handle:
+        kind, dtype = type(self.module).__name__, next(self.module.parameters()).dtype
+        state = self.module.state_dict()
+        return submission.given(kind, *self.args, source=self.source, state=state, dtype=dtype)
+
+
 def history(
-    submission: Submission,
-    vocab_size: int,
-    dtype: torch.dtype = torch.float64,
-    *,
-    marks: tuple[int, ...] = (0, 0, 0, 0, 0, 0),
-) -> Handle:
-    """A `History` on the student's side."""
-    return submission.given("History", vocab_size, marks, source=HISTORY, dtype=dtype)
+    vocab_size: int, dtype: torch.dtype = torch.float64, *, marks: tuple[int, ...] = (0, 0, 0, 0, 0, 0)
+) -> Model:
+    """Return a `History`."""
+    made = made_here(HISTORY, "History", vocab_size, marks)
+    return Model(made.to(dtype), (vocab_size, marks), {}, HISTORY)
 
 
+def speaker(draw: Draw) -> Model:
+    """Return a `Speaker` with random numbers."""
+    shape = draw.sizes.shape("V D H L")
+    made = made_here(SPEAKER, "Speaker", *shape).double()
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.copy_(draw.like(parameter.shape))
+    return Model(made, shape, {}, SPEAKER)
+
+
+@recorded
 def continued(model: nn.Module, prompt_ids: torch.Tensor, steps: int) -> torch.Tensor:
     """Greedy tokens found without carrying a state: the whole text is read again for each one."""
     ids = prompt_ids
@@ -114,89 +162,3 @@ def expect_tokens(tokens: torch.Tensor, right: torch.Tensor) -> None:
         f"{told}: they are right before step {step} (counting from 0) and wrong from there. What does the "
         "model read in each call after the first, and with which state?"
     )
-
-
-def encoder_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
-    """The (h_n, c_n) of a bidirectional encoder."""
-    shape = (2 * draw.sizes.L, draw.sizes.B, draw.sizes.H)
-    return draw.like(shape, dtype=dtype), draw.like(shape, dtype=dtype)
-
-
-@recorded
-@computed_once
-def bridged(state: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The state (h, c) that the decoder should get from an encoder's."""
-    h, c = (torch.stack([torch.cat((p[k], p[k + 1]), 1) for k in range(0, len(p), 2)]) for p in state)
-    return h, c
-
-
-def roomy(sizes: Sizes) -> Sizes:
-    """The sizes with more than two steps: there is room for more than one step of padding."""
-    return sizes.but(T=sizes.B, B=2) if sizes.T == 2 else sizes
-
-
-def ragged(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, ...]:
-    """A query, an encoder_output and lengths: unsorted, from 1 to T where there is room."""
-    sizes = draw.sizes
-    lengths = 1 + draw.ints("B", sizes.T)
-    if sizes.B > 1:
-        lengths[0], lengths[1] = 1, sizes.T
-    return draw("B H", dtype=dtype), draw("B T H", dtype=dtype), lengths
-
-
-def padding(encoder_output: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """A mask (B, T), true on padded steps."""
-    return torch.arange(encoder_output.shape[1]) >= lengths[:, None]
-
-
-@recorded
-@computed_once
-def attended(query, encoder_output, lengths):
-    """Context and weights by torch's own attention; the weights are its answer to unit vectors."""
-    mask = ~padding(encoder_output, lengths)[:, None]
-    units = torch.eye(encoder_output.shape[1], dtype=query.dtype).expand(len(query), -1, -1)
-    context, weights = (
-        F.scaled_dot_product_attention(query[:, None], encoder_output, values, attn_mask=mask)[:, 0]
-        for values in (encoder_output, units)
-    )
-    return context, weights
-
-
-def reference_decoder(
-    draw: Draw, dtype: torch.dtype = torch.float64
-) -> tuple[nn.LSTM, nn.Embedding, nn.Linear]:
-    """A deep decoder, its embedding and its output layer, all random."""
-    sizes = draw.sizes
-    return (
-        draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, dtype=dtype),
-        draw.module(nn.Embedding, sizes.V, sizes.D, dtype=dtype),
-        draw.module(nn.Linear, sizes.H, sizes.V, dtype=dtype),
-    )
-
-
-def hand_over(submission: Submission, decoder: nn.LSTM, embedding: nn.Embedding, fc: nn.Linear):
-    """Return three such modules on the student's side."""
-    lstm = submission.given(
-        "LSTM",
-        decoder.input_size,
-        decoder.hidden_size,
-        decoder.num_layers,
-        batch_first=True,
-        state=decoder.state_dict(),
-        dtype=next(decoder.parameters()).dtype,
-    )
-    table = _labelled(submission, "Embedding", "embedding", embedding, embedding.weight.shape)
-    return lstm, table, _labelled(submission, "Linear", "fc", fc, fc.weight.shape[::-1])
-
-
-def named_parameters(decoder: nn.LSTM, embedding: nn.Embedding, fc: nn.Linear) -> dict[str, torch.Tensor]:
-    """The modules' parameters under the names that they have once handed over."""
-    named: dict[str, torch.Tensor] = dict(decoder.named_parameters())
-    for label, module in (("embedding", embedding), ("fc", fc)):
-        named |= {f"{label}.{name}": parameter for name, parameter in module.named_parameters()}
-    return named
-
-
-def _labelled(submission: Submission, kind: str, label: str, module: nn.Module, shape: tuple[int, ...]):
-    state = dict(module.state_dict())
-    return submission.given("labelled", kind, label, state, *shape, source=LABELLED, dtype=None)

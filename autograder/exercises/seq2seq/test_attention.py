@@ -1,41 +1,73 @@
 """`attention(query, encoder_output, lengths)`: scaled dot products over the real steps of each sequence."""
 
 import torch
+import torch.nn.functional as F
 
 from autograder.checking import (
-    ask_all,
-    case,
+    USUAL,
+    Case,
+    FunctionSpec,
     compare,
-    expect,
-    expect_device_neutral,
-    expect_dtypes,
-    expect_gradients,
-    expect_untouched,
+    computed_once,
+    expect_shapes,
     fail,
-    needs,
-    points,
-    rule,
+    recorded,
+    sized,
+    strided,
+    with_inputs,
 )
-from autograder.exercises.handed import each_place_of_lengths
-from autograder.exercises.seq2seq.given import attended, padding, ragged, roomy
-from autograder.exercises.several import if_right
 
-ARGUMENTS = ("query", "encoder_output", "lengths")
-RESULTS = {"names": ("context", "weights"), "dims": ("B H", "B T")}
 HUGE = 1e30
 
 
+def ragged(draw):
+    """Lengths, unsorted, from 1 to T where there is room."""
+    lengths = 1 + draw.ints("B", draw.sizes.T)
+    if len(lengths) > 1:
+        lengths[0], lengths[1] = 1, draw.sizes.T
+    return lengths
+
+
 def full(draw):
-    """No sequence is padded."""
-    query, encoder_output, lengths = ragged(draw)
-    return query, encoder_output, torch.full_like(lengths, draw.sizes.T)
+    """Lengths of sequences none of which is padded."""
+    return torch.full((draw.sizes.B,), draw.sizes.T)
 
 
-def expect_attended(answer, arguments, sizes):
-    """Weights, then the context, are torch's: padding exactly 0, each row's sum 1."""
-    right = attended(*arguments)
-    expect(answer, right, **RESULTS, sizes=sizes, values=False)
-    weights, (_, encoder_output, lengths) = answer[1], arguments
+def roomy(sizes):
+    """The sizes with more than two steps: there is room for more than one step of padding."""
+    return sizes.but(T=sizes.B, B=2) if sizes.T == 2 else sizes
+
+
+def padding(encoder_output, lengths):
+    """A mask (B, T), true on padded steps."""
+    return torch.arange(encoder_output.shape[1]) >= lengths[:, None]
+
+
+@recorded
+@computed_once
+def reference(query, encoder_output, lengths):
+    """Context and weights by torch's own attention; the weights are its answer to unit vectors."""
+    mask = ~padding(encoder_output, lengths)[:, None]
+    units = torch.eye(encoder_output.shape[1], dtype=query.dtype).expand(len(query), -1, -1)
+    context, weights = (
+        F.scaled_dot_product_attention(query[:, None], encoder_output, values, attn_mask=mask)[:, 0]
+        for values in (encoder_output, units)
+    )
+    return context, weights
+
+
+task = FunctionSpec(
+    "attention",
+    inputs={"query": "B H", "encoder_output": "B T H", "lengths": ragged},
+    outputs={"context": "B H", "weights": "B T"},
+    reference=reference,
+)
+
+
+def about_weights(answer, call):
+    """Look at the weights before the context: padding exactly 0, each row's sum 1, then each number."""
+    _, weights = expect_shapes(answer, ("B H", "B T"), names=task.names, sizes=call.sizes)
+    _, encoder_output, lengths = call.arguments
     if not torch.isfinite(weights).all():
         fail(
             "Some `weights` are not finite (nan or inf). Is something divided by zero, or does a softmax "
@@ -53,127 +85,89 @@ def expect_attended(answer, arguments, sizes):
             "The `weights` of a sequence do not add up to 1. Are they changed after the softmax, or is the "
             "softmax along another dimension?"
         )
-    wrong = compare(weights, right[1], "B T")
+    wrong = compare(weights, task.right(call)[1], "B T")
     if wrong:
         fail(
             f"The `weights` of a sequence add up to 1 but are not the right ones: {wrong} Look at the "
             "scores: which vectors are multiplied, by what are the products divided, which steps are real?"
         )
-    expect(answer, right, **RESULTS, sizes=sizes)
 
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns a context (batch, hidden) and the weights (batch, time)."""
-    arguments = full(draw)
-    expect(submission.attention(*arguments), attended(*arguments), **RESULTS, sizes=sizes, values=False)
+def padded_with(values):
+    """A change of the inputs: the padding is filled with what is made of the query (B, 1, H)."""
+
+    def changed(query, encoder_output, lengths):
+        padded = padding(encoder_output, lengths)[..., None]
+        return query, torch.where(padded, values(query[:, None]), encoder_output), lengths
+
+    return changed
 
 
-@points(0.5)
-@rule("values")
-@needs(test_shape)
-def test_without_padding(submission, sizes, draw):
-    """Without padding, context and weights are those of torch's scaled dot-product attention."""
-    arguments = full(draw)
-    expect_attended(submission.attention(*arguments), arguments, sizes)
+def unpadded(words, changed=None, **sizes):
+    """A case in which no sequence is padded."""
+    return Case(words, sizes, given={"lengths": full}, changed=changed)
 
 
-@points(1)
-@rule("values")
-@needs(test_without_padding)
-def test_with_padding(submission, sizes, draw):
-    """Padded steps get weight 0, and the real steps share the whole weight among them."""
-    room = roomy(sizes)
-    arguments = ragged(draw.at(room))
-    expect_attended(submission.attention(*arguments), arguments, room)
-
-
-@points(0.5)
-@rule("generality")
-@needs(test_with_padding)
-def test_any_size(submission, sizes, draw):
-    """It works for one sequence, one step, large scores, any lengths, and any finite padding."""
-    calls = [
-        (context, other, ragged(draw.at(other)))
-        for other, context in (
-            (sizes.but(B=1), "with one sequence (B = 1)"),
-            (sizes.but(T=1), "with one time step (T = 1)"),
-            (sizes.but(H=1), "with one hidden unit"),
-            (sizes.but(B=1, T=1, H=1), "with every size 1"),
-            (sizes.but(B=4, T=4, H=4), "with every size 4"),
-            (sizes.but(B=draw.size(20, 70), T=draw.size(40, 130), H=2), "with more of everything"),
-            (sizes.but(B=2, T=3, H=draw.size(33, 130)), "with many hidden units"),
-        )
-    ]
-    query, encoder_output, lengths = full(draw)
-    calls += [
-        ("with scores in the thousands, but no padding", sizes, (query * 1e4, encoder_output, lengths)),
-        ("with queries of zeros, so equal scores", sizes, (query * 0, encoder_output, lengths)),
-        ("with very large vectors to look at", sizes, (query / 1e6, encoder_output * 1e6, lengths)),
-    ]
-    query, encoder_output, lengths = ragged(draw)
-    padded = padding(encoder_output, lengths)[..., None]
-    garbage = encoder_output.masked_fill(padded, HUGE) * torch.where(query > 0, 1.0, -1.0)[:, None]
-    calls += [
-        (context, sizes, (query, told, lengths))
-        for told, context in (
-            (encoder_output.masked_fill(padded, 0.0), "with zeros in the padding"),
-            (torch.where(padded, garbage, encoder_output), f"with {HUGE:g} in the padding"),
-            (torch.where(padded, -garbage, encoder_output), f"with -{HUGE:g} in the padding"),
-        )
-    ]
-    strided = (draw.strided("B H"), draw.strided("B T H"), lengths)
-    calls += [
-        ("when every sequence has one real step", sizes, (query, encoder_output, torch.ones_like(lengths))),
-        ("with inputs that are not contiguous in memory", sizes, strided),
-    ]
-    requests = [submission.attention.request(*arguments) for _, _, arguments in calls]
-    for answer, (context, other, arguments) in zip(ask_all(requests), calls, strict=True):
-        with case(context):
-            expect_attended(answer(), arguments, other)
-
-
-@points(0.5)
-@rule("gradient")
-@needs(test_with_padding)
-def test_gradients(submission, sizes, draw):
-    """Gradients of context and weights reach the query and the encoder's real steps."""
-    one = draw.at(sizes.but(B=1))
-    query, encoder_output, lengths = full(one)
-    long = draw.at(sizes.but(T=draw.size(31, 70), H=2))
-    zero = (query * 0, encoder_output, lengths)
-    for here, arguments, context in (
-        (long, ragged(long), "with several time steps"),
-        (one, zero, "with one sequence (B = 1), not padded, and a query of zeros"),
-    ):
-        task, right = submission.attention, attended(*arguments)
-        with case(context), if_right(task, arguments, right, **RESULTS, sizes=here.sizes):
-            expect_gradients(task, attended, arguments, names=ARGUMENTS[:2], draw=draw)
-
-
-@points(0)
-@rule("dtype")
-@needs(test_shape)
-def test_dtype(submission, sizes, draw):
-    """The dtype of the query and the encoder's output is the dtype of the results."""
-    expect_dtypes(submission.attention, ragged(draw), names=RESULTS["names"])
-
-
-@points(0.5)
-@rule("device")
-@needs(test_shape, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the data on a GPU everything is made and stays there, wherever the lengths are."""
-    for on_cpu, context in each_place_of_lengths(2):
-        with case(context):
-            expect_device_neutral(submission.attention, ragged(draw), names=RESULTS["names"], on_cpu=on_cpu)
-
-
-@points(0)
-@rule("mutation")
-@needs(test_with_padding)
-def test_arguments_untouched(submission, sizes, draw):
-    """The query, the encoder's output and the lengths are the same after the call as before."""
-    arguments = ragged(draw)
-    expect_untouched(submission.attention.run(arguments), arguments, ARGUMENTS)
+test_shape = task.shape(
+    unpadded(""), title="It returns a context (batch, hidden) and the weights (batch, time)."
+)
+test_without_padding = task.values(
+    unpadded(""),
+    explain=about_weights,
+    title="Without padding, context and weights are those of torch's scaled dot-product attention.",
+    points=0.5,
+    needs=[test_shape],
+)
+test_with_padding = task.values(
+    Case(arranged=roomy),
+    explain=about_weights,
+    title="Padded steps get weight 0, and the real steps share the whole weight among them.",
+    points=1,
+    needs=[test_without_padding],
+)
+test_any_size = task.any_size(
+    sized("with one sequence (B = 1)", B=1),
+    sized("with one time step (T = 1)", T=1),
+    sized("with one hidden unit", H=1),
+    sized("with every size 1", B=1, T=1, H=1),
+    sized("with every size 4", B=4, T=4, H=4),
+    sized("with more of everything", B=(20, 70), T=(40, 130), H=2),
+    sized("with many hidden units", B=2, T=3, H=(33, 130)),
+    unpadded("with scores in the thousands, but no padding", lambda q, e, n: (q * 1e4, e, n)),
+    unpadded("with queries of zeros, so equal scores", lambda q, e, n: (q * 0, e, n)),
+    unpadded("with very large vectors to look at", lambda q, e, n: (q / 1e6, e * 1e6, n)),
+    Case("with zeros in the padding", changed=padded_with(torch.zeros_like)),
+    # Of one sign with the query, so that scores are huge, too, and do not cancel.
+    Case(f"with {HUGE:g} in the padding", changed=padded_with(lambda query: query.sign() * HUGE)),
+    Case(f"with -{HUGE:g} in the padding", changed=padded_with(lambda query: query.sign() * -HUGE)),
+    with_inputs("when every sequence has one real step", lengths=lambda draw: torch.ones_like(full(draw))),
+    strided("with inputs that are not contiguous in memory"),
+    explain=about_weights,
+    title="It works for one sequence, one step, large scores, any lengths, and any finite padding.",
+    points=0.5,
+    needs=[test_with_padding],
+)
+test_gradients = task.gradients(
+    sized("with several time steps", T=(31, 70), H=2),
+    unpadded(
+        "with one sequence (B = 1), not padded, and a query of zeros", lambda q, e, n: (q * 0, e, n), B=1
+    ),
+    if_right=True,
+    title="Gradients of context and weights reach the query and the encoder's real steps.",
+    points=0.5,
+    needs=[test_with_padding],
+)
+test_dtype = task.dtypes(
+    title="The dtype of the query and the encoder's output is the dtype of the results.", needs=[test_shape]
+)
+test_device = task.devices(
+    Case("with the lengths on the CPU", on_cpu=("lengths",)),
+    USUAL.named("with the lengths on the GPU, too"),
+    title="With the data on a GPU everything is made and stays there, wherever the lengths are.",
+    points=0.5,
+    needs=[test_shape, test_dtype],
+)
+test_arguments_untouched = task.leaves_arguments(
+    title="The query, the encoder's output and the lengths are the same after the call as before.",
+    needs=[test_with_padding],
+)

@@ -5,55 +5,70 @@ from functools import partial
 import torch
 
 from autograder.checking import (
-    ask_all,
+    Case,
+    FunctionSpec,
     case,
     computed_once,
-    expect,
-    expect_device_neutral,
+    expect_shapes,
     fail,
-    hidden,
     needs,
     parts_of,
     points,
     recorded,
     rule,
+    sized,
 )
 from autograder.exercises.handed import each_driven, elsewhere, expect_driven, expect_weights_untouched
-from autograder.exercises.seq2seq.given import (
-    HISTORY,
-    SPEAKER,
-    continued,
-    expect_tokens,
-    history,
-    made_here,
-)
+from autograder.exercises.seq2seq.given import continued, expect_tokens, history, speaker
 from autograder.exercises.several import expect_each_untouched
 
-RESULTS = {"names": "tokens", "dims": "B T"}
 STEPS = 16
 """Neither this many nor, with a prompt, a few more are a size of anything, so a wrong shape can be read."""
 
 
-def going_on_after_0(draw, steps):
+def prompt(length):
+    """An input of token ids: so many for each sequence, or from the least to the most of two numbers."""
+
+    def drawn(draw):
+        tokens = draw.size(*length) if isinstance(length, tuple) else length
+        return draw.ints(f"B {tokens}", draw.sizes.V)
+
+    return drawn
+
+
+def after(words, prompt_ids, **sizes):
+    """A case with another prompt."""
+    return Case(words, sizes, given={"prompt_ids": prompt_ids})
+
+
+def going_on_after_0(draw):
     """A prompt whose text has token 0 in it and other tokens after that."""
     for _ in range(50):
-        prompt_ids = draw.ints("B T", draw.sizes.V)
-        text = reference(draw.sizes, prompt_ids, steps)
+        prompt_ids = prompt(2)(draw)
+        text = of_history(draw.sizes.V, prompt_ids, draw.sizes.T)
         if ((text[:, :-1] == 0) & (text[:, 1:] != 0)).any():
             break
     return prompt_ids
 
 
+def reference(model, prompt_ids, steps):
+    """The right tokens; what a `History` says follows from the size of its vocabulary, and is kept."""
+    vocab_size = getattr(model, "vocab_size", None)
+    if vocab_size is None:
+        return continued(model, prompt_ids, steps)
+    return of_history(vocab_size, prompt_ids, steps)
+
+
 @recorded
 @computed_once
-def reference(sizes, prompt_ids, steps):
-    return continued(made_here(HISTORY, "History", sizes.V), prompt_ids, steps)
+def of_history(vocab_size, prompt_ids, steps):
+    return continued(history(vocab_size).module, prompt_ids, steps)
 
 
 @recorded
 def one_token_a_call(sizes, marks, before, prompt_ids, steps):
-    """What a driven model says that reads the prompt, then its own tokens, after so many calls before."""
-    model = made_here(HISTORY, "History", sizes.V, marks)
+    """The tokens of a driven model that reads the prompt, then these, after so many calls before."""
+    model = history(sizes.V, marks=marks).module
     model.calls.extend([None] * before)
     ids, state, tokens = prompt_ids, None, []
     with torch.no_grad():
@@ -64,35 +79,32 @@ def one_token_a_call(sizes, marks, before, prompt_ids, steps):
     return torch.cat(tokens, dim=1)
 
 
-def expect_text(answer, right, sizes):
-    """The right tokens; a wrong shape is told of first."""
-    expect(answer, right, **RESULTS, sizes=sizes.but(T=right.shape[1]), values=False)
-    expect_tokens(answer, right)
+task = FunctionSpec(
+    "greedy_generate",
+    inputs={
+        "model": lambda draw: history(draw.sizes.V),
+        "prompt_ids": prompt(2),
+        "steps": lambda draw: draw.sizes.T,  # the time of the results; a prompt has a length of its own
+    },
+    outputs={"tokens": "B T"},
+    reference=reference,
+)
+USUAL_STEPS = sized("", T=STEPS)
 
 
-def expect_generated(submission, sizes, prompt_ids, steps):
-    """The text that a `History` goes on with."""
-    answer = submission.greedy_generate(history(submission, sizes.V), prompt_ids, steps)
-    expect_text(answer, reference(sizes, prompt_ids, steps), sizes)
+def step_by_step(answer, call):
+    """Tell of the first wrong step."""
+    expect_tokens(expect_shapes(answer, "B T", names="tokens", sizes=call.sizes), task.right(call))
 
 
-@points(0)
-@rule("shape")
-def test_shape(submission, sizes, draw):
-    """It returns the new tokens only, (batch, steps)."""
-    prompt_ids, steps = draw.ints("B T", sizes.V), STEPS
-    answer = submission.greedy_generate(history(submission, sizes.V), prompt_ids, steps)
-    right = reference(sizes, prompt_ids, steps)
-    expect(answer, right, **RESULTS, sizes=sizes.but(T=steps), values=False)
-
-
-@points(1)
-@rule("values")
-@needs(test_shape)
-def test_each_row_its_own(submission, sizes, draw):
-    """Each sequence goes on with its own most probable token, given all tokens before it."""
-    prompt_ids, steps = draw.ints("B T", sizes.V), STEPS
-    expect_generated(submission, sizes, prompt_ids, steps)
+test_shape = task.shape(USUAL_STEPS, title="It returns the new tokens only, (batch, steps).")
+test_each_row_its_own = task.values(
+    after("", prompt(5), T=STEPS),
+    explain=step_by_step,
+    title="Each sequence goes on with its own most probable token, given all tokens before it.",
+    points=1,
+    needs=[test_shape],
+)
 
 
 @points(0.5)
@@ -103,18 +115,19 @@ def test_one_token_a_call(submission, sizes, draw):
     steps = STEPS
     marks = (*(1 + draw.ints("5", sizes.V - 1)).tolist(), 0)
     rounds = [(draw.ints("B T", sizes.V), steps) for _ in range(2)]
-    model = history(submission, sizes.V, marks=marks)
+    model = history(sizes.V, marks=marks)
+    given = model.hand_over(submission)
     right = [
         [one_token_a_call(sizes, marks, before, prompt_ids, steps) for before in possible]
         for possible, (prompt_ids, _) in zip(((0,), (steps, steps + 1)), rounds, strict=True)
     ]  # one superfluous last call passes
-    answers = each_driven(submission.greedy_generate, model, made_here(HISTORY, "History", sizes.V), rounds)
+    answers = each_driven(submission.greedy_generate, given, model.module, rounds)
     explain = partial(told_of_calls, sizes, steps)
-    expect_driven(answers, right, model, explain, **RESULTS, sizes=sizes.but(T=steps))
+    expect_driven(answers, right, given, explain, names="tokens", dims="B T", sizes=sizes.but(T=steps))
 
 
 def told_of_calls(sizes, steps, calls):
-    """What is to be said of calls that read ids of such shapes, with no state where a 1 comes last."""
+    """Words for calls that read ids of such shapes, with no state where a 1 comes last."""
     calls = [call for call in calls if len(call) == 3]
     if not calls:
         return "The model was never called. Its logits choose the next token."
@@ -155,11 +168,11 @@ def told_of_calls(sizes, steps, calls):
 def test_no_gradients(submission, sizes, draw):
     """No graph grows from token to token."""
     prompt_ids, steps = draw.ints("B T", sizes.V), STEPS
-    model = history(submission, sizes.V, marks=(0, 0, 0, 0, 0, 1 + int(draw.ints("1", sizes.V - 1))))
+    marks = (0, 0, 0, 0, 0, 1 + int(draw.ints("1", sizes.V - 1)))
+    model = history(sizes.V, marks=marks).hand_over(submission)
     answer = submission.greedy_generate(model, prompt_ids, steps)
-    if not torch.equal(
-        parts_of(answer, RESULTS["names"])[0].double(), reference(sizes, prompt_ids, steps).double()
-    ):
+    (tokens,) = parts_of(answer, "tokens")
+    if not torch.equal(tokens.double(), of_history(sizes.V, prompt_ids, steps).double()):
         fail(
             "The carried state brings its graph along, so every token keeps the memory of all calls before "
             "it. Nothing is trained here: generate without gradients."
@@ -176,29 +189,22 @@ def test_no_gradients(submission, sizes, draw):
 def test_dtype(submission, sizes, draw):
     """Tokens are int64, whatever dtype the model computes in."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        model = history(submission, sizes.V, dtype)
+        model = history(sizes.V, dtype).hand_over(submission)
         arguments = (model, draw.ints("B T", sizes.V), STEPS)
         with case(f"with a model in {dtype}"):
             value = submission.greedy_generate.run(arguments, default_dtype=None).value
-        (answer,) = parts_of(value, RESULTS["names"])
+        (answer,) = parts_of(value, "tokens")
         if answer.dtype != torch.int64:
             fail(f"The tokens are {answer.dtype}; expected torch.int64, the dtype of token ids.")
 
 
-@points(0)
-@rule("device")
-@needs(test_shape, test_each_row_its_own, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the model and the prompt on a GPU everything is made and stays there."""
-    prompt_ids = draw.ints("B T", sizes.V)
-    # Whoever writes a text may look at its tokens on the way, to print them or to stop.
-    expect_device_neutral(
-        submission.greedy_generate,
-        lambda: (history(submission, sizes.V), prompt_ids, STEPS),
-        names="tokens",
-        reads=True,
-        gradients=False,
-    )
+test_device = task.devices(
+    USUAL_STEPS,
+    reads=True,  # whoever writes a text may look at its tokens on the way, to print them or to stop
+    gradients=False,
+    title="With the model and the prompt on a GPU everything is made and stays there.",
+    needs=[test_shape, test_each_row_its_own, test_dtype],
+)
 
 
 @points(0)
@@ -206,50 +212,33 @@ def test_device(submission, sizes, draw):
 @needs(test_shape)
 def test_arguments_untouched(submission, sizes, draw):
     """The prompt and the model's weights are the same after the call as before."""
-    prompt_ids = draw.ints("B T", sizes.V)
-    model = history(submission, sizes.V)
+    model, prompt_ids = history(sizes.V), draw.ints("B T", sizes.V)
+    given = model.hand_over(submission)
     names = ("model", "prompt_ids", "steps")
-    calls = ((f"with steps={steps}", (model, prompt_ids, steps)) for steps in (STEPS, 1))
+    calls = ((f"with steps={steps}", (given, prompt_ids, steps)) for steps in (STEPS, 1))
     expect_each_untouched(submission.greedy_generate, calls, names, unjudged=("mode",))
-    expect_weights_untouched(model, made_here(HISTORY, "History", sizes.V).double(), "model")
+    expect_weights_untouched(given, model.module, "model")
 
 
-@points(0.5)
-@rule("generality")
-@hidden("It works for other models, prompts and numbers of steps than the ones you saw.")
-@needs(test_each_row_its_own)
-def test_any_size(submission, sizes, draw):
-    """It works for one sequence, a prompt of one token, one step, equal sizes, and an LSTM language model."""
-    few = sizes.but(B=1, T=5, V=3)
-    calls = [
-        (other, draw.at(other).ints("B T", other.V), steps, context)
-        for other, steps, context in (
-            (sizes.but(B=1), 4, "with one sequence (B = 1)"),
-            (sizes.but(T=1), 4, "with a prompt of one token (T = 1)"),
-            (sizes, 1, "with one step"),
-            (sizes.but(B=1, T=1), 1, "with one sequence, one token and one step"),
-            (sizes.but(B=4, T=4, V=4), 4, "with every size 4"),
-            (sizes, draw.size(40, 50), "with many steps"),
-            (sizes.but(B=2, T=draw.size(40, 130)), 2, "with a long prompt"),
-            (sizes.but(B=draw.size(20, 70), V=draw.size(40, 130)), 2, "with many sequences and tokens"),
-        )
-    ]
-    told = "with three tokens in the vocabulary, none of which ends a text"
-    calls.append((few, going_on_after_0(draw.at(few), 12), 12, told))
-    requests = [
-        submission.greedy_generate.request(history(submission, other.V), prompt_ids, steps)
-        for other, prompt_ids, steps, _ in calls
-    ]
-    for answer, (other, prompt_ids, steps, context) in zip(ask_all(requests), calls, strict=True):
-        with case(context):
-            expect_text(answer(), reference(other, prompt_ids, steps), other)
-    own = made_here(SPEAKER, "Speaker", sizes.V, sizes.D, sizes.H, sizes.L).double()
-    with torch.no_grad():
-        for parameter in own.parameters():
-            parameter.copy_(draw.like(parameter.shape))
-    shape = (sizes.V, sizes.D, sizes.H, sizes.L)
-    model = submission.given("Speaker", *shape, source=SPEAKER, state=own.state_dict())
-    prompt_ids = draw.ints("T B", sizes.V).T
-    with case("with an LSTM language model"):
-        answer = submission.greedy_generate(model, prompt_ids, 6)
-        expect_text(answer, continued(own, prompt_ids, 6), sizes)
+test_any_size = task.any_size(
+    sized("with one sequence (B = 1)", B=1, T=4),
+    after("with a prompt of one token (T = 1)", prompt(1), T=4),
+    sized("with one step", T=1),
+    after("with one sequence, one token and one step", prompt(1), B=1, T=1),
+    after("with every size 4", prompt(4), B=4, T=4, V=4),
+    sized("with many steps", T=(40, 50)),
+    after("with a long prompt", prompt((40, 130)), B=2, T=2),
+    sized("with many sequences and tokens", B=(20, 70), T=2, V=(40, 130)),
+    after("with three tokens in the vocabulary, none of which ends a text", going_on_after_0, B=1, T=12, V=3),
+    Case(
+        "with an LSTM language model",
+        {"T": 6},
+        given={"model": speaker, "prompt_ids": lambda draw: draw.ints("5 B", draw.sizes.V).T},
+    ),
+    explain=step_by_step,
+    title="It works for one sequence, a prompt of one token, one step, equal sizes, and an LSTM language "
+    "model.",
+    points=0.5,
+    hidden="It works for other models, prompts and numbers of steps than the ones you saw.",
+    needs=[test_each_row_its_own],
+)
