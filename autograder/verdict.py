@@ -133,6 +133,12 @@ class CheckVerdict:
         return self.instead is not None
 
 
+_CAUSES = ("mutation", "from-scratch")
+"""The rules of checks whose findings explain those of others."""
+_CONSEQUENCES = ("values", "gradient", "dtype", "device", "registration", "generality")
+"""The rules of checks that may fail for such a cause."""
+
+
 @dataclass(frozen=True)
 class TaskVerdict:
     """One task: its checks and their points."""
@@ -171,6 +177,18 @@ class TaskVerdict:
     def from_json(cls, told: Mapping[str, Any]) -> TaskVerdict:
         checks = tuple(map(CheckVerdict.from_json, told["checks"]))
         return cls(told["task"], told["max_score"], checks, told.get("note", ""))
+
+    @property
+    def first_to_read(self) -> CheckVerdict | None:
+        """Return the failed check that a student should read first, `None` if none failed.
+
+        It is the first one, unless that fails as a consequence: where an argument was written into, or
+        the work was left to what is forbidden, wrong gradients and the like come from there.
+        """
+        failed = [check for check in self.checks if check.outcome not in ("passed", "skipped", "fault")]
+        if not failed or failed[0].rule not in _CONSEQUENCES:
+            return failed[0] if failed else None
+        return next((check for check in failed if check.rule in _CAUSES), failed[0])
 
     @property
     def unwritten(self) -> bool:

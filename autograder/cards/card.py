@@ -136,9 +136,9 @@ def _in_order(task: TaskVerdict) -> tuple[list[CheckVerdict], list[CheckVerdict]
 
     A check that waits for another one is not to be fixed itself. One with a fault is in neither list.
     """
-    checks = [as_student_sees(check) for check in task.checks if check.outcome != "fault"]
-    first = next((at for at, check in enumerate(checks) if check.outcome not in _DONE), len(checks))
-    return checks[first : first + 1], checks[:first] + checks[first + 1 :]
+    first = task.first_to_read
+    others = [check for check in task.checks if check.outcome != "fault" and check is not first]
+    return [as_student_sees(first)] if first else [], list(map(as_student_sees, others))
 
 
 def _faulty(task: TaskVerdict) -> list[CheckVerdict]:

@@ -90,11 +90,11 @@ def excerpt(cell: str) -> str:
 def first_failure(verdict: Verdict) -> str:
     """The first check that did not pass: the known mistake, or what the check says; `""` if all passed."""
     for task in verdict.tasks:
-        for check in task.checks:
-            if check.outcome not in ("passed", "skipped", "fault"):
-                known = check.diagnosis
-                told = f"the known mistake {known['mistake']}" if known else check.message
-                return f"{task.task}: {told}"
+        check = task.first_to_read
+        if check is not None:
+            known = check.diagnosis
+            told = f"the known mistake {known['mistake']}" if known else check.message
+            return f"{task.task}: {told}"
     return ""
 
 

@@ -83,4 +83,4 @@ def test_of_several_results_the_one_without_a_graph_is_told():
 
     said = message(gradients, function, right)
     assert "The gradient of `x` is not the one" in said
-    assert "the second is cut off from the graph" in said
+    assert "Result 2 of 2 is cut off from the graph" in said

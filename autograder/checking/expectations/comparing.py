@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
 from autograder.checking.explain.location import located
+from autograder.checking.explain.recognize import recognize
+from autograder.checking.inputs.draw import Sizes
 
 TOLERANCE = {
     torch.float64: (1.2e-6, 1e-9),
@@ -17,6 +20,8 @@ TOLERANCE = {
 }
 """Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
 
+_LITTLE = 0.01
+"""The part of the largest right number below which the size of a difference says something."""
 ROUNDED = "So little is float32 rounding: is something computed in a coarser dtype on the way?"
 """The words for numbers that would be right in float32."""
 
@@ -37,9 +42,32 @@ def compare(
     if not torch.isfinite(seen).all():
         return f"{int((~torch.isfinite(seen)).sum())} of {seen.numel()} numbers are not finite (nan or inf)."
     apart = ~torch.isclose(seen, right, rtol, atol)
-    largest = (seen - right).abs().max().item()
-    count = f"{int(apart.sum())} of {apart.numel()} numbers differ, by up to {largest:.2g}"
-    return f"{count}{located(apart, dims)}.{f' {ROUNDED}' if are_rounded(result, wanted) else ''}"
+    far = (seen - right).abs().max().item()
+    rounded = f" {ROUNDED}" if are_rounded(result, wanted) else ""
+    if apart.numel() == 1:
+        return f"it is too {'large' if seen > right else 'small'} by {far:.2g}.{rounded}"
+    little = f", by {far:.2g} at most" if far < _LITTLE * right.abs().max().item() else ""
+    count = f"{int(apart.sum())} of {apart.numel()} numbers differ{little}"
+    return f"{count}{located(apart, dims)}.{rounded}"
+
+
+def recognized(
+    result: torch.Tensor,
+    wanted: torch.Tensor,
+    dims: str,
+    sizes: Sizes,
+    *,
+    dtypes: Sequence[torch.dtype] = (),
+) -> str:
+    """Say what turns a wrong result into the right one, `""` if nothing known does.
+
+    Coarser dtypes than float32 are left alone: to their tolerance too much is alike.
+    """
+    if not {result.dtype, wanted.dtype, *dtypes} <= {torch.float32, torch.float64}:
+        return ""
+    rtol, atol = tolerance(result, wanted, dtypes)
+    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
+    return recognize(seen, right, dims, sizes, partial(torch.allclose, rtol=rtol, atol=atol))
 
 
 def are_rounded(result: torch.Tensor, wanted: torch.Tensor) -> bool:

@@ -17,7 +17,7 @@ import torch
 from autograder.checking.expectations.comparing import TOLERANCE, agree
 from autograder.checking.expectations.looks import Again, counting
 from autograder.checking.expectations.values import case, fail
-from autograder.checking.expectations.wording import in_words
+from autograder.checking.expectations.wording import capital, in_words
 from autograder.checking.remote.connection import ask_all
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.handle import Handle
@@ -212,6 +212,12 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
                 f"{line} gets the lengths on the GPU. Packing needs them on the CPU; lengths, unlike data, "
                 "may always be moved there."
             )
+        if kind == "mixed" and event.name and made == line:
+            # A name that a line uses has its tensor from elsewhere, and no line that ran made it.
+            fail(
+                f"With the input on a GPU the call stops: {line} mixes {name}, which came in on the CPU, "
+                "with what is on the GPU. Move it there first, as with `.to(x.device)`."
+            )
         if kind == "mixed":
             origin = f"{made} makes {name} on the CPU" if made else f"{name} is on the CPU"
             needs = "and needs it" if made == line else f"and {line} needs it"
@@ -334,11 +340,6 @@ def is_held(event: Event) -> bool:
 def quoted(line: Line | None) -> str:
     """Return a line as it stands in a sentence: "line 7 (`x = 1`)"."""
     return f"line {line.number} (`{line.text}`)" if line is not None and line.text else "a line"
-
-
-def capital(sentence: str) -> str:
-    """The sentence with a capital letter at its beginning."""
-    return sentence[:1].upper() + sentence[1:]
 
 
 def cast(value: Any, dtype: torch.dtype) -> Any:

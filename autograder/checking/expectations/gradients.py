@@ -9,7 +9,7 @@ import torch
 
 from autograder.checking.expectations.comparing import ROUNDED, agree, are_rounded, compare, same_numbers
 from autograder.checking.expectations.values import case, fail
-from autograder.checking.expectations.wording import in_words
+from autograder.checking.expectations.wording import capital, in_a_row, in_words
 from autograder.checking.inputs.cache import computed_once, computed_once_of_leaves
 from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import recorded
@@ -18,8 +18,6 @@ from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.observations import Gradients
 from autograder.protocol.values import map_tree, tree_leaves
-
-_ORDINALS = ("first", "second", "third", "fourth")
 
 
 def expect_gradients(
@@ -32,13 +30,15 @@ def expect_gradients(
     parameters: Mapping[str, torch.Tensor] | None = None,
     tell: str = "",
     in_eval: bool = False,
+    results: Sequence[str] = (),
 ) -> None:
     """Gradients reach every floating argument, and every parameter, with the reference's values.
 
     `reference(*arguments)` computes the same from copies of the arguments. It is called once for a class
     that gets the same tensors, so it depends on nothing but these and what it encloses. `parameters` are
     the leaves it uses, under the names that the module registers (`as_leaves` makes them of drawn ones).
-    `names` are the floating arguments'. A missing gradient passes for a zero one. With `in_eval` the target
+    `names` are the floating arguments', `results` those of the floating results. A missing gradient passes
+    for a zero one. With `in_eval` the target
     is a module whose modes do not differ, and the same is expected of it once more after `eval()`.
     """
     sources = dict(parameters or {})
@@ -47,13 +47,13 @@ def expect_gradients(
     right = _right(reference, arguments, sources, weights)
     as_it_is = target.gradient_requests(arguments, weights)
     if not in_eval:
-        _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell)
+        _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell, results)
         return
     target.eval()
     evaluating = target.gradient_requests(arguments, weights)
-    _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell)
+    _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell, results)
     with case("in eval()"):
-        _expect(evaluating, right, arguments, names, sources, shapes, attached, tell)
+        _expect(evaluating, right, arguments, names, sources, shapes, attached, tell, results)
 
 
 def _expect(
@@ -65,6 +65,7 @@ def _expect(
     shapes: Sequence[torch.Size],
     attached: Sequence[bool],
     tell: str,
+    results: Sequence[str],
 ) -> None:
     """The gradients of one call are the right ones: those of the inputs, and those of the sources by name."""
     forward, backward = requests
@@ -105,7 +106,7 @@ def _expect(
             )
         got = torch.zeros_like(want) if got is None else got
         if got.shape != want.shape or compare(got, want, dtypes=dtypes):
-            told = _cut_off(call, attached) or tell
+            told = _written_into(call, arguments, names) or _cut_off(call, attached, results) or tell
             told = told or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
             if got.shape == want.shape and are_rounded(got, want):
                 told = ROUNDED
@@ -159,21 +160,38 @@ def _computed(
     return [part for part in results if isinstance(part, torch.Tensor)], leaves
 
 
-def _cut_off(call: Call, wanted: Sequence[bool]) -> str:
+def _cut_off(call: Call, wanted: Sequence[bool], results: Sequence[str]) -> str:
     """Say which of several results has no graph although the right computation's has."""
     tensors = [part for part in tree_leaves(call.value) if isinstance(part, torch.Tensor)]
     attached = [flag for part, flag in zip(tensors, call.attached, strict=False) if part.is_floating_point()]
     cut = [
-        _ORDINALS[place]
+        f"`{results[place]}`" if len(results) == len(attached) else f"result {place + 1} of {len(attached)}"
         for place, (flag, right) in enumerate(zip(attached, wanted, strict=False))
-        if right and not flag and place < len(_ORDINALS)
+        if right and not flag
     ]
     if not cut:
         return ""
-    which = f"{' and the '.join(cut)} {'is' if len(cut) == 1 else 'are'}"
     return (
-        f"Of what you return, counted from the front, the {which} cut off from the graph: was it detached, "
-        "or copied, before it was returned or put aside?"
+        f"{capital(in_a_row(cut))} {'is' if len(cut) == 1 else 'are'} cut off from the graph: look for "
+        "`detach()`, `.data` or `torch.no_grad()` on the way to what you return."
+    )
+
+
+def _written_into(call: Call, arguments: Sequence[Any], names: Sequence[str]) -> str:
+    """Say that the call wrote into one of its floating arguments."""
+    before, after = tree_leaves(arguments), tree_leaves(call.arguments)
+    floating = [
+        (old, new)
+        for old, new in zip(before, after, strict=False)
+        if isinstance(old, torch.Tensor) and old.is_floating_point()
+    ]
+    changed = [name for name, (old, new) in zip(names, floating, strict=False) if not same_numbers(old, new)]
+    if not changed:
+        return ""
+    return (
+        f"The call wrote into its argument `{changed[0]}`, and the gradient needs the numbers that it held "
+        "before. Operations that end in `_`, `+=`, `.data` and assignments such as `h[...] = ` write into a "
+        "tensor: make a new one instead."
     )
 
 
@@ -183,23 +201,12 @@ def _explain_in_place(
     """Say so where the backward pass stopped because numbers it needs were overwritten."""
     if "inplace" not in error.message:
         return
-    before, after = tree_leaves(arguments), tree_leaves(call.arguments)
-    floating = [
-        (old, new)
-        for old, new in zip(before, after, strict=False)
-        if isinstance(old, torch.Tensor) and old.is_floating_point()
-    ]
-    changed = [name for name, (old, new) in zip(names, floating, strict=False) if not same_numbers(old, new)]
-    what = (
-        f"the call wrote into its argument `{changed[0]}`"
-        if changed
-        else "a tensor was written into after its first use"
-    )
-    fail(
-        f"The backward pass stopped: {what}, and the gradient needs the numbers it held before. "
+    told = _written_into(call, arguments, names) or (
+        "A tensor was written into after its first use, and the gradient needs the numbers it held before. "
         "Operations that end in `_`, `+=` and assignments such as `h[...] = ` write into a tensor: make a "
         "new one instead."
     )
+    fail(f"The backward pass stopped. {told}")
 
 
 def _with_grad(value: Any, leaves: list[torch.Tensor]) -> Any:

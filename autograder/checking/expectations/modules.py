@@ -44,11 +44,21 @@ def expect_registered(
             "biases, or with fewer layers), is of another kind, stands in a plain Python list or hangs under "
             "another name, or is a second name for one that is there."
         )
-    if missing:
+    others = [name for name in seen.shapes if name not in expected]
+    if missing and others:
         fail(
-            f"{kind} registers no parameter named {_few(missing)}, so `state_dict()`, `.to()` and "
-            "optimizers do not see it. Assign an `nn.Parameter` of its own to `self` under each name; a "
-            "plain tensor, a buffer, a Python list or a second name for the same parameter does not count."
+            f"{kind} registers no parameter named {_few(missing)}, but {_few(others)} instead. Assign each "
+            "`nn.Parameter` to `self` under the name asked for, so that saved weights load into any "
+            "such module."
+        )
+    if missing:
+        told, them = f"no parameter named {_few(missing)}", "it" if len(missing) == 1 else "them"
+        if not seen.shapes:
+            told, them = "no parameters at all", "them"
+        fail(
+            f"{kind} registers {told} when it is made, so `state_dict()`, `.to()` and optimizers do not see "
+            f"{them}. In `__init__`, assign an `nn.Parameter` of its own to `self` under each name; a plain "
+            "tensor, a buffer, a Python list or dict, or a second name for the same parameter does not count."
         )
     saved = [name for name in seen.saved if name not in seen.shapes]
     extra = [name for name in (*seen.shapes, *saved) if name not in expected]

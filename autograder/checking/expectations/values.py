@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from autograder.checking.expectations.comparing import TOLERANCE, agree, compare, tolerance
+from autograder.checking.expectations.comparing import TOLERANCE, agree, compare, recognized, tolerance
 from autograder.checking.expectations.source import forbidden_uses
 from autograder.checking.expectations.wording import in_words, listed, structure
 from autograder.checking.explain.evidence import Difference, Evidence
@@ -32,6 +32,13 @@ class WrongValues(CheckFailed):
 
     seen: torch.Tensor | None = None
     """The numbers, where `expect` found them."""
+    right: torch.Tensor | None = None
+    """The right ones."""
+    dims: tuple[str, ...] = ()
+    """Their dimensions."""
+    sizes: Sizes | None = None
+    is_explained: bool = False
+    """True if the message says what turns them into the right ones."""
 
 
 def fail(message: str, *, earned: float = 0.0, accused: str = "") -> NoReturn:
@@ -43,18 +50,21 @@ def fail(message: str, *, earned: float = 0.0, accused: str = "") -> NoReturn:
 
 
 @contextmanager
-def case(words: str) -> Iterator[None]:
-    """Say which input it was when something fails inside, as in `case("with one sequence (B = 1)")`."""
-    told = f"{words[0].upper()}{words[1:]}"
+def case(words: str, sizes: Sizes | None = None) -> Iterator[None]:
+    """Say which input it was when something fails inside, as in `case("with one sequence (B = 1)")`.
+
+    `sizes` are the input's, where they are not the check's.
+    """
+    told = f"{words[:1].upper()}{words[1:]}"
     try:
         yield
     except CheckFailed as error:
-        renamed = type(error)(f"{told}: {error}", error.earned, error.evidence, error.accused)
-        if isinstance(renamed, WrongValues) and isinstance(error, WrongValues):
-            renamed.seen = error.seen
-        raise renamed from None
+        if told:
+            error.args = (f"{told}: {error}",)
+            error.is_special = True
+        raise
     except StudentError as error:
-        error.case = told
+        error.case, error.sizes = told, sizes
         raise
 
 
@@ -94,15 +104,18 @@ def expect(
     ]
     if any(apart):
         first = next(position for position, difference in enumerate(apart) if difference)
-        swapped = _named_like(results[first], first, dict(zip(names, wanted, strict=True)))
+        known = _named_like(results[first], first, dict(zip(names, wanted, strict=True)))
+        known = known or recognized(results[first], wanted[first], every[first], sizes, dtypes=dtypes)
         fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
         others = f" {listed(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
         wrong = WrongValues(
-            f"`{names[first]}` has the right shape but not the right values: {apart[first]}"
-            f"{swapped or others}",
+            f"`{names[first]}` has the right shape but not the right values"
+            f"{f'. {known}' if known else f': {apart[first]}'}{others}",
             evidence=Evidence(difference=_picture(names[first], results[first], wanted[first], every[first])),
         )
-        wrong.seen = results[first].detach()
+        wrong.seen, wrong.right = results[first].detach(), wanted[first].detach()
+        wrong.dims, wrong.sizes = tuple(every[first].split()), sizes
+        wrong.is_explained = bool(known)
         raise wrong
     return answer
 
@@ -221,7 +234,7 @@ def _named_like(result: torch.Tensor, position: int, wanted: Mapping[str, torch.
     """A hint where a result holds what another one should hold."""
     for place, (name, other) in enumerate(wanted.items()):
         if place != position and other.shape == result.shape and not compare(result, other):
-            return f" They are the values that `{name}` should have: is something in another order?"
+            return f"They are the values that `{name}` should have: is something in another order?"
     return ""
 
 

@@ -46,5 +46,15 @@ def structure(reference: Any, names: list[str]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    quoted = [f"`{name}`" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    """Return names in code type, as "`i`, `f` and `o`"."""
+    return in_a_row([f"`{name}`" for name in names])
+
+
+def in_a_row(words: Sequence[str]) -> str:
+    """Return words in a row, as "x, y and z"."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def capital(sentence: str) -> str:
+    """Return the sentence with a capital letter at its beginning."""
+    return sentence[:1].upper() + sentence[1:]

@@ -19,6 +19,8 @@ class CheckFailed(AssertionError):
         if not 0 <= earned < 1:
             raise ValueError(f"a failed check earns a part of its points, not {earned}")
         self.earned, self.evidence, self.accused = earned, evidence, accused
+        self.is_special = False
+        """True if it was an input that the check gave a name to, as "without a state"."""
         super().__init__(message)
 
 

@@ -6,7 +6,10 @@ import torch
 
 from autograder.checking.inputs.draw import NAMES
 
-_ONE = {"T": "time step", "B": "sequence", "L": "layer"}
+_FILLED = 0.9
+"""The least share of wrong numbers in slices that a message names: a few are right by chance."""
+ONE = {"T": "time step", "B": "sequence", "L": "layer"}
+"""The words for one index of a dimension."""
 
 
 def located(apart: torch.Tensor, dims: str) -> str:
@@ -15,11 +18,20 @@ def located(apart: torch.Tensor, dims: str) -> str:
     `dims` names its dimensions, as `"B T 2H"`; a dimension with a factor is looked at block by block.
     """
     letters = dims.split()
-    if len(letters) != apart.dim() or not apart.numel():
+    if len(letters) != apart.dim() or not apart.numel() or not _fills_slices(apart):
         return ""
     places = [_along(apart, position, letter) for position, letter in enumerate(letters)]
     told = "; ".join(place for place in places if place)
-    return f" ({told}; counting starts at 0)" if told else ""
+    return f" ({told}; counting from 0)" if told else ""
+
+
+def _fills_slices(apart: torch.Tensor) -> bool:
+    """Return whether a mask is true nearly everywhere in the slices that it touches."""
+    touched = torch.ones_like(apart)
+    for position in range(apart.dim()):
+        others = [dim for dim in range(apart.dim()) if dim != position]
+        touched &= apart.any(dim=others, keepdim=True) if others else apart
+    return int(apart.sum()) >= _FILLED * int(touched.sum())
 
 
 def _along(apart: torch.Tensor, position: int, letter: str) -> str:
@@ -33,7 +45,7 @@ def _along(apart: torch.Tensor, position: int, letter: str) -> str:
     if blocks > 1:
         return _blocks(wrong, blocks, letter[-1])
     where = [index for index, bad in enumerate(wrong) if bad]
-    name = _ONE.get(letter, f"{NAMES[letter]} index")
+    name = ONE.get(letter, f"{NAMES[letter]} index")
     if letter in "TL" and len(where) > 1 and where == list(range(where[0], len(wrong))):
         return f"from {name} {where[0]} on"
     if letter in "TL" and len(where) > 1 and where == list(range(where[-1] + 1)):
@@ -42,7 +54,7 @@ def _along(apart: torch.Tensor, position: int, letter: str) -> str:
     if len(where) > len(right):
         return f"in every {name} but {', '.join(map(str, right))}" if len(right) <= 2 else ""
     listed = f"{', '.join(map(str, where[:4]))}{' …' if len(where) > 4 else ''}"
-    plural = "s" if len(where) > 1 and letter in _ONE else ""
+    plural = "s" if len(where) > 1 and letter in ONE else ""
     return f"only in {name}{plural} {listed}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from autograder.checking.inputs.draw import Sizes
 from autograder.protocol.answers import Raised
 
 Loss = Literal["timeout", "crashed", "out_of_memory", "infra_error"]
@@ -16,6 +17,10 @@ class StudentError(Exception):
         self.type, self.message, self.lines = raised.type, raised.message, raised.lines
         self.case = ""
         """The check's input that it was, in words, where the check said so."""
+        self.sizes: Sizes | None = None
+        """The sizes of that input, where the check said so."""
+        self.help = ""
+        """Words beside it: what its numbers are, what it usually means."""
         super().__init__(f"{self.type}: {self.message}")
 
     @property

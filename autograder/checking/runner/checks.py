@@ -15,11 +15,13 @@ import torch
 from autograder.checking.diagnosis.fingerprint import fingerprint
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.explain.failure import CheckFailed
+from autograder.checking.explain.stopped import explain_error
 from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
-from autograder.checking.remote.errors import WorkerLost
+from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import Check, CheckResult, ChecksBroken, Collected
+from autograder.checking.runner.dependence import WrongCall, dependence, wrong_call
 from autograder.checking.runner.fault import Fault, fault_of
 from autograder.checking.runner.handed_out import handed_out
 from autograder.checking.runner.isolation import on_one_thread
@@ -151,7 +153,7 @@ class Checks:
         that they change from call to call; it is called should the student's process be lost over that."""
         remarks: list[str] = []
         for item in self._items[check]:
-            raised = self._try(item, submission, seed).raised
+            raised, letters, sizes = self._try(item, submission, seed)
             if raised is None:
                 remarks += submission.connection.remarks
                 continue
@@ -161,6 +163,9 @@ class Checks:
                 written_at = getattr(item.function, "autograder_written_at", None)
                 fault = fault_of(raised, self._folder, self._shown_as, written_at)
                 return CheckResult(check, "fault", fault.told, fault=fault)
+            if isinstance(raised, StudentError):
+                known = sizes if not raised.case else None
+                raised.help = explain_error(raised.message, raised.sizes or known, letters)
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.connection.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
@@ -170,7 +175,10 @@ class Checks:
                 earned, evidence, accused = raised.earned, raised.evidence, raised.accused
             answers = fingerprint(submission.connection.exchanges, check.rule, accused)
             if shrink is not None and isinstance(raised, WrongValues) and check.rule in _TRIED_AGAIN:
-                message = f"{message} {self._by_trying(item, submission, seed, shrink, raised)}".rstrip()
+                call = self._wrong_call(item, submission, seed, raised)
+                message = (
+                    f"{message} {self._by_trying(item, submission, seed, shrink, raised, call)}".rstrip()
+                )
             return CheckResult(check, outcome, message, earned, answers, evidence, prints)
         return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
 
@@ -181,6 +189,7 @@ class Checks:
         seed: int,
         renew: Callable[[], None],
         raised: WrongValues,
+        call: WrongCall | None,
     ) -> str:
         """Say what more is found out about wrong values by running the check again."""
 
@@ -191,14 +200,17 @@ class Checks:
             return isinstance(raised, WrongValues)
 
         try:
-            again, letters = self._try(item, submission, seed, again=True)
+            again, letters, _ = self._try(item, submission, seed, again=True)
             if isinstance(again, (WorkerLost, NotRecorded)):
                 raise again
             if not isinstance(again, (*FINDINGS, type(None))):
                 return ""  # a fault of the check's tells nothing of the answer
             if not _alike(raised, again):
                 return _CHANGING
-            return smallest(fails, letters) if item.check.rule == "values" else ""
+            if raised.is_explained:
+                return ""
+            told = dependence(submission.connection, call, raised, submission.sources) if call else ""
+            return told or (smallest(fails, letters) if item.check.rule == "values" else "")
         except NotRecorded:
             return ""
         except WorkerLost as lost:
@@ -206,6 +218,16 @@ class Checks:
                 raise
             renew()
             return ""
+
+    def _wrong_call(
+        self, item: Collected, submission: Submission, seed: int, raised: WrongValues
+    ) -> WrongCall | None:
+        """Return the call that the wrong values came from; at once, before anything else is asked."""
+        if raised.seen is None:
+            return None
+        task = item.check.task
+        seed = _student_seed(seed, f"{task}/{item.name}")
+        return wrong_call(task, seed, submission.connection.exchanges, raised.seen)
 
     def _try(
         self,
@@ -231,7 +253,7 @@ class Checks:
                 submission.connection.finish()
         except Exception as error:  # whatever may come of a request, and of an answer that is none
             raised = error  # it came before whatever the check found
-        return _Tried(raised, draw.letters)
+        return _Tried(raised, draw.letters, sizes)
 
     def _tape(self, check: Check, place: str) -> RecordedTape | RecordingTape | None:
         """Return the tape that looks up or notes references, if any: complete checks mostly need none."""
@@ -243,10 +265,11 @@ class Checks:
 
 
 class _Tried(NamedTuple):
-    """One run of a check: what it ended with, and the dimensions of what it drew."""
+    """One run of a check: what it ended with, the dimensions of what it drew, and its sizes."""
 
     raised: BaseException | None
     letters: set[str]
+    sizes: Sizes
 
 
 @lru_cache(_DRAWS)

@@ -27,7 +27,8 @@ def smallest(fails: Callable[[Sizes], bool], letters: set[str]) -> str:
     """
     for sizes in LADDER:
         if fails(sizes):
-            return _sizes_in_words(sizes, letters)
+            smaller_ones_pass = sizes != LADDER[0] or "T" in letters
+            return _sizes_in_words(sizes, letters) if smaller_ones_pass else ""
     return ""
 
 

@@ -65,6 +65,7 @@ class FunctionSpec(Spec):
             parameters={name: each for module in modules for name, each in module.named_parameters().items()},
             draw=call.draw,
             tell=tell,
+            results=self.names,
         )
 
     def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:

@@ -10,6 +10,7 @@ import torch
 
 from autograder.checking.expectations.gradients import as_leaves, expect_gradients
 from autograder.checking.expectations.modules import expect_registered, make_module
+from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
@@ -20,7 +21,7 @@ from autograder.checking.specs.inputs import (
     size_of,
 )
 from autograder.checking.specs.marks import CheckFunction, Marks, as_check
-from autograder.checking.specs.spec import Outputs, Prepared, Spec, State, joined
+from autograder.checking.specs.spec import Outputs, Prepared, Spec, State
 from autograder.protocol.without import Without
 
 Parameters = Mapping[str, str] | Callable[[Sizes], Mapping[str, str]]
@@ -115,7 +116,7 @@ class ModuleSpec(Spec):
             made = self.make(submission, sizes)
             expect_registered(made, self.shapes(sizes), f"`{self.task}`")
 
-        told = "its parameters" if callable(self.parameters) else joined(list(self.parameters))
+        told = "its parameters" if callable(self.parameters) else in_a_row(list(self.parameters))
         usual = f"It registers {told}, with their shapes, and nothing else."
         return as_check("registered", body, usual, marks)
 
@@ -166,6 +167,7 @@ class ModuleSpec(Spec):
             parameters=leaves,
             draw=call.draw,
             tell=tell,
+            results=self.names,
             in_eval=in_eval,
         )
 

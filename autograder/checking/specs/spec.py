@@ -31,6 +31,7 @@ from autograder.checking.expectations.dtypes import DTYPES, EXTREMES, expect_dty
 from autograder.checking.expectations.in_use import expect_follows
 from autograder.checking.expectations.untouched import expect_untouched, expect_weights_untouched
 from autograder.checking.expectations.values import case, expect
+from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.inputs.cache import computed_once
 from autograder.checking.inputs.draw import Draw, Sizes, spell
@@ -77,7 +78,7 @@ class Prepared:
 
     def case(self) -> AbstractContextManager[None]:
         """Return a context that puts the call's words before a message."""
-        return case(self.words) if self.words else nullcontext()
+        return case(self.words, self.sizes)
 
 
 Explain = Callable[[Any, Prepared], None]
@@ -181,7 +182,7 @@ class Spec(ABC):
             self._expect(submission, draw, cases, explain=explain)
 
         told = [each.words for each in cases if isinstance(each, Case)]
-        usual = f"It works {joined(told or ['in every case'])}."
+        usual = f"It works {in_a_row(told or ['in every case'])}."
         return as_check("any_size", body, usual, marks)
 
     def gradients(
@@ -210,7 +211,7 @@ class Spec(ABC):
                     self._expect_gradients(call, tell, in_eval=False)
 
         reached = [*self._floating(), *(["its parameters"] if self._has_parameters() else [])]
-        usual = f"Gradients reach {joined(reached or ['its inputs'])}."
+        usual = f"Gradients reach {in_a_row(reached or ['its inputs'])}."
         return as_check("gradients", body, usual, marks)
 
     def dtypes(
@@ -435,7 +436,7 @@ def _itself(value: Any) -> Any:
 
 
 def _case(chosen: Case, sizes: Sizes) -> AbstractContextManager[None]:
-    return case(chosen.words_at(sizes)) if chosen.words else nullcontext()
+    return case(chosen.words_at(sizes), sizes)
 
 
 def _dims_of(outputs: Outputs) -> tuple[str, ...]:
@@ -457,10 +458,6 @@ def _blank(outputs: Outputs, sizes: Sizes) -> Any:
 def _in_words(outputs: Outputs) -> str:
     """Return the results in words, as `h_next (batch, hidden)`."""
     names, dims = names_of(outputs), _dims_of(outputs)
-    return joined(
+    return in_a_row(
         [f"{name} ({', '.join(map(spell, dim.split()))})" for name, dim in zip(names, dims, strict=True)]
     )
-
-
-def joined(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,198 @@
+"""Recognition of wrong numbers: right ones in other places, scaled, moved by a constant, or unfinished.
+
+Everything that is said here has been computed: done backwards, it gives the right numbers to tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from autograder.checking.inputs.draw import NAMES, Sizes, spell
+
+Alike = Callable[[torch.Tensor, torch.Tensor], bool]
+"""Says whether two tensors of one shape agree to tolerance."""
+
+_FUNCTIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+    "exp": torch.exp,
+    "sqrt": torch.sqrt,
+    "square": torch.square,
+}
+_POWERS = {
+    1.0: "the size of {}",
+    -1.0: "1 divided by the size of {}",
+    -0.5: "1 divided by the square root of the size of {}",
+}
+"""Factors that come from a size, by its power."""
+_MOST_PLACES = 12
+"""Indices of a dimension that are told one by one."""
+
+
+def recognize(seen: torch.Tensor, right: torch.Tensor, dims: str, sizes: Sizes, alike: Alike) -> str:
+    """Return a sentence about what turns wrong numbers into the right ones, `""` if nothing known does.
+
+    `seen` and `right` are of one shape with the dimensions `dims`, as `"B T 2H"`, and of float64.
+    """
+    letters = dims.split()
+    if len(letters) != seen.dim() or not torch.isfinite(seen).all() or not torch.isfinite(right).all():
+        return ""
+    looks = (_constant, _moved, _scaled, _unfinished, _limited, _scattered)
+    return next(filter(None, (look(seen, right, letters, sizes, alike) for look in looks)), "")
+
+
+def _constant(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize numbers that are all zero, or the same along a dimension where the right ones are not."""
+    if seen.numel() < 2:
+        return ""
+    if not seen.any():
+        return "All of them are 0: is the result, or what it is computed from, ever written to?"
+    along = [
+        _called(letter)
+        for at, letter in enumerate(letters)
+        if seen.shape[at] > 1 and _is_constant(seen, at, alike) and not _is_constant(right, at, alike)
+    ]
+    return f"They are the same all along {along[0]}, which they should not be." if along else ""
+
+
+def _is_constant(values: torch.Tensor, at: int, alike: Alike) -> bool:
+    return alike(values, values.narrow(at, 0, 1).expand_as(values))
+
+
+def _moved(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize the right numbers in another order along one dimension, or with two dimensions exchanged."""
+    for at, letter in enumerate(letters):
+        told = _reordered(seen, right, at, letter, alike)
+        if told:
+            return told
+    for first in range(seen.dim()):
+        for second in range(first + 1, seen.dim()):
+            if seen.shape[first] == seen.shape[second] and alike(seen.transpose(first, second), right):
+                return f"They are the right numbers with dimensions {first} and {second} exchanged."
+    return ""
+
+
+def _reordered(seen: torch.Tensor, right: torch.Tensor, at: int, letter: str, alike: Alike) -> str:
+    size, name = seen.shape[at], _called(letter)
+    if size < 2:
+        return ""
+    if size > 2 and alike(seen.flip(at), right):
+        return f"They are the right numbers in reverse order along {name}."
+    if size > 2 and alike(seen.narrow(at, 1, size - 1), right.narrow(at, 0, size - 1)):
+        return f"Along {name} each number is one place too late."
+    if size > 2 and alike(seen.narrow(at, 0, size - 1), right.narrow(at, 1, size - 1)):
+        return f"Along {name} each number is one place too early."
+    blocks = int(letter[:-1] or 1) if letter[-1] in NAMES else 1
+    if blocks > 1:
+        order = _order(seen, right, at, blocks, alike)
+        if order:
+            return (
+                f"They are the right numbers with the {blocks} blocks of {name} in another order: "
+                f"where {_counted(range(blocks))} should be there are {_counted(order)}."
+            )
+        return ""
+    order = _order(seen, right, at, size, alike)
+    if not order or size > _MOST_PLACES:
+        return ""
+    return (
+        f"They are the right numbers in another order along {name}: "
+        f"where {_counted(range(size))} should be there are {_counted(order)}."
+    )
+
+
+def _order(seen: torch.Tensor, right: torch.Tensor, at: int, parts: int, alike: Alike) -> list[int]:
+    """Return which of the right parts stands in each place, `[]` unless each stands somewhere once."""
+    theirs, ours = right.chunk(parts, at), seen.chunk(parts, at)
+    order = [next((n for n, other in enumerate(theirs) if alike(mine, other)), -1) for mine in ours]
+    return order if sorted(order) == list(range(parts)) else []
+
+
+def _counted(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _scaled(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize the right numbers times a factor, or with the same number added to each."""
+    if seen.numel() < 4:
+        return ""  # so few fit by chance
+    factor = float((seen * right).sum() / right.square().sum()) if right.any() else 0.0
+    if factor and alike(seen / factor, right):
+        if abs(factor + 1) < 1e-6:
+            return "They are the right numbers with the opposite sign."
+        return f"Each is the right number times {factor:.3g}{_as_size(factor, sizes)}."
+    apart = float((seen - right).mean())
+    if alike(seen - apart, right):
+        return f"Each is too {'large' if apart > 0 else 'small'} by the same {abs(apart):.3g}."
+    return ""
+
+
+def _as_size(factor: float, sizes: Sizes) -> str:
+    """Say which size, or one divided by it, a factor is, if it is only one's."""
+    of_sizes = [(getattr(sizes, letter), name) for letter, name in NAMES.items()]
+    for power, told in _POWERS.items():
+        found = [name for size, name in of_sizes if size > 1 and abs(factor - size**power) < 1e-6]
+        if len(found) == 1:
+            return f", {told.format(found[0])}"
+    return ""
+
+
+def _unfinished(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize numbers that only a function is missing from, or that went through one too many."""
+    if seen.numel() < 4:
+        return ""
+    for name, function in _FUNCTIONS.items():
+        if alike(function(seen), right):
+            return f"Put through `{name}`, they would be the right ones."
+        if name != "square" and alike(function(right), seen):
+            return f"They are the right numbers put through `{name}` once more."
+    for at, letter in enumerate(letters):
+        if seen.shape[at] < 2:
+            continue
+        along = f"along {_called(letter)}"
+        for name, along_one in (("softmax", torch.softmax), ("log_softmax", torch.log_softmax)):
+            if alike(along_one(seen, at), right):
+                return f"Put through `{name}` {along}, they would be the right ones."
+            if alike(along_one(right, at), seen):
+                return f"They are the right numbers put through `{name}` {along}."
+    return ""
+
+
+def _limited(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize numbers that are right but for a limit."""
+    if seen.numel() < 4:
+        return ""
+    low, high = float(seen.min()), float(seen.max())
+    if low < high and alike(right.clamp(low, high), seen):
+        below, above = bool((right < low).any()), bool((right > high).any())
+        where = [f"below {low:.3g}"] * below + [f"above {high:.3g}"] * above
+        return f"Only numbers that should be {' or '.join(where)} are wrong: is something limited there?"
+    return ""
+
+
+def _scattered(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize the right numbers in other places altogether."""
+    if seen.dim() > 1 and alike(seen.reshape(-1).sort().values, right.reshape(-1).sort().values):
+        return (
+            "All the right numbers are there, in the wrong places: `reshape` and `view` deal numbers out "
+            "anew, `transpose` and `permute` exchange dimensions."
+        )
+    return ""
+
+
+def _called(letter: str) -> str:
+    return spell(letter) if letter[-1] in NAMES else f"the dimension of size {letter}"

@@ -1,0 +1,81 @@
+"""Words beside an error that stopped a student's code: what its numbers are, and what it usually means."""
+
+from __future__ import annotations
+
+import re
+
+from autograder.checking.inputs.draw import Sizes, spell
+
+_ADVICE = {
+    r"Boolean value of Tensor with more than one value is ambiguous": (
+        "A tensor of several numbers is neither true nor false. To ask whether an argument was given, "
+        "compare it with `is None`."
+    ),
+    r"a leaf Variable that requires grad is being used in an in-place operation": (
+        "Write into parameters inside `with torch.no_grad():`."
+    ),
+    r"a view of a leaf Variable that requires grad is being used in an in-place": (
+        "Write into parameters inside `with torch.no_grad():`."
+    ),
+    r"before Module\.__init__\(\) call": "Call `super().__init__()` first in `__init__`.",
+    r"missing \d+ required positional arguments?": (
+        "The task is called without it: give it a default, or compare the arguments with the task's."
+    ),
+    r"takes (from )?\d+ (to \d+ )?positional arguments? but \d+ (was|were) given": (
+        "Compare the arguments with those that the task names."
+    ),
+    r"cannot unpack non-iterable NoneType": "`None` is taken apart there: can it be an argument not given?",
+    r"'NoneType' object (is not|has no)": "Something is `None` there: can it be an argument not given?",
+    r"maximum recursion depth exceeded": "A function calls itself there, directly or through another one.",
+    r"name '\w+' is not defined": "Is it misspelt, or made in a cell that grading does not run?",
+    r"Trying to backward through the graph a second time": (
+        "Something computed before the last `backward()` is still in the graph: detach what is carried on."
+    ),
+    r"modified by an inplace operation": (
+        "A tensor that the backward pass needs was written into after it had been used: make a new one."
+    ),
+    r"element 0 of tensors does not require grad": (
+        "What `backward()` is called on does not depend on any parameter: is something detached, or was it "
+        "computed under `torch.no_grad()`?"
+    ),
+}
+"""Errors that beginners meet, by what their text matches, and what to do about them."""
+_SHAPES = re.compile(
+    r"must match|cannot be multiplied|invalid for input of size|must be equal|equal size|out of bounds|"
+    r"[Ee]xpected (hidden|size|input|.*\bgot\b)|shape mismatch|split_with_sizes|doesn't match|not compatible"
+)
+_NO_SIZES = re.compile(
+    r"\b(dimension|dim|entry|entries|index|argument|element|position|line)\s+-?\d+|\d+-?D\b|\bmat\d"
+)
+"""Numbers in such errors that are no sizes."""
+
+
+def explain_error(message: str, sizes: Sizes | None, letters: set[str]) -> str:
+    """Return what helps with an error: which sizes its numbers are, or advice; `""` if nothing is known.
+
+    `letters` are the dimensions that the call's inputs have.
+    """
+    for pattern, advice in _ADVICE.items():
+        if re.search(pattern, message):
+            return advice
+    return _sizes_in(message, sizes, letters) if sizes is not None and _SHAPES.search(message) else ""
+
+
+def _sizes_in(message: str, sizes: Sizes, letters: set[str]) -> str:
+    names = _names(sizes, letters)
+    numbers = dict.fromkeys(int(number) for number in re.findall(r"\d+", _NO_SIZES.sub("", message)))
+    told = [f"{names[number]} = {number}" for number in numbers if len(names.get(number, "")) > 0]
+    return f"In this call {', '.join(told)}." if told else ""
+
+
+def _names(sizes: Sizes, letters: set[str]) -> dict[int, str]:
+    """Return the name of each size that is only one dimension's, or a multiple of H.
+
+    Layers are left out: anything may be three.
+    """
+    found: dict[int, list[str]] = {}
+    for letter in sorted(letters & set("BTDHV")):
+        for factor in ("", "2", "3", "4") if letter == "H" else ("",):
+            (size,) = sizes.shape(factor + letter)
+            found.setdefault(size, []).append(spell(factor + letter))
+    return {size: names[0] for size, names in found.items() if len(names) == 1 and size > 1}

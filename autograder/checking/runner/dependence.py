@@ -1,0 +1,320 @@
+"""Tells what a wrong answer does not depend on, and which sequences it mixes.
+
+The call that was answered wrongly is made again and again, with one of its tensors changed each time. So only
+what has been seen is said: nothing of the right answer is needed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import torch
+from msgspec.structs import replace
+
+from autograder.cell_source import parse_cell
+from autograder.checking.expectations.values import WrongValues
+from autograder.checking.expectations.wording import listed
+from autograder.checking.explain.location import ONE
+from autograder.checking.inputs.draw import NAMES, Sizes
+from autograder.checking.remote.connection import Connection, expected
+from autograder.checking.remote.errors import StudentError
+from autograder.protocol.answers import AnyAnswer, Called, Exchange
+from autograder.protocol.messages import Call, Construct, Load, Make, OfObjects
+from autograder.protocol.values import Ref, tensors_in, tree_leaves
+
+_MOST_TRIED = 24
+"""Tensors that are changed, one call each."""
+_MOST_NAMED = 3
+_MOST_PARTS = 3
+"""Tensors in a list or tuple that is looked at."""
+_MOST_BLOCKS = 4
+
+
+@dataclass(frozen=True)
+class WrongCall:
+    """The call whose answer was found wrong, and what has to be done before it can be made again."""
+
+    task: str
+    seed: int
+    """The seed of the student's generator."""
+    messages: tuple[OfObjects, ...]
+    """What makes and fills the objects of the call, and the call itself at the end."""
+
+    @property
+    def call(self) -> Call:
+        """Return the call itself."""
+        (*_, last) = self.messages
+        assert isinstance(last, Call)
+        return last
+
+    def changed(self, at: int, message: OfObjects) -> WrongCall:
+        """Return it with another message in one place."""
+        return WrongCall(self.task, self.seed, (*self.messages[:at], message, *self.messages[at + 1 :]))
+
+    def answer(self, connection: Connection) -> Any:
+        """Make it again, and return its answer's value; `None` if the student's code stopped."""
+        connection.begin(self.task, self.seed)
+        for message in self.messages[:-1]:
+            connection.defer(message, _anything)
+        request = connection.request(self.call, lambda answer: expected(answer, Called).value)
+        try:
+            return request.ask()
+        except StudentError:
+            return None
+
+
+def _anything(answer: AnyAnswer) -> None:
+    """Read an answer that nobody needs."""
+
+
+def wrong_call(task: str, seed: int, exchanges: Sequence[Exchange], wrong: torch.Tensor) -> WrongCall | None:
+    """Return the call that gave a wrong tensor, `None` if none of them certainly did."""
+    calls = [
+        at
+        for at, (message, answer) in enumerate(exchanges)
+        if isinstance(message, Call)
+        and isinstance(answer, Called)
+        and any(_is_same(tensor, wrong) for tensor in tensors_in(answer.value))
+    ]
+    if len(calls) != 1:
+        return None
+    messages = [message for message, _ in exchanges[: calls[0] + 1]]
+    needed = _numbers_in(messages[-1])
+    kept: list[OfObjects] = [messages.pop()]
+    for message in reversed(messages):
+        if _numbers_in(message) & needed:
+            needed |= _numbers_in(message)
+            kept.append(message)
+    return WrongCall(task, seed, tuple(reversed(kept)))
+
+
+def _is_same(tensor: torch.Tensor, wrong: torch.Tensor) -> bool:
+    return tensor.shape == wrong.shape and tensor.data_ptr() == wrong.data_ptr() != 0
+
+
+def _numbers_in(message: OfObjects) -> set[int]:
+    """Return the numbers of the objects that a message makes or speaks of."""
+    target = getattr(message, "target", None)
+    told = {target.number} if target is not None else set()
+    if isinstance(message, (Construct, Make)):
+        told.add(message.number)
+    if isinstance(message, (Construct, Make, Call)):
+        leaves = [*tree_leaves(message.args), *tree_leaves(dict(message.kwargs or {}))]
+        told |= {leaf.id for leaf in leaves if isinstance(leaf, Ref)}
+    return told - {0}
+
+
+def dependence(
+    connection: Connection, call: WrongCall, raised: WrongValues, sources: Mapping[str, str]
+) -> str:
+    """Say what the answer to a call does not depend on, or that it mixes sequences; `""` if neither."""
+    wrong, right = raised.seen, raised.right
+    if wrong is None or right is None or not _varies(right) or not torch.isfinite(wrong).all():
+        return ""
+    if raised.is_special:
+        return ""  # without a state, or with one step, the right answer may not depend on everything either
+    seen = call.answer(connection)
+    if not tensors_in(seen):
+        return ""
+    tried = _Tried(connection, call, seen, _argument_names(call, sources))
+    unused, of = tried.unused(_whole)
+    if of > 1 and len(unused) == of:
+        return "Your answer depends on nothing that the call is given: with other numbers it is the same."
+    if not unused and raised.sizes is not None:
+        unused, _ = tried.unused(partial(_by_blocks, raised.sizes.H))
+    return _not_used(unused) or _mixed(connection, call, seen, raised)
+
+
+def _varies(right: torch.Tensor) -> bool:
+    """Return whether the right numbers can depend on anything: zeros to start from do not."""
+    return right.numel() == 1 or bool(right.min() != right.max())
+
+
+def _not_used(unused: Sequence[tuple[str, str]]) -> str:
+    """Say of which names, and of which part of each, an answer is independent."""
+    if not unused:
+        return ""
+    part = unused[0][0]
+    names = [name for its, name in unused if its == part]
+    more = f" (and {len(names) - _MOST_NAMED} more)" if len(names) > _MOST_NAMED else ""
+    told = f"{part}{listed(names[:_MOST_NAMED])}{more}"
+    return f"Your answer does not depend on {told}: with other numbers there it is the same."
+
+
+Change = Callable[[torch.Tensor], Iterator[tuple[str, torch.Tensor]]]
+"""Gives the parts of a tensor in words that end before its name, each with the tensor that has other numbers
+there."""
+
+
+def _whole(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+    yield "", _other(value)
+
+
+def _by_blocks(rows: int, value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+    """Give a tensor of a few equal blocks of rows with other numbers in each of them."""
+    blocks, rest = divmod(len(value), rows) if value.dim() else (0, 0)
+    if rest or rows == 1 or not 2 <= blocks <= _MOST_BLOCKS or not value.is_floating_point():
+        return
+    for block in range(blocks):
+        changed = value.clone()
+        inside = slice(block * rows, (block + 1) * rows)
+        changed[inside] = _other(value[inside])
+        yield f"block {block + 1} of {blocks} (rows {inside.start} to {inside.stop - 1}) of ", changed
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A call that is made again with other numbers, and its answer with those that it had."""
+
+    connection: Connection
+    call: WrongCall
+    seen: Any
+    arguments: Sequence[str]
+    """The names of its arguments."""
+
+    def unused(self, change: Change) -> tuple[list[tuple[str, str]], int]:
+        """Return the parts and names whose change leaves the answer as it is, and how many were tried."""
+        found, tried = [], 0
+        for told, changed in islice(self._changes(change), _MOST_TRIED):
+            answer = changed.answer(self.connection)
+            if answer is None:
+                continue
+            tried += 1
+            if _equal(self.seen, answer):
+                found.append(told)
+        return found, tried
+
+    def _changes(self, change: Change) -> Iterator[tuple[tuple[str, str], WrongCall]]:
+        """Give each change of a tensor that the call or one of its modules is given."""
+        last = len(self.call.messages) - 1
+        given = self.call.call
+        for place, value in enumerate(given.args):
+            name = self.arguments[place] if place < len(self.arguments) else f"args[{place}]"
+            for told, changed in _argument_changed(name, value, change):
+                args = (*given.args[:place], changed, *given.args[place + 1 :])
+                yield told, self.call.changed(last, replace(given, args=args))
+        for at, message in enumerate(self.call.messages[:-1]):
+            if not isinstance(message, (Construct, Load)) or not message.state:
+                continue
+            for name, value in message.state.items():
+                if _can_change(value):
+                    for part, other in change(value):
+                        state = {**message.state, name: other}
+                        yield (part, name), self.call.changed(at, replace(message, state=state))
+
+
+def _argument_changed(name: str, value: Any, change: Change) -> Iterator[tuple[tuple[str, str], Any]]:
+    """Give the changes of an argument: of a tensor, or of each tensor in a short list or tuple."""
+    if _can_change(value):
+        yield from (((part, name), changed) for part, changed in change(value))
+    elif isinstance(value, (list, tuple)) and len(value) <= _MOST_PARTS:
+        for at, inner in enumerate(value):
+            if _can_change(inner):
+                for part, changed in change(inner):
+                    yield (part, f"{name}[{at}]"), type(value)((*value[:at], changed, *value[at + 1 :]))
+
+
+def _can_change(value: Any) -> bool:
+    if not isinstance(value, torch.Tensor) or not value.numel() or value.is_complex():
+        return False
+    return value.is_floating_point() or value.dtype == torch.bool or bool(value.min() != value.max())
+
+
+def _other(value: torch.Tensor) -> torch.Tensor:
+    """Return other numbers of the same kind and range."""
+    if value.dtype == torch.bool:
+        return ~value
+    if value.is_floating_point():
+        return 0.37 - 0.7 * value
+    return value.min() + value.max() - value  # whole numbers may be indices: no other one is known to fit
+
+
+def _equal(seen: Any, answer: Any) -> bool:
+    old, new = tree_leaves(seen), tree_leaves(answer)
+    return len(old) == len(new) and all(map(_alike, old, new))
+
+
+def _alike(old: Any, new: Any) -> bool:
+    if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
+        return type(old) is type(new) and bool(old == new)
+    return old.shape == new.shape and torch.allclose(old, new, rtol=0.0, atol=0.0, equal_nan=True)
+
+
+def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValues) -> str:
+    """Say that a sequence's answer changes with another sequence's input."""
+    sizes, dims, wrong = raised.sizes, raised.dims, raised.seen
+    if sizes is None or wrong is None or "B" not in dims or _is_ambiguous(sizes):
+        return ""
+    last = len(call.messages) - 1
+    one, at = ONE["B"], dims.index("B")
+    for place in (0, sizes.B - 1):
+        args = tuple(_other_sequence(sizes.B, place, each) for each in call.call.args)
+        if _equal(args, call.call.args):
+            return ""
+        other = call.changed(last, replace(call.call, args=args))
+        changed = other.answer(connection)
+        if not _equal(seen, call.answer(connection)) or not _equal(changed, other.answer(connection)):
+            return ""  # what is never filled, or drawn, changes by itself
+        for before, after in zip(_like(wrong, seen), _like(wrong, changed), strict=False):
+            apart = ~torch.isclose(before, after, rtol=1e-9, atol=1e-12, equal_nan=True)
+            others = [dim for dim in range(apart.dim()) if dim != at]
+            moved = (apart.any(dim=others) if others else apart).tolist()
+            moved[place] = False
+            if any(moved):
+                return (
+                    f"Its part for {one} {moved.index(True)} changes when only the input of {one} {place} "
+                    f"changes: {one}s are mixed somewhere."
+                )
+    return ""
+
+
+def _like(tensor: torch.Tensor, value: Any) -> list[torch.Tensor]:
+    return [each for each in tensors_in(value) if each.shape == tensor.shape and each.dtype == tensor.dtype]
+
+
+def _other_sequence(size: int, place: int, leaf: Any) -> Any:
+    """Return a tensor with other numbers in one sequence, if its shape tells which dimension they are in.
+
+    Tuples of tensors are read, too, and lists are not: their tensors may be the sequences. Of whole numbers
+    only those of two dimensions or more are changed: lengths stay as they are.
+    """
+    if isinstance(leaf, tuple):
+        return tuple(_other_sequence(size, place, each) for each in leaf)
+    if not isinstance(leaf, torch.Tensor) or list(leaf.shape).count(size) != 1 or not _can_change(leaf):
+        return leaf
+    if not leaf.is_floating_point() and leaf.dim() < 2:
+        return leaf
+    at = list(leaf.shape).index(size)
+    changed = leaf.clone()
+    changed.select(at, place).copy_(_other(leaf).select(at, place))
+    return changed
+
+
+def _is_ambiguous(sizes: Sizes) -> bool:
+    """Return whether another dimension has the size of the batch, or there is only one sequence."""
+    return sizes.B < 2 or any(getattr(sizes, letter) == sizes.B for letter in NAMES if letter != "B")
+
+
+def _argument_names(call: WrongCall, sources: Mapping[str, str]) -> list[str]:
+    """Return the names that the student gave the arguments, as far as the source tells."""
+    names = {each.name: each for each in _definitions(sources)}
+    target = call.call.target
+    made = next((each for each in call.messages if isinstance(each, Make)), None)
+    found = names.get(target.name) if target.name else names.get(made.target.name) if made else None
+    if isinstance(found, ast.ClassDef):
+        name = target.path[0] if target.path else "forward"
+        methods = [each for each in found.body if isinstance(each, ast.FunctionDef) and each.name == name]
+        return [each.arg for each in methods[-1].args.args[1:]] if methods else []
+    return [each.arg for each in found.args.args] if isinstance(found, ast.FunctionDef) else []
+
+
+def _definitions(sources: Mapping[str, str]) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    for source in sources.values():
+        tree = parse_cell(source)
+        nodes = tree.body if tree is not None else []
+        yield from (each for each in nodes if isinstance(each, (ast.FunctionDef, ast.ClassDef)))

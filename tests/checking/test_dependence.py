@@ -1,0 +1,137 @@
+"""What is said of the inputs that a wrong answer does not depend on, and of sequences that it mixes."""
+
+import textwrap
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checking.runner.collection import collect
+from tests.support.checking import submission
+
+CHECKS = """
+import torch
+from torch import nn
+from autograder.checking import FunctionSpec, Handed, ModuleSpec, leaving_out, recorded, weight
+
+{task}
+"""
+FUNCTION = """
+def right(x, h, w):
+    (i, f) = (x @ w.T + torch.cat((h, h), 1)).chunk(2, 1)
+    return i * f
+task = FunctionSpec("f", inputs={"x": "B D", "h": "B H", "w": weight("2H D")}, outputs={"y": "B H"},
+                    reference=right)
+test_values = task.values(points=1)
+"""
+MODULE = """
+def right(parameters, x):
+    return x @ parameters["w"] + parameters["b"]
+task = ModuleSpec("f", made_with={"d": "D", "h": "H"}, parameters={"w": "D H", "b": "H"}, inputs={"x": "B D"},
+                  outputs={"y": "B H"}, reference=right)
+test_values = task.values(points=1)
+"""
+HANDED = """
+task = FunctionSpec("f", inputs={"rnn": Handed(nn.RNN, "D", "H", batch_first=True), "x": "B T D"},
+                    outputs={"output": "B T H"}, reference=lambda rnn, x: rnn(x)[0])
+test_values = task.values(points=1)
+"""
+STATE = """
+task = FunctionSpec("f", inputs={"x": "B D", "state": {"h": "B D", "c": "B D"}}, outputs={"y": "B D"},
+                    reference=lambda x, state=None: x if state is None else x + state[0] * state[1])
+test_values = task.values(leaving_out("state", words="without a state"), points=1)
+"""
+
+
+def said(tmp_path, task, answer, source=""):
+    (tmp_path / "test_f.py").write_text(CHECKS.replace("{task}", textwrap.dedent(task)))
+    judged = submission(f=answer)
+    judged.sources = {"f": source}
+    (result,) = collect(tmp_path).run("f", judged, seed=1, include_hidden=True, renew=lambda: None)
+    assert result.outcome == "failed", result.message
+    return result.message
+
+
+def gates(x, h, w):
+    return (x @ w.T + torch.cat((h, h), 1)).chunk(2, 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda x, h, w: gates(x, h * 0, w)[0] * gates(x, h * 0, w)[1], "does not depend on `args[1]`:"),
+        (lambda x, h, w: gates(x, h, w)[0] ** 2, "does not depend on block 2 of 2 (rows "),
+        (lambda x, h, w: torch.ones_like(h) * 2, "They are the same all along batch"),
+        (
+            lambda x, h, w: torch.linspace(0, 1, h.numel()).view_as(h),
+            "depends on nothing that the call is given",
+        ),
+        (lambda x, h, w: gates(x.cumsum(0), h, w)[0] * gates(x, h, w)[1], "input of sequence 0 changes"),
+        (
+            lambda x, h, w: gates(x.flip(0).cumsum(0).flip(0), h, w)[0] * gates(x, h, w)[1],
+            "sequences are mixed",
+        ),
+    ],
+)
+def test_what_an_answer_does_not_depend_on_is_said(tmp_path, answer, told):
+    assert told in said(tmp_path, FUNCTION, answer)
+
+
+def test_an_argument_has_the_name_that_the_student_gave_it(tmp_path):
+    source = "%time\ndef f(x, state, w):\n    ..."
+    told = said(tmp_path, FUNCTION, lambda x, h, w: gates(x, h * 0, w)[0] * gates(x, h * 0, w)[1], source)
+    assert "does not depend on `state`:" in told
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x, h, w: gates(x, h, w)[0] + gates(x, h, w)[1],
+        lambda x, h, w: (gates(x, h, w)[0] * gates(x, h, w)[1]).round(decimals=3),
+    ],
+)
+def test_nothing_is_said_of_an_answer_that_depends_on_everything(tmp_path, answer):
+    told = said(tmp_path, FUNCTION, answer)
+    assert "depend" not in told
+    assert "mixed" not in told
+
+
+def test_a_parameter_that_is_not_used_is_named(tmp_path):
+    class Linear(nn.Module):
+        def __init__(self, d, h):
+            super().__init__()
+            self.w, self.b = nn.Parameter(torch.zeros(d, h)), nn.Parameter(torch.zeros(h))
+
+        def forward(self, x):
+            return x @ self.w
+
+    assert "does not depend on `b`:" in said(tmp_path, MODULE, Linear)
+
+
+def test_so_is_one_of_a_module_that_is_handed_over(tmp_path):
+    def stepwise(rnn, x):
+        h, steps = x.new_zeros(len(x), rnn.hidden_size), []
+        for t in range(x.shape[1]):
+            h = torch.tanh(x[:, t] @ rnn.weight_ih_l0.T + rnn.bias_ih_l0 + h @ rnn.weight_hh_l0.T)
+            steps.append(h)
+        return torch.stack(steps, 1)
+
+    assert "does not depend on `bias_hh_l0`:" in said(tmp_path, HANDED, stepwise)
+
+
+def test_of_an_input_with_a_name_nothing_is_said(tmp_path):
+    """Without a state the right answer depends on no state either."""
+    assert "depend" not in said(
+        tmp_path, STATE, lambda x, state=None: x * 1.5 + torch.linspace(0, 1, x.shape[1])
+    )
+
+
+def test_nothing_is_said_where_the_right_answer_is_the_same_for_all(tmp_path):
+    task = FUNCTION.replace("return i * f", "return torch.zeros_like(h)")
+    assert "depend" not in said(tmp_path, task, lambda x, h, w: h * 0 + torch.linspace(0, 1, h.shape[1]))
+
+
+def test_an_answer_that_was_never_filled_is_not_said_to_mix(tmp_path):
+    told = said(tmp_path, FUNCTION, lambda x, h, w: torch.rand_like(h))
+    assert "Made once more" in told
+    assert "mixed" not in told

@@ -1,0 +1,73 @@
+"""What is said beside the errors of torch that beginners meet."""
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.checking.explain.stopped import explain_error
+from autograder.checking.runner.collection import collect
+from tests.support.checking import SIZES, submission
+
+LETTERS = {"B", "T", "D", "H", "L"}
+B, T, D, H = SIZES.B, SIZES.T, SIZES.D, SIZES.H
+ROWS = torch.zeros(B, D)
+FROZEN = nn.Parameter(torch.zeros(3))
+
+
+class Early(nn.Module):
+    def __init__(self):
+        self.w = nn.Parameter(torch.zeros(1))
+
+
+def again_and_again():
+    again_and_again()
+
+
+@pytest.mark.parametrize(
+    ("stops", "said"),
+    [
+        (lambda: torch.zeros(T, H) + torch.zeros(T, 4 * H), "In this call hidden = 11, 4·hidden = 44."),
+        (lambda: torch.zeros(T, D) @ torch.zeros(H, D), "In this call time = 5, features = 7, hidden = 11."),
+        (lambda: nn.RNN(D, H)(torch.zeros(T, B, H)), "features = 7"),
+        (lambda: torch.zeros(B, H).view(B, D), "batch = 2, features = 7"),
+        (lambda: torch.stack([torch.zeros(D), torch.zeros(H)]), "features = 7, hidden = 11."),
+        (lambda: bool(torch.zeros(2)), "compare it with `is None`"),
+        (lambda: FROZEN.add_(1), "`with torch.no_grad():`"),
+        (Early, "`super().__init__()` first"),
+        (lambda: (lambda x, state: x)(1), "called without it"),
+        (lambda: nn.Linear(1, 1).no_such_thing, ""),
+        (again_and_again, "calls itself"),
+        (lambda: x_demo, "misspelt"),  # noqa: F821
+        (lambda: torch.zeros(2).sum().backward(), "does not depend on any parameter"),
+        (lambda: {}["h"], ""),
+        (lambda: torch.zeros(3)[7], ""),
+    ],
+)
+def test_help_beside_an_error(stops, said):
+    with pytest.raises(Exception) as caught:
+        stops()
+    helped = explain_error(str(caught.value), SIZES, LETTERS)
+    assert said in helped
+    assert bool(helped) == bool(said), helped
+
+
+def test_sizes_that_two_dimensions_share_get_no_name():
+    shared = SIZES.but(D=H)
+    assert explain_error("shape mismatch: [11] and [2]", shared, LETTERS) == "In this call batch = 2."
+
+
+CHECK = """
+from autograder.checking import FunctionSpec, sized
+task = FunctionSpec("f", inputs={"x": "B D"}, outputs={"y": "B D"}, reference=lambda x: x)
+test_values = task.values(sized("with one sequence (B = 1)", B=1), points=1)
+"""
+
+
+def test_a_case_has_sizes_of_its_own(tmp_path):
+    (tmp_path / "test_f.py").write_text(CHECK)
+    (result,) = collect(tmp_path).run(
+        "f", submission(f=lambda x: x + torch.zeros(len(x) + 1, 4)), seed=1, include_hidden=True
+    )
+    assert result.message.startswith("With one sequence (B = 1): your code stopped: RuntimeError: ")
+    assert "batch =" not in result.message
+    assert "features = " in result.message

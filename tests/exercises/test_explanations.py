@@ -1,0 +1,36 @@
+"""What is said of wrong answers is true: of right ones that are taken for wrong, nothing is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.checking.expectations import values
+from autograder.checking.runner.collection import collect
+from tests.exercises.test_exercises import EXERCISES, TASKS, notebook_of
+from tests.variants import NOTEBOOKS
+
+SAID = ("does not depend on", "depends on nothing", "mixed somewhere", "Made once more")
+
+
+@pytest.fixture(scope="module")
+def everything_is_wrong() -> Iterator[None]:
+    """Have `expect` take every answer for wrong, and recognize nothing in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(values, "agree", lambda *args, **kwargs: False)
+        patch.setattr(values, "compare", lambda *args, **kwargs: "they are taken for wrong.")
+        patch.setattr(values, "recognized", lambda *args, **kwargs: "")
+        patch.setattr(values, "_named_like", lambda *args, **kwargs: "")
+        yield
+
+
+@pytest.mark.parametrize(("notebook", "task"), TASKS)
+def test_nothing_is_said_of_what_right_answers_depend_on(everything_is_wrong, notebook, task):
+    checks = collect(EXERCISES / notebook)
+    for check in checks.of(task):
+        if check.rule not in ("values", "generality"):
+            continue
+        submission = notebook_of(notebook, task, NOTEBOOKS[notebook].SOLUTIONS[task], checks.without(task))
+        result = checks._run_one(check, submission, 1, lambda: None)
+        assert not [said for said in SAID if said in result.message], (check.name, result.message)
