@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 import nbformat
@@ -152,7 +152,6 @@ class Bundle:
 _SHARED = (autograder.checking, autograder.protocol, autograder.worker)
 
 
-@cache
 def _language() -> bytes:
     """The digest of what all checks share: the language of checks, and the process that they ask."""
     found = hashlib.sha256()

@@ -211,7 +211,8 @@ def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: G
         gradebook.update_or_create_student(student)
         submission = gradebook.update_or_create_submission(bundle.assignment, student)
         notebook = gradebook.find_submission_notebook(bundle.notebook, bundle.assignment, student)
-        cells = _marked_cells(graded.notebook)
+        # Ours, and found valid when it was written: so it is not validated again.
+        cells = {grade_id(cell): cell for cell in nbformat.v4.reads(graded.notebook).cells if grade_id(cell)}
         read = graded.verdict.status not in UNREAD
         # Read again and kept from others: a score that a person gives now must be seen and flagged.
         # The cells' names come along: a query more for each is a third of what recording takes.
@@ -228,13 +229,6 @@ def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: G
         gradebook.db.flush()
         gradebook.db.expire(notebook, ["score"])  # a sum that the database computes
         _record_time(course, submission, notebook, bundle.assignment)
-
-
-def _marked_cells(text: str) -> dict[str, NotebookNode]:
-    """The cells of a notebook's text that nbgrader knows, by `grade_id`."""
-    data = json.loads(text)  # ours, and found valid when it was written
-    data["cells"] = [cell for cell in data["cells"] if grade_id(cell)]  # the others need not be made objects
-    return {grade_id(cell): cell for cell in nbformat.v4.to_notebook(data).cells}
 
 
 def _record_time(

@@ -216,7 +216,7 @@ def clean_environment() -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         "TZ": os.environ.get("TZ", "UTC"),
-        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # fewer pages to copy: a fork costs two thirds
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # fewer pages to copy when it forks
         **{name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
         **threads,
     }

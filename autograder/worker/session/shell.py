@@ -1,6 +1,6 @@
 """Runs a notebook's cells in an IPython `InteractiveShell` and returns their outputs as data.
 
-The shell is built once, in the fork server, because building one costs ten times what a fork does.
+The shell is built once, in the fork server, because building one costs as much as a fork does.
 Outputs are capped while they stream, so that a flood of prints costs memory nowhere.
 """
 
@@ -126,7 +126,8 @@ class _Result(DisplayHook):
 class Transformers(TransformerManager):
     """IPython's own syntax: looked for only in cells that hold a sign of it.
 
-    Splitting a cell into tokens, in Python, would be half of what running it costs.
+    So a cell whose indentation is wrong is told of by the compiler, with the cell's name, and not by the
+    tokenizer.
     """
 
     _sign = re.compile(r"^\s*[%!,;/]|=\s*[%!]|\?")  # `%magic`, `!command`, `x = %magic`, `help?`
@@ -157,13 +158,6 @@ class Shell(WithoutPrograms):
         hook: Any = self.displayhook  # declared as the classes that ours replace
         publisher: Any = self.display_pub
         hook.outputs = publisher.outputs = self.outputs
-
-    def should_run_async(self, raw_cell: str, **kwargs: Any) -> bool:
-        """IPython compiles the cell to find out; without these words there is nothing to wait for."""
-        code = kwargs.get("transformed_cell") or raw_cell
-        if "await" not in code and "async" not in code:
-            return False
-        return bool(super().should_run_async(raw_cell, **kwargs))
 
     async def run_code(self, code_obj: Any, result: Any = None, *, async_: bool = False) -> bool:
         """Run one statement; return True if the cell ends with it.
