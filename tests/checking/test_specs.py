@@ -121,6 +121,57 @@ def drive(rnn, x, h_0=None):
 """
 
 
+STACKED = '''
+"""`class Stack(nn.Module)`: as many linear layers as asked for, and scores of so many classes."""
+import torch
+from autograder.checking import USUAL, ModuleSpec, sized
+
+def shapes(sizes):
+    layers = {f"layers.{at}": "D D" for at in range(sizes.L)}
+    return {**layers, "head": "D {num_classes}"}
+
+def right(parameters, x):
+    *layers, head = parameters.values()
+    for layer in layers:
+        x = torch.tanh(x @ layer)
+    return x @ head
+
+def alike(parameters):
+    return {name: torch.ones_like(value) for name, value in parameters.items()}
+
+task = ModuleSpec(
+    "Stack",
+    made_with={"size": "D", "num_layers": "L", "num_classes": 4},
+    parameters=shapes,
+    inputs={"x": "B D"},
+    outputs={"scores": "B {num_classes}"},
+    reference=right,
+    defaults={"num_classes": 4},
+)
+test_parameters = task.registered(points=0.5)
+test_numbers = task.values(points=1, needs=[test_parameters])
+test_classes = task.any_size(
+    USUAL.with_options(num_classes=(5, 40)).named("with other numbers of classes"),
+    sized("with one layer", L=1),
+)
+test_ones = task.values(USUAL.with_parameters(alike).named("with ones for weights"))
+test_dtype = task.dtypes(USUAL.with_options(num_classes=7).named("with seven classes"))
+test_device = task.devices(gradients=False)
+'''
+STACK = """
+class Stack(nn.Module):
+    def __init__(self, size, num_layers, num_classes=4):
+        super().__init__()
+        self.layers = nn.ParameterList(torch.zeros(size, size) for _ in range(num_layers))
+        self.head = nn.Parameter(torch.zeros(size, num_classes))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.tanh(x @ layer)
+        return x @ self.head
+"""
+
+
 @pytest.fixture
 def checks(request, tmp_path: Path) -> Checks:
     task, text = request.param
@@ -210,8 +261,18 @@ WRONG = {
         "answer = rnn(x, h_0)\n    rnn.weight_ih_l0.data.mul_(2)\n    return answer",
         ["mutation"],
     ),
+    ("Stack", "a default"): ("num_classes=4", "num_classes=5", ["parameters"]),
+    ("Stack", "a layer"): ("range(num_layers)", "range(3)", ["classes"]),
+    ("Stack", "an option"): ("torch.zeros(size, num_classes)", "torch.zeros(size, 4)", ["classes"]),
+    ("Stack", "large weights"): ("x @ self.head", "(x @ self.head).clamp(-1.5, 1.5)", ["ones"]),
+    ("Stack", "a device"): ("x @ self.head", "x @ self.head + torch.zeros(1, dtype=x.dtype)", ["device"]),
 }  # fmt: skip
-RIGHT = {"step": (FUNCTION, STEP), "Cell": (MODULE, CELL), "drive": (HANDED, DRIVE)}
+RIGHT = {
+    "step": (FUNCTION, STEP),
+    "Cell": (MODULE, CELL),
+    "drive": (HANDED, DRIVE),
+    "Stack": (STACKED, STACK),
+}
 
 
 @pytest.mark.parametrize(
