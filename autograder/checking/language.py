@@ -6,6 +6,7 @@ from autograder.checking.expectations.dtypes import DTYPES, EXTREMES, expect_dty
 from autograder.checking.expectations.gradients import as_leaves, expect_gradients
 from autograder.checking.expectations.in_use import expect_follows
 from autograder.checking.expectations.modules import expect_module, expect_registered, make_module
+from autograder.checking.expectations.numbers import expect_count, expect_number, expect_whole
 from autograder.checking.expectations.untouched import (
     expect_module_untouched,
     expect_settings_untouched,
@@ -75,6 +76,7 @@ __all__ = [
     "compare",
     "computed_once",
     "expect",
+    "expect_count",
     "expect_device_neutral",
     "expect_dtype",
     "expect_dtypes",
@@ -85,11 +87,13 @@ __all__ = [
     "expect_no_kernel",
     "expect_no_mention",
     "expect_not_shared",
+    "expect_number",
     "expect_registered",
     "expect_settings_untouched",
     "expect_shapes",
     "expect_untouched",
     "expect_weights_untouched",
+    "expect_whole",
     "expect_without_numpy",
     "fail",
     "hidden",

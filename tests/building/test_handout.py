@@ -64,7 +64,7 @@ def test_generate_hands_out_no_hidden_check_and_what_only_it_needs(generated):
             SOLUTION.replace("2 * x", "x + 2"),
             [HINT, "0.5 of the 1 point is for checks that run at grading only"],
         ),
-        (SOLUTION.replace("2 * x", "3 * x"), ["The smallest input that shows it: one sequence."]),
+        (SOLUTION.replace("2 * x", "3 * x"), ["Each is the right number times 1.5."]),
     ],
 )
 def test_a_notebook_beside_generated_checks_judges_and_hints(generated, tmp_path, answer, told):

@@ -43,7 +43,7 @@ def labelled(label: str, kind: type[nn.Module], dims: str) -> Callable[[Draw], L
 
     def drawn(draw: Draw) -> Labelled:
         shape = draw.sizes.shape(dims)
-        return Labelled(draw.module(kind, *shape), shape, {}, label)
+        return Labelled(draw.module(kind, *shape), shape, {}, label=label)
 
     return drawn
 

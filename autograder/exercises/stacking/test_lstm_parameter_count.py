@@ -4,7 +4,18 @@ from functools import cache
 
 from torch import nn
 
-from autograder.checking import asked, case, fail, hidden, needs, points, recorded, rule, without
+from autograder.checking import (
+    asked,
+    case,
+    expect_count,
+    expect_whole,
+    hidden,
+    needs,
+    points,
+    recorded,
+    rule,
+    without,
+)
 from autograder.exercises.from_scratch import RECURRENT_MODULES, expect_from_scratch
 
 
@@ -21,32 +32,30 @@ def own_count(input_size, hidden_size, num_layers):
     return torch_count(input_size, hidden_size, num_layers) - num_layers * 4 * hidden_size
 
 
-def expect_whole(seen):
-    if type(seen) is not int:
-        kind = getattr(seen, "what", f"a {type(seen).__name__}")
-        what = {"NoneType": "nothing (`None`)"}.get(type(seen).__name__, kind)
-        asked = {"NoneType": " Is a `return` missing?", "float": " Is something divided?"}
-        fail(f"Expected an `int`; you returned {what}.{asked.get(type(seen).__name__, '')}")
-
-
-def expect_count(seen, wanted, sizes, told):
-    expect_whole(seen)
-    if seen == wanted:
-        return
-    hints = {
-        own_count(sizes.D, sizes.H, 1) * sizes.L: "That counts every layer as if it read `x`.",
-        own_count(sizes.H, sizes.H, sizes.L): "That counts the first layer as if it read hidden states.",
-        torch_count(sizes.D, sizes.H, 1) * sizes.L: "That counts every layer as if it read `x`.",
-        own_count(sizes.D, sizes.H, sizes.L): "That is the number with one bias for each gate.",
-        torch_count(sizes.D, sizes.H, sizes.L): "That is the number with two biases for each gate.",
-        own_count(sizes.D, sizes.H, 1): "That is the first layer alone.",
-        wanted // 4: "That counts one gate of the four.",
-        wanted - 4 * sizes.H * sizes.L: "Are biases missing?",
-        wanted - 8 * sizes.H * sizes.L: "Are the biases missing?",
-    }
-    size = f"{told} with input_size={sizes.D}, hidden_size={sizes.H}, num_layers={sizes.L}"
-    more = "few" if seen < wanted else "many"
-    fail(f"{size} you count {seen} parameters, too {more}. {hints.get(seen, '')}".rstrip())
+def expect_parameters(seen, wanted, sizes, told):
+    upper = torch_count(sizes.H, sizes.H, 1) if wanted == torch_count(sizes.D, sizes.H, sizes.L) else None
+    upper = own_count(sizes.H, sizes.H, 1) if upper is None else upper
+    expect_count(
+        seen,
+        wanted,
+        name=f"{told}, input_size={sizes.D}, hidden_size={sizes.H} and num_layers={sizes.L} the number",
+        known=[
+            (own_count(sizes.D, sizes.H, 1) * sizes.L, "That counts every layer as if it read `x`."),
+            (torch_count(sizes.D, sizes.H, 1) * sizes.L, "That counts every layer as if it read `x`."),
+            (
+                own_count(sizes.H, sizes.H, sizes.L),
+                "That counts the first layer as if it read hidden states.",
+            ),
+            (own_count(sizes.D, sizes.H, sizes.L), "That is the number with one bias for each gate."),
+            (torch_count(sizes.D, sizes.H, sizes.L), "That is the number with two biases for each gate."),
+            (own_count(sizes.D, sizes.H, 1), "That is the first layer alone."),
+            (wanted - upper, "One layer above the first is missing."),
+            (wanted // 4, "That counts one gate of the four."),
+            (wanted - wanted // 4, "That counts three gates of the four."),
+            (wanted - 4 * sizes.H * sizes.L, "Are biases missing?"),
+            (wanted - 8 * sizes.H * sizes.L, "Are the biases missing?"),
+        ],
+    )
 
 
 @points(0)
@@ -75,11 +84,11 @@ def test_whole_number(submission, sizes, draw):
 @needs(test_whole_number, test_formula)
 def test_one_bias(submission, sizes, draw):
     """With one bias for each gate it counts the parameters of your own stack."""
-    expect_count(
+    expect_parameters(
         submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L),
         own_count(sizes.D, sizes.H, sizes.L),
         sizes,
-        "For a stack",
+        "Without biases_per_gate",
     )
 
 
@@ -88,11 +97,11 @@ def test_one_bias(submission, sizes, draw):
 @needs(test_whole_number, test_formula)
 def test_two_biases(submission, sizes, draw):
     """With biases_per_gate=2 it gives nn.LSTM's own count."""
-    expect_count(
+    expect_parameters(
         submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L, biases_per_gate=2),
         torch_count(sizes.D, sizes.H, sizes.L),
         sizes,
-        "For biases_per_gate=2",
+        "With biases_per_gate=2",
     )
 
 
@@ -118,4 +127,4 @@ def test_any_size(submission, sizes, draw):
             requests.append((request, count(*arguments), other, context, biases))
     for seen, wanted, other, context, biases in asked(requests):
         with case(context):
-            expect_count(seen(), wanted, other, f"For biases_per_gate={biases}")
+            expect_parameters(seen(), wanted, other, f"With biases_per_gate={biases}")

@@ -1,0 +1,56 @@
+"""Expectations of counts and of plain numbers."""
+
+import pytest
+import torch
+
+from autograder.checking import CheckFailed, expect_count, expect_number, expect_whole
+from tests.support.checking import message, submission
+
+KNOWN = [(7, "That is a sum."), (24, "That is twice as many."), (24, "That counts both biases.")]
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (7, "The count is 7, too few. That is a sum."),
+        (24, "The count is 24, too many."),
+        (11, "The count is 11, too few."),
+        (12.0, "Expected an `int`; you returned the number 12. Is something divided?"),
+        (True, "Expected an `int`; you returned `True`."),
+        (None, "Expected an `int`; you returned nothing (`None`). Is a `return` missing?"),
+        (torch.tensor(12), "Expected an `int`; you returned one tensor of shape ()."),
+        ("12", "Expected an `int`; you returned the text '12'."),
+    ],
+)
+def test_a_count_is_a_whole_number_and_the_right_one(seen, said):
+    assert message(expect_count, seen, 12, name="The count", known=KNOWN) == said
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (2.5, "The loss is 2.5, too large."),
+        (1, "The loss is 1, too small."),
+        (float("nan"), "The loss is nan, which is no finite number."),
+        (torch.tensor(2.0), "a tensor that holds one. `.item()` takes it out."),
+        (False, "Expected a plain number; you returned `False`."),
+        (None, "Is a `return` missing?"),
+        ([2.0], "Expected a plain number; you returned a list of 1."),
+    ],
+)
+def test_a_number_is_plain_and_the_right_one(seen, said):
+    assert said in message(expect_number, seen, 2.0, name="The loss")
+
+
+def test_right_ones_pass():
+    expect_count(12, 12, name="The count", known=KNOWN)
+    expect_whole(-3)
+    expect_number(2, 2.0, name="The loss")
+    expect_number(2.0 + 1e-7, 2.0, name="The loss")
+    expect_number(0.0, 0.0, name="The loss")
+
+
+def test_what_a_worker_cannot_send_is_told():
+    answer = submission(f=lambda: {1, 2}).f()
+    with pytest.raises(CheckFailed, match="Expected an `int`; you returned a set"):
+        expect_whole(answer)
