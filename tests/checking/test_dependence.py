@@ -1,6 +1,7 @@
 """What is said of the inputs that a wrong answer does not depend on, and of sequences that it mixes."""
 
 import textwrap
+import time
 
 import pytest
 import torch
@@ -135,3 +136,41 @@ def test_an_answer_that_was_never_filled_is_not_said_to_mix(tmp_path):
     told = said(tmp_path, FUNCTION, lambda x, h, w: torch.rand_like(h))
     assert "Made once more" in told
     assert "mixed" not in told
+
+
+ODD = {
+    "another dtype each time": lambda y, n: y.to((torch.float64, torch.float32)[n % 2]),
+    "eight bits": lambda y, n: y.to(torch.float8_e4m3fn),
+    "sixteen bits, then others": lambda y, n: y.to((torch.bfloat16, torch.float16)[n // 2 % 2]),
+    "another shape after a while": lambda y, n: y if n < 2 else y[:1],
+    "nothing after a while": lambda y, n: y if n < 2 else None,
+    "complex numbers": lambda y, n: y.to(torch.complex128),
+    "complex after a while": lambda y, n: y if n < 2 else y.to(torch.complex64),
+    "whole numbers": lambda y, n: (100 * y).long(),
+    "truth": lambda y, n: y > 0,
+    "objects after a while": lambda y, n: y if n < 2 else [object(), 10**400, float("nan")],
+    "more after a while": lambda y, n: y if n < 2 else (y, y),
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_odd_answers_are_no_fault_of_a_check(tmp_path, odd):
+    calls = []
+
+    def answer(x, h, w):
+        calls.append(x)
+        return odd(torch.linspace(0, 1, h.numel(), dtype=h.dtype).view_as(h), len(calls) - 1)
+
+    assert said(tmp_path, FUNCTION, answer)
+
+
+def test_a_slow_answer_is_not_called_again_and_again(tmp_path):
+    calls = []
+
+    def slow(x, h, w):
+        calls.append(x)
+        time.sleep(0.25)
+        return h * x.sum() + torch.linspace(0, 1, h.numel()).view_as(h)
+
+    assert "depend" not in said(tmp_path, FUNCTION, slow)
+    assert len(calls) <= 4

@@ -302,7 +302,9 @@ def _alike(once: WrongValues, again: BaseException | None) -> bool:
         return False
     if once.seen is None or again.seen is None or once.seen.is_complex():
         return True
-    return torch.allclose(once.seen, again.seen, rtol=0.0, atol=0.0, equal_nan=True)
+    if once.seen.dtype != again.seen.dtype:
+        return False
+    return torch.allclose(once.seen.double(), again.seen.double(), rtol=0.0, atol=0.0, equal_nan=True)
 
 
 def _nothing() -> None:

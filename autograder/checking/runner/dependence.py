@@ -7,6 +7,7 @@ what has been seen is said: nothing of the right answer is needed.
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +30,8 @@ from autograder.protocol.values import Ref, tensors_in, tree_leaves
 
 _MOST_TRIED = 24
 """Tensors that are changed, one call each."""
+_MOST_SECONDS = 0.2
+"""The time of a call that is made again: a slow one, some fifty times, would keep the student waiting."""
 _MOST_NAMED = 3
 _MOST_PARTS = 3
 """Tensors in a list or tuple that is looked at."""
@@ -114,12 +117,13 @@ def dependence(
 ) -> str:
     """Say what the answer to a call does not depend on, or that it mixes sequences; `""` if neither."""
     wrong, right = raised.seen, raised.right
-    if wrong is None or right is None or not _varies(right) or not torch.isfinite(wrong).all():
+    if wrong is None or right is None or not _varies(right) or not torch.isfinite(_comparable(wrong)).all():
         return ""
     if raised.is_special:
         return ""  # without a state, or with one step, the right answer may not depend on everything either
+    begun = time.monotonic()
     seen = call.answer(connection)
-    if not tensors_in(seen):
+    if not tensors_in(seen) or time.monotonic() - begun > _MOST_SECONDS:
         return ""
     tried = _Tried(connection, call, seen, _argument_names(call, sources))
     unused, of = tried.unused(_whole)
@@ -132,7 +136,7 @@ def dependence(
 
 def _varies(right: torch.Tensor) -> bool:
     """Return whether the right numbers can depend on anything: zeros to start from do not."""
-    return right.numel() == 1 or bool(right.min() != right.max())
+    return right.numel() == 1 or bool((right != right.reshape(-1)[:1]).any())
 
 
 def _not_used(unused: Sequence[tuple[str, str]]) -> str:
@@ -242,7 +246,14 @@ def _equal(seen: Any, answer: Any) -> bool:
 def _alike(old: Any, new: Any) -> bool:
     if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
         return type(old) is type(new) and bool(old == new)
-    return old.shape == new.shape and torch.allclose(old, new, rtol=0.0, atol=0.0, equal_nan=True)
+    if old.shape != new.shape or old.dtype != new.dtype:
+        return False
+    return torch.allclose(_comparable(old), _comparable(new), rtol=0.0, atol=0.0, equal_nan=True)
+
+
+def _comparable(value: torch.Tensor) -> torch.Tensor:
+    """Return numbers that torch can compare: it cannot do so in every dtype of eight bits."""
+    return value.detach().to(torch.float64) if value.is_floating_point() else value
 
 
 def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValues) -> str:
@@ -261,7 +272,7 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
         if not _equal(seen, call.answer(connection)) or not _equal(changed, other.answer(connection)):
             return ""  # what is never filled, or drawn, changes by itself
         for before, after in zip(_like(wrong, seen), _like(wrong, changed), strict=False):
-            apart = ~torch.isclose(before, after, rtol=1e-9, atol=1e-12, equal_nan=True)
+            apart = ~torch.isclose(_comparable(before), _comparable(after), rtol=1e-9, atol=1e-12)
             others = [dim for dim in range(apart.dim()) if dim != at]
             moved = (apart.any(dim=others) if others else apart).tolist()
             moved[place] = False
