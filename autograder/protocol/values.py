@@ -22,7 +22,13 @@ class Ref:
 
 @dataclass(frozen=True)
 class Opaque:
-    """An answer that is no plain data, in words: `a numpy.ndarray`, `a sparse tensor`."""
+    """An answer that is no plain data, in words: `a numpy.ndarray`, `a sparse tensor`.
+
+    A check that takes it for a tensor fails by itself, and says so. `what` are the words.
+
+        if isinstance(answer, Opaque):
+            fail(f"Expected a dict of shapes; you returned {answer.what}.")
+    """
 
     what: str
     own: bool = False
@@ -42,7 +48,12 @@ def map_tree(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def tree_leaves(value: Any) -> list[Any]:
-    """Everything in nested lists, tuples and dicts that is not one of those, in order."""
+    """Return everything in nested lists, tuples and dicts that is not one of those, in order.
+
+    `value` may be anything; of what is none of those it is a list of one. Raises nothing.
+
+        tensors = [each for each in tree_leaves(answer) if isinstance(each, torch.Tensor)]
+    """
     leaves: list[Any] = []
     map_tree(value, leaves.append)
     return leaves

@@ -10,9 +10,13 @@ from dataclasses import asdict, dataclass
 class Without:
     """Parts of torch that do not work where a task is judged.
 
-    `operators` is a pattern that is searched in names such as `aten::conv2d`. `code` has pairs of a file,
-    as `torch/nn/modules/conv.py`, and a pattern that matches the whole qualified name of what does not work
-    of it; a worker cannot read such a file. `say` is told to whoever calls one of them.
+    `operators` is a pattern that is searched in names such as `aten::conv2d`. `code` has pairs of a file, as
+    `torch/nn/modules/conv.py`, and a pattern that matches the whole qualified name of what does not work of
+    it; a worker cannot read such a file. `say` is told to whoever calls one of them. It is for `@without` and
+    a specification's `forbidden`.
+
+        FILE = ("torch/nn/modules/conv.py", "Conv[123]d[.]forward")
+        CONVOLUTIONS = Without(operators="conv|unfold", code=(FILE,), say="Write the sums yourself.")
     """
 
     operators: str

@@ -60,13 +60,23 @@ def expect_device_neutral(
     stays: Sequence[str] = (),
     gradients: bool = True,
 ) -> None:
-    """A call on another device answers as on the CPU, there, and takes no way through the CPU.
+    """Expect a call on another device to answer as on the CPU, there, and to take no way through the CPU.
 
-    `names` are the results' names in order, nested ones flattened. `made_with` are the arguments that make
-    the module to be called. `reads` allows numbers to be read from tensors (a loss as a float); lengths may
-    always be. `on_cpu` are the positions of arguments that stay on the CPU, `stays` the results that may.
+    `target` is a function, or with `made_with` a class, and `arguments` are those of the call (a function
+    that makes them anew, where there are modules among them: they stay moved). `names` are the results' names
+    in order, nested ones flattened. `made_with` are the arguments that make the module to be called, `state`
+    its parameters by name, `method` the method to be called. `device` is `"pretend"`, or a real one
+    (`"cuda:1"`). `reads` allows numbers to be read from tensors (a loss as a float); lengths may always be.
+    `on_cpu` are the positions of arguments that stay on the CPU, from 0, `stays` the names of results that
+    may. Without `gradients` there is no backward pass.
 
-    Where the student's process has a real GPU, the call is made there as well, with cuDNN and without.
+    Where the student's process has a real GPU, the call is made there as well, with cuDNN and without. Raises
+    `CheckFailed` where the answer is not so, `StudentError` where the call stops.
+
+        expect_device_neutral(submission.gru_cell, (x, h), names="h_next")
+        expect_device_neutral(submission.GRUCell, (x, h), made_with=(sizes.D, sizes.H), names="h_next")
+        expect_device_neutral(submission.mean_of, (x, lengths), names="mean", on_cpu=(1,))
+        expect_device_neutral(submission.encode, lambda: (given_anew(), x), names=("output", "h_n"))
     """
     names = (names,) if isinstance(names, str) else tuple(names)
 

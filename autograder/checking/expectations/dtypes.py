@@ -52,14 +52,19 @@ def expect_dtypes(
     autocast: bool = True,
     alike: bool = True,
 ) -> None:
-    """A call in each dtype answers in that dtype, without rounding on the way, and survives autocast.
+    """Expect a call in each dtype to answer in that dtype, without rounding on the way, also under autocast.
 
     In float32 it answers what it answers in float64, whatever torch's default is, but for rounding;
     `alike=False` is for what draws its results from a seed of its own.
 
-    Floating arguments are given in each dtype, and modules are moved to it. Under autocast (float32 outside,
-    bfloat16 inside) the call must only end: rounding grows from step to step of a right recurrence, so its
-    values there say nothing.
+    Floating arguments are given in each of `dtypes`, and modules are moved to it. Under autocast (float32
+    outside, bfloat16 inside; `autocast=False` leaves it out) the call must only end: rounding grows from step
+    to step of a right recurrence, so its values there say nothing. The other arguments are those of
+    `expect_device_neutral`. Raises `CheckFailed` where the answer is not so, `StudentError` where the call
+    stops for another reason.
+
+        expect_dtypes(submission.gru_cell, (x, h), names="h_next")
+        expect_dtypes(submission.GRUCell, (x,), made_with=(sizes.D, sizes.H), names="h_next", dtypes=EXTREMES)
     """
     names = (names,) if isinstance(names, str) else tuple(names)
 
@@ -144,7 +149,14 @@ def expect_dtypes(
 
 
 def expect_without_numpy(value: Any) -> None:
-    """Expect no number that went through numpy in what a call with `numpy` returned."""
+    """Expect no number that went through numpy in what a call with `numpy=True` returned.
+
+    `value` is tensors and numbers in nested tuples, lists and dicts. Raises `CheckFailed` where one of them
+    is nan, which is what numpy was given there.
+
+        call = submission.fit.run((model, x, y), default_dtype=None, numpy=True)
+        expect_without_numpy(call.value)
+    """
     for leaf in tree_leaves(value):
         if isinstance(leaf, float):
             leaf = torch.tensor(leaf)

@@ -32,14 +32,22 @@ def expect_gradients(
     in_eval: bool = False,
     results: Sequence[str] = (),
 ) -> None:
-    """Gradients reach every floating argument, and every parameter, with the reference's values.
+    """Expect gradients to reach every floating argument, and every parameter, with the reference's values.
 
-    `reference(*arguments)` computes the same from copies of the arguments. It is called once for a class
-    that gets the same tensors, so it depends on nothing but these and what it encloses. `parameters` are
-    the leaves it uses, under the names that the module registers (`as_leaves` makes them of drawn ones).
-    `names` are the floating arguments', `results` those of the floating results. A missing gradient passes
-    for a zero one. With `in_eval` the target
-    is a module whose modes do not differ, and the same is expected of it once more after `eval()`.
+    `target` is the student's function or module. `reference(*arguments)` computes the same from copies of the
+    arguments. It is called once for a class that gets the same tensors, so it depends on nothing but these
+    and what it encloses. `parameters` are the leaves it uses, under the names that the module registers
+    (`as_leaves` makes them of drawn ones). `names` are the floating arguments', `results` those of the
+    floating results. `draw` gives the weights of the sum whose gradients these are; `tell` is the first
+    question to a student whose gradient has other values. A missing gradient passes for a zero one. With
+    `in_eval` the target is a module whose modes do not differ, and the same is expected of it once more after
+    `eval()`. Raises `CheckFailed` where the gradients are not so, `StudentError` where the call or its
+    backward pass stops.
+
+        expect_gradients(submission.gru_cell, step, (x, h), names=("x", "h"), draw=draw)
+
+        leaves = as_leaves(parameters)  # those that the student's cell was filled with
+        expect_gradients(cell, lambda x: step(leaves, x), (x,), names=("x",), parameters=leaves, draw=draw)
     """
     sources = dict(parameters or {})
     shapes, attached = _outline(reference, arguments)
@@ -117,7 +125,10 @@ def _expect(
 def as_leaves(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return the same numbers in tensors that ask for gradients; take them by `torch.autograd.grad`.
 
-    They are the same for every submission, so what `backward` put into their `grad` would stay there.
+    `parameters` are tensors by name, of any shapes; so is what is returned. They are the same for every
+    submission, so what `backward` put into their `grad` would stay there. Raises nothing.
+
+        leaves = as_leaves(draw.named({"W": (sizes.D, sizes.H), "b": (sizes.H,)}))
     """
     return {name: value.detach().requires_grad_() for name, value in parameters.items()}
 

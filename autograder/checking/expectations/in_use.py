@@ -49,11 +49,17 @@ def expect_follows(
     dims: str | Sequence[str],
     sizes: Sizes,
 ) -> None:
-    """Each answer is that of the parameters of its time: after an optimizer's step, and after a load.
+    """Expect each answer to be that of the parameters of its time, after an optimizer's step and a load.
 
     `request()` describes a call, of the module itself or of a function that is given it, always with the same
-    arguments; `reference(state)` is the right one. The module is filled with the first of three `states` and
-    in training mode; the second one comes by a step while it trains, the third is loaded in `eval()`.
+    arguments; `reference(state)` is the right answer. The module is filled with the first of three `states`
+    (parameters by name) and in training mode; the second one comes by a step while it trains, the third is
+    loaded in `eval()`. `names`, `dims` (`"B T H"`) and `sizes` are those of `expect`. Raises `CheckFailed`
+    where an answer is not so, `StudentError` where a call stops, `ValueError` unless there are three states.
+
+        cell.load_state_dict(states[0])
+        request, right = (lambda: cell.request(x, h)), (lambda state: step(state, x, h))
+        expect_follows(submission, cell, request, right, states, names="h_next", dims="B H", sizes=sizes)
     """
     first, second, third = states
     step = stepping(submission, module)

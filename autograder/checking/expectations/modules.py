@@ -13,7 +13,13 @@ from autograder.protocol.values import Opaque
 
 
 def expect_module(made: Any, kind: str) -> Handle:
-    """Expect a class to have made an `nn.Module`, and return it, to be called."""
+    """Expect a class to have made an `nn.Module`, and return it, to be called.
+
+    `made` is what calling it gave, `kind` how a message names the class. Raises `CheckFailed` for anything
+    else.
+
+        cell = expect_module(submission.make_cell(sizes.D, sizes.H), "`make_cell(…)`")
+    """
     if not isinstance(made, Handle):
         own = isinstance(made, Opaque) and made.own
         base = " Is `nn.Module` its base class?" if own else ""
@@ -24,9 +30,15 @@ def expect_module(made: Any, kind: str) -> Handle:
 
 
 def make_module(kind: Handle, *args: Any, told: str, **kwargs: Any) -> Handle:
-    """Return what `expect_module(kind(*args, **kwargs), told)` gives, made together with the next request.
+    """Make a module of a student's class, together with the next request, and return it, to be called.
 
-    So a check's first call brings all that it needs: a request takes longer than most of what students do.
+    `kind` is the class, `args` and `kwargs` what it is called with, `told` how a message names it. A check's
+    first call brings all that it needs so: a request takes longer than most of what students do. That request
+    raises `CheckFailed` where the class makes no `nn.Module`, `StudentError` where making it stops.
+
+        cell = make_module(submission.GRUCell, sizes.D, sizes.H, told="`GRUCell(input_size, hidden_size)`")
+        cell.load_state_dict(parameters)
+        expect(cell(x, h), step(parameters, x, h), names="h_next", dims="B H", sizes=sizes)
     """
     return kind.made(args, kwargs, lambda made: expect_module(made, told))
 
@@ -34,7 +46,15 @@ def make_module(kind: Handle, *args: Any, told: str, **kwargs: Any) -> Handle:
 def expect_registered(
     target: Handle | Registered, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str
 ) -> None:
-    """The module, or what is known of it, has exactly these trainable parameters: name → (words, shape)."""
+    """Expect a module, or what is known of it, to have exactly these trainable parameters.
+
+    `expected` has for each name the shape in words and in numbers; `kind` is how a message names the class.
+    Raises `CheckFailed` for a name that is missing or too many, another shape, a parameter that asks for no
+    gradient, and two in the same memory.
+
+        shapes = {"W": ("(input_size, hidden_size)", (sizes.D, sizes.H)), "b": ("(hidden_size,)", (sizes.H,))}
+        expect_registered(cell, shapes, "`RNNCell`")
+    """
     seen = target.registered() if isinstance(target, Handle) else target
     missing = [name for name in expected if name not in seen.shapes]
     if missing and all("." in name for name in missing):

@@ -16,11 +16,11 @@ def expect_count(seen: Any, wanted: int, *, name: str, known: Iterable[tuple[int
     """Expect a whole number, an `int`, and this one.
 
     `name` begins the message, as in "The number of parameters". `known` are numbers that mistakes give, each
-    with a sentence about it, which is told only where no other sentence belongs to the same number:
+    with a sentence about it, which is told only where no other sentence belongs to the same number. Raises
+    `CheckFailed` for anything else, `True` and a float without a fraction among it.
 
-        expect_count(count(3, 4), 12, name="The number of weights", known=[(7, "That is a sum.")])
-
-    Raises `CheckFailed` for anything else, `True` and a float without a fraction among it.
+        seen = submission.count_weights(3, 4)
+        expect_count(seen, 12, name="The number of weights", known=[(7, "Is something added?")])
     """
     expect_whole(seen)
     if seen == wanted:
@@ -31,7 +31,12 @@ def expect_count(seen: Any, wanted: int, *, name: str, known: Iterable[tuple[int
 
 
 def expect_whole(seen: Any) -> None:
-    """Expect a whole number, an `int`: `expect_whole(answer)`. Raises `CheckFailed` for anything else."""
+    """Expect a whole number, an `int`, whichever it is.
+
+    Raises `CheckFailed` for anything else, `True` and a float without a fraction among it.
+
+        expect_whole(submission.count_weights(3, 4))
+    """
     if type(seen) is int:
         return
     why = {type(None): " Is a `return` missing?", float: " Is something divided?"}.get(type(seen), "")
@@ -39,11 +44,12 @@ def expect_whole(seen: Any) -> None:
 
 
 def expect_number(seen: Any, wanted: float, *, name: str, tolerance: float = 1e-6) -> None:
-    """Expect a plain number, an `int` or a `float`, and this one but for a relative `tolerance`:
+    """Expect a plain number, an `int` or a `float`, and this one but for a relative `tolerance`.
 
-        expect_number(perplexity(loss), math.exp(2.0), name="The perplexity")
+    `name` begins the message, as in "The perplexity". Raises `CheckFailed` for anything else; a tensor of one
+    number is told apart from other things.
 
-    Raises `CheckFailed` for anything else; a tensor of one number is told apart from other things.
+        expect_number(submission.perplexity(2.0), math.exp(2.0), name="The perplexity")
     """
     if isinstance(seen, torch.Tensor) and seen.numel() == 1:
         fail("Expected a plain number; you returned a tensor that holds one. `.item()` takes it out.")

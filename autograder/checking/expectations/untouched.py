@@ -50,10 +50,14 @@ _MODULES = {
 def expect_untouched(
     call: Call, arguments: Sequence[Any], names: Sequence[str], *, unjudged: Collection[str] = ()
 ) -> None:
-    """The call left its arguments as they were, modules among them, and torch's settings.
+    """Expect a call to have left its arguments as they were, modules among them, and torch's settings.
 
+    `call` is what `run` returned, `arguments` those that it was made with, `names` theirs, in order.
     `unjudged` are kinds of things that a module may be left with: `"mode"`, `"trainable"`, `"gradients"`. Its
-    numbers are not looked at.
+    numbers are not looked at (`expect_weights_untouched` does). Raises `CheckFailed` for the first that is
+    otherwise, `ValueError` unless there are as many names as arguments.
+
+        expect_untouched(submission.gru_cell.run((x, h)), (x, h), ("x", "h"))
     """
     for name, before, after in zip(names, arguments, call.arguments, strict=True):
         for old, new in zip(tree_leaves(before), tree_leaves(after), strict=False):
@@ -69,21 +73,41 @@ def expect_untouched(
 
 
 def expect_module_untouched(call: Call, place: int, name: str, *, unjudged: Collection[str] = ()) -> None:
-    """The module at this place among the call's arguments is as it was, but for its numbers."""
+    """Expect the module at a place among a call's arguments to be as it was, but for its numbers.
+
+    `place` counts from 0, `name` is the argument's; `unjudged` as for `expect_untouched`. Raises
+    `CheckFailed` where its mode, what asks for gradients in it, or the gradients it holds are otherwise.
+
+        call = submission.encode.run((x, given))
+        expect_module_untouched(call, 1, "encoder")
+    """
     for kind, said in _MODULES.items():
         if kind not in unjudged and (place, kind) in call.left:
             fail(said.format(name=name))
 
 
 def expect_settings_untouched(call: Call) -> None:
-    """The check's calls so far left torch's settings as they were: gradients on, default dtype and device."""
+    """Expect the check's calls so far to have left torch's settings: gradients on, default dtype and device.
+
+    `call` is the last one. Raises `CheckFailed` for the first setting that is otherwise.
+
+        expect_settings_untouched(submission.train_step.run((model, x)))
+    """
     for setting, said in _SETTINGS.items():
         if setting in call.left:
             fail(said)
 
 
 def expect_weights_untouched(given: Handle, module: nn.Module, name: str) -> None:
-    """What was handed over as `name`, a copy of the module, still has its weights."""
+    """Expect what was handed over, a copy of a module, to have its weights still.
+
+    `given` is the copy on the student's side, `module` the original, `name` the argument's. Raises
+    `CheckFailed` for the first parameter or buffer with other numbers.
+
+        given = submission.given("GRU", sizes.D, sizes.H, state=gru.state_dict())
+        submission.encode(x, given)
+        expect_weights_untouched(given, gru, "encoder")
+    """
     after = given.state_dict()
     for parameter, value in module.state_dict().items():
         if not torch.equal(after[parameter], value):

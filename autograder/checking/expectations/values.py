@@ -42,18 +42,28 @@ class WrongValues(CheckFailed):
 
 
 def fail(message: str, *, earned: float = 0.0, accused: str = "") -> NoReturn:
-    """Fail the check with a message for the student; `earned` is the part of its points given anyway.
+    """Fail the check with a message for the student.
 
-    `accused` is the name of what must not be used and is, where the check is about that.
+    `message` says what was seen, what was expected and what to look at next. `earned` is the part of the
+    check's points that is given anyway, from 0 to below 1; `accused` is the name of what must not be used and
+    is, where the check is about that. Raises `CheckFailed`, always, and `ValueError` for another `earned`.
+
+        if tokens.dtype != torch.int64:
+            fail(f"The tokens are {tokens.dtype}; expected torch.int64, the dtype of token ids.", earned=0.5)
     """
     raise CheckFailed(message, earned, accused=accused)
 
 
 @contextmanager
 def case(words: str, sizes: Sizes | None = None) -> Iterator[None]:
-    """Say which input it was when something fails inside, as in `case("with one sequence (B = 1)")`.
+    """Say which input it was when something fails in the block.
 
-    `sizes` are the input's, where they are not the check's.
+    `words` come before the message, with a capital letter: "With one sequence (B = 1): …". `sizes` are the
+    input's, where they are not the check's. A `CheckFailed` or `StudentError` that is raised in the block
+    goes on with them.
+
+        with case("with one sequence (B = 1)"):
+            expect(submission.gru_cell(x, h), step(x, h), names="h_next", dims="B H", sizes=sizes.but(B=1))
     """
     told = f"{words[:1].upper()}{words[1:]}"
     try:
@@ -77,10 +87,19 @@ def expect(
     sizes: Sizes,
     values: bool = True,
 ) -> Any:
-    """The answer has the reference's structure, shapes and (unless `values=False`) values; it is returned.
+    """Expect an answer to have the reference's structure, shapes and values, and return it.
 
-    `names` are the results' names in order, nested results flattened; `dims` their dimensions, as
-    `"B T H"`, one for all or one each. dtypes are not compared: that is `expect_dtype`'s rule.
+    Both are a tensor, or a tuple or list of these, nested or not. `names` are the results' names in order,
+    nested results flattened; `dims` their dimensions, as `"B T H"`, one for all or one each, and `sizes` the
+    sizes of these: by them a message names a wrong shape. Values are compared to the tolerance of `compare`,
+    with `values=False` not at all; dtypes never are: that is `expect_dtype`'s rule. Raises `CheckFailed`
+    where the answer is not so, `ValueError` where there are not as many names or dims as results, or an
+    unknown letter.
+
+        expect(submission.gru_cell(x, h), step(x, h), names="h_next", dims="B H", sizes=sizes)
+
+        answer = submission.encode(x)  # (output, h_n)
+        expect(answer, gru(x), names=("output", "h_n"), dims=("B T H", "L B H"), sizes=sizes)
     """
     names = (names,) if isinstance(names, str) else tuple(names)
     every = [dims] * len(names) if isinstance(dims, str) else list(dims)
@@ -121,16 +140,27 @@ def expect(
 
 
 def expect_shapes(answer: Any, dims: Any, *, names: str | Sequence[str], sizes: Sizes) -> Any:
-    """The answer has this structure and these shapes; it is returned, and may be taken apart.
+    """Expect an answer of this structure and these shapes, and return it, to be taken apart.
 
     `dims` has the dimensions of each result where the answer has the result: `("B T H", ("B H", "B H"))`.
+    `names` are the results' names in order, nested results flattened. Raises `CheckFailed` where the answer
+    is not so, `ValueError` as `expect` does.
+
+        output, h_n = expect_shapes(model(x), ("B T H", "L B H"), names=("output", "h_n"), sizes=sizes)
     """
     shapes = map_tree(dims, lambda each: torch.zeros(()).expand(sizes.shape(each)))
     return expect(answer, shapes, names=names, dims=tree_leaves(dims), sizes=sizes, values=False)
 
 
 def parts_of(answer: Any, names: str | Sequence[str]) -> tuple[torch.Tensor, ...]:
-    """The answer's tensors, of whatever shapes, one for each name; one name asks for a tensor itself."""
+    """Return the tensors of an answer, of whatever shapes: one for each name, in a tuple.
+
+    One name, written as a text, asks for a tensor itself; several for a tuple or list of as many. Raises
+    `CheckFailed`, which says what was returned, for anything else.
+
+        (tokens,) = parts_of(submission.generate(model, prompt), "tokens")
+        first, second = parts_of(submission.pair(x), ("first", "second"))
+    """
     none = torch.zeros(())
     if isinstance(names, str):
         return tuple(_results(answer, none, (names,)))
@@ -145,7 +175,14 @@ def _picture(name: str, result: torch.Tensor, wanted: torch.Tensor, dims: str) -
 
 
 def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:
-    """Every result has the dtype."""
+    """Expect every result to be of a dtype.
+
+    `answer` is a tensor or nested tuples of them, `names` are the results' names in order, nested ones
+    flattened. Raises `CheckFailed` for a result of another dtype or none, and for more or fewer results.
+
+        call = submission.gru_cell.run((x.float(), h.float()), default_dtype=None)
+        expect_dtype(call.value, torch.float32, names="h_next")
+    """
     names = (names,) if isinstance(names, str) else tuple(names)
     leaves = tree_leaves(answer)
     for name, result in zip(names, leaves, strict=False):
@@ -162,23 +199,42 @@ def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str])
 
 
 def carried(returned: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    """The state for a further call: what was returned, or the right one where it is of another dtype.
+    """Return the state for a further call: the one returned, or the right one where it is of another dtype.
 
-    That is another check's rule, and its rounding would be told again as wrong values.
+    That is another check's rule, and its rounding would be told again as wrong values. Both are tensors in
+    the same order; raises `ValueError` unless they are as many.
+
+        output, *state = expect(submission.run(x, h), right, names=names, dims=dims, sizes=sizes)
+        further = submission.run(later, *carried(state, right[1:]))
     """
     pairs = zip(returned, wanted, strict=True)
     return tuple(part if part.dtype == right.dtype else right for part, right in pairs)
 
 
 def expect_no_kernel(call: Call, pattern: str, say: str) -> None:
-    """None of torch's kernels whose name matches did the work."""
+    """Expect none of torch's kernels whose name matches to have done the work.
+
+    `call` is what `run(…, kernels=True)` returned, `pattern` a regular expression that is searched in names
+    such as `aten::conv2d`, `say` a sentence that stands before the one found. The kernels are the student's
+    process's word: `@without` is sure. Raises `CheckFailed`.
+
+        call = submission.convolve.run((x, w), kernels=True)
+        expect_no_kernel(call, "conv|unfold", "Write the sums yourself.")
+    """
     found = [name for name in call.kernels if re.search(pattern, name)]
     if found:
         fail(f"{say} The call ran `{found[0]}`.", accused=found[0])
 
 
 def expect_no_mention(submission: Submission, task: str, pattern: str, say: str) -> None:
-    """The task's source, read on the trusted side, does not call what `pattern` forbids."""
+    """Expect a task's source, read on the trusted side, not to call what is forbidden.
+
+    `task` is the task's name, `pattern` a regular expression that the last part of a name of torch's must
+    match as a whole, `say` a sentence that stands before line and name. Annotations, comments and texts are
+    no calls. Raises `CheckFailed` for the first use.
+
+        expect_no_mention(submission, "convolve", "[Cc]onv[123]d|unfold", "Write the sums yourself.")
+    """
     uses = forbidden_uses(submission.sources, task, pattern)
     if uses:
         cell, line, used = uses[0]
@@ -187,7 +243,16 @@ def expect_no_mention(submission: Submission, task: str, pattern: str, say: str)
 
 
 def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> None:
-    """A copy stayed as it was although the original was changed."""
+    """Expect a copy to be as it was although the original was changed.
+
+    `before` and `after` are the copy's numbers before and after that, `name` its name. Raises `CheckFailed`
+    where they differ.
+
+        submission.copy_weights(cell, given)
+        before = cell.state_dict()
+        given.load_state_dict({name: 0 * value for name, value in gru.state_dict().items()})
+        expect_not_shared(before["W"], cell.state_dict()["W"], "W")
+    """
     if not torch.equal(before, after):
         fail(
             f"`{name}` changed when the original was changed afterwards: the two share memory. Copy the "

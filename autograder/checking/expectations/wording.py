@@ -12,7 +12,13 @@ from autograder.protocol.values import Opaque
 
 
 def in_words(value: Any, depth: int = 0) -> str:
-    """Say what was returned."""
+    """Say in words what an answer is: "one tensor of shape (2, 3)", "a tuple of 2 (…)", "the number 0.5".
+
+    `value` may be anything that a call returns; `depth` is how deep it lies in another one. Raises nothing.
+
+        if not isinstance(losses, list):
+            fail(f"Expected a list of losses; you returned {in_words(losses)}.")
+    """
     if isinstance(value, torch.Tensor):
         return (
             f"one tensor of shape {tuple(value.shape)}"

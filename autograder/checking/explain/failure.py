@@ -6,11 +6,19 @@ from autograder.checking.explain.evidence import Evidence
 
 
 class CheckFailed(AssertionError):
-    """The answer is not what the check asks for. The text is for the student.
+    """A failed check: the answer is not what it asks for. The text is for the student.
 
     `earned` is the part of the check's points, from 0 to below 1, that the answer is worth all the same.
-    `evidence` is what a page can show besides the text, which is complete without it.
-    `accused` is the name of what must not be used and is: of a kernel that ran, or a function in the source.
+    `evidence` is what a page can show besides the text, which is complete without it. `accused` is the name
+    of what must not be used and is: of a kernel that ran, or a function in the source. `fail` and `expect…`
+    raise it; a check that catches it to say more hands on what it holds. Raises `ValueError` for another
+    `earned`.
+
+        try:
+            expect(answer, right, names="h", dims="B T H", sizes=sizes)
+        except CheckFailed as error:
+            hint = "Step 0 is right: does each later step get the state of the step before?"
+            raise CheckFailed(f"{error} {hint}", error.earned, error.evidence) from None
     """
 
     def __init__(
@@ -25,7 +33,14 @@ class CheckFailed(AssertionError):
 
 
 class NotWritten(CheckFailed):
-    """The student has left the task as it was released."""
+    """A failed check of a task that the student has left as it was released.
+
+    Raised where a check sees that nothing is written yet, so that the card says so and names no mistake. It
+    is a `CheckFailed`, and takes the same.
+
+        if all(answer is None for answer in answers.values()):
+            raise NotWritten("Not written yet: no claim is answered.")
+    """
 
 
 class NoSuchAttribute(CheckFailed, AttributeError):

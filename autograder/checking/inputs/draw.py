@@ -20,7 +20,15 @@ NAMES = {"B": "batch", "T": "time", "D": "features", "H": "hidden", "L": "layers
 
 @dataclass(frozen=True)
 class Sizes:
-    """One size for each dimension, all different, so that a wrong shape can be read by name."""
+    """Sizes of the dimensions: `sizes.B` is the batch's, as `draw("B T")` uses it.
+
+    The letters are `B` batch, `T` time, `D` features, `H` hidden, `L` layers and `V` vocabulary. A check gets
+    them as `sizes`: primes, all different, so that a wrong shape can be read by name.
+
+        one = sizes.but(B=1)
+        x = draw.at(one)("B T D")
+        assert one.shape("L B 4H") == (one.L, 1, 4 * one.H)
+    """
 
     B: int
     T: int
@@ -31,7 +39,7 @@ class Sizes:
 
     @classmethod
     def drawn(cls, source: random.Random, time: int = 5) -> Sizes:
-        """Distinct primes: none is a multiple of another, so no two dimensions can be mistaken.
+        """Draw sizes: distinct primes, none a multiple of another, so no two dimensions can be mistaken.
 
         Three layers always: two would not tell "the next layer" from "the last one". Five sequences or more:
         two are in the right order by chance. `time` is 2 or 5.
@@ -46,7 +54,7 @@ class Sizes:
         return replace(self, **sizes)
 
     def shape(self, dims: str) -> tuple[int, ...]:
-        """The shape of dimensions written as `"L B H"` or `"4H D"`; a plain number stands for itself.
+        """Return the shape of dimensions written as `"L B H"` or `"4H D"`; a plain number stands for itself.
 
         Raises `ValueError`, which names the letters, for anything else.
         """
@@ -86,7 +94,12 @@ class Sizes:
 
 
 def spell(dim: str) -> str:
-    """Return a dimension in words: `4H` as `4·hidden`, a plain number as it stands."""
+    """Return a dimension in words: `4H` as `4·hidden`, a plain number as it stands.
+
+    `dim` is one dimension, as `dims` have several. Raises `KeyError` for an unknown letter.
+
+        fail(f"Expected the shape ({', '.join(map(spell, 'B T 4H'.split()))}).")  # (batch, time, 4·hidden)
+    """
     if dim.isdigit():
         return dim
     return f"{dim[:-1]}·{NAMES[dim[-1]]}" if dim[:-1] else NAMES[dim[-1]]
@@ -103,9 +116,15 @@ def _unknown(dim: str, dims: str) -> str:
 class Draw:
     """Inputs for one check: the same seed and check give the same inputs, on every machine.
 
-    After `again` it gives what it gave before: the very same tensors, so that a class of hundreds costs the
-    drawing once, and what was computed from them can be known by them. One that a check has written into
-    meanwhile is drawn anew.
+    A check gets it as `draw`. Calling it draws a tensor of dimensions, of float64, normally distributed
+    around 0. After `again` it gives what it gave before: the very same tensors, so that a class of hundreds
+    costs the drawing once, and what was computed from them can be known by them. One that a check has written
+    into meanwhile is drawn anew. Raises `ValueError` for an unknown dimension.
+
+        x, w = draw("B T D"), draw("4H D", spread=0.5)
+        tokens, steps = draw.ints("B T", sizes.V), draw.size(30, 45)
+        parameters = draw.named({"W": (sizes.D, sizes.H), "b": (sizes.H,)}, spread=0.5)
+        gru = draw.module(nn.GRU, sizes.D, sizes.H, sizes.L, batch_first=True)
     """
 
     def __init__(self, seed: int, label: str, sizes: Sizes) -> None:
@@ -138,7 +157,7 @@ class Draw:
     def like(
         self, shape: tuple[int, ...] | torch.Size, *, dtype: torch.dtype = torch.float64, spread: float = 1.0
     ) -> torch.Tensor:
-        """Normally distributed values of a shape given in numbers; `spread` is their standard deviation."""
+        """Return normally distributed values of a shape in numbers; `spread` is their standard deviation."""
 
         shape = tuple(shape)
         return self._numbers.give(
@@ -152,7 +171,7 @@ class Draw:
         dtype: torch.dtype = torch.float64,
         spread: float = 1.0,
     ) -> dict[str, torch.Tensor]:
-        """As `like`, for every name its own: the parameters of a module of the student's."""
+        """Return values as `like` does, for every name its own: parameters of a module of the student's."""
         every = tuple(shapes.items())
 
         def drawn(generator: torch.Generator) -> dict[str, torch.Tensor]:
@@ -161,12 +180,12 @@ class Draw:
         return dict(self._numbers.give((every, dtype, spread), drawn))
 
     def strided(self, dims: str, *, dtype: torch.dtype = torch.float64, spread: float = 1.0) -> torch.Tensor:
-        """As a call, but laid out in memory with its dimensions in reverse: not contiguous."""
+        """Return values as a call does, laid out in memory with the dimensions in reverse: not contiguous."""
         reverse = " ".join(reversed(dims.split()))
         return self(reverse, dtype=dtype, spread=spread).permute(*reversed(range(len(dims.split()))))
 
     def ints(self, dims: str, high: int) -> torch.Tensor:
-        """Whole numbers in [0, high), int64."""
+        """Return whole numbers in [0, high), int64."""
         self.letters.update(dims)
         shape = self.sizes.shape(dims)
         return self._numbers.give(
@@ -183,7 +202,7 @@ class Draw:
     def module(
         self, build: Callable[..., Module], *args: Any, dtype: torch.dtype = torch.float64, **kwargs: Any
     ) -> Module:
-        """One of torch's modules with every parameter drawn: no bias is zero, no two are alike."""
+        """Return one of torch's modules with every parameter drawn: no bias is zero, no two are alike."""
 
         def drawn(generator: torch.Generator) -> Module:
             made = build(*args, **kwargs).to(dtype)

@@ -52,6 +52,12 @@ def recorded(function: Callable[..., Result]) -> Callable[..., Result]:
 
     Students do not get its body: their notebooks look up its results on the public inputs. These are tensors,
     numbers, texts, or containers of such. The function is defined at the top level of its file.
+    `autograder build` says so where it gives anything else (`TypeError`), or two results for what cannot be
+    told apart.
+
+        @recorded
+        def twice(x):
+            return x + x
     """
 
     @wraps(function)

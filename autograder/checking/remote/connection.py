@@ -39,7 +39,14 @@ Perform = Callable[[Sequence[OfObjects]], Sequence[AnyAnswer]]
 
 @dataclass(frozen=True, eq=False)
 class Request(Generic[Value]):
-    """A message that is not sent yet, and how the answer to it is read."""
+    """A call that is described and not made yet, and how the answer to it is read.
+
+    `request`, `run_request` and `state_request` of a `Handle` give one; `asked` and `ask_all` make many in
+    one exchange.
+
+        first, second = cell.request(x), cell.request(x)
+        expect(second.ask(), first.ask(), names="h", dims="B H", sizes=sizes)  # one exchange for both
+    """
 
     connection: Connection
     message: OfObjects
@@ -48,7 +55,10 @@ class Request(Generic[Value]):
     """The requests that were put off until this one."""
 
     def ask(self) -> Value:
-        """Make the request, unless it was made with another one, and return what it is answered."""
+        """Make the request, unless it was made with another one, and return the answer.
+
+        Raises `StudentError` where the student's code stopped there, or in a request before it.
+        """
         (answer,) = self.connection.ask_all([self])
         return answer()
 
@@ -213,14 +223,27 @@ def _chunks(requests: Sequence[Request[Any]]) -> Iterator[list[Request[Any]]]:
 def ask_all(requests: Iterable[Request[Value]]) -> list[Callable[[], Value]]:
     """Make requests in one exchange, with all that were described before them.
 
-    Returns for each what gives its answer, or raises what was raised there or before.
+    Returns a list with a function for each, which gives the answer when it is called, or raises what was
+    raised there or before (`StudentError`). Raises nothing itself where the student's code stops.
+
+        first, second = ask_all([cell.request(x), cell.request(x)])
+        expect(second(), first(), names="h", dims="B H", sizes=sizes)
     """
     every = list(requests)
     return every[0].connection.ask_all(every) if every else []
 
 
 def asked(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Make the requests that rows begin with in one exchange; return the rows with what gives the answers."""
+    """Make the requests that rows begin with in one exchange; return the rows with what gives the answers.
+
+    In place of the request each row has a function, which gives the answer when it is called, or raises what
+    was raised there or before (`StudentError`).
+
+        calls = [(cell.request(x), x, "once"), (cell.request(y), y, "a second time")]
+        for answer, given, words in asked(calls):
+            with case(words):
+                expect(answer(), step(given), names="h", dims="B H", sizes=sizes)
+    """
     table = list(rows)
     answers = ask_all(request for request, *_ in table)
     return [(answer, *rest) for answer, (_, *rest) in zip(answers, table, strict=True)]

@@ -11,7 +11,18 @@ Loss = Literal["timeout", "crashed", "out_of_memory", "infra_error"]
 
 
 class StudentError(Exception):
-    """The student's code raised: type, message and the student's own lines, as data."""
+    """An exception of the student's code, as data: type, message and the student's own lines.
+
+    Every call of a student's code may raise it. A check leaves it alone, unless an exception is what it asks
+    for: `type` and `message` are texts, those of the exception.
+
+        try:
+            submission.check_sizes(x, h)
+            fail("It takes sizes that do not fit together; expected a ValueError.")
+        except StudentError as error:
+            if error.type != "ValueError":
+                raise
+    """
 
     def __init__(self, raised: Raised) -> None:
         self.type, self.message, self.lines = raised.type, raised.message, raised.lines

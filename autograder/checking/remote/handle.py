@@ -27,7 +27,17 @@ from autograder.protocol.values import Opaque, Ref, map_tree
 
 @dataclass(frozen=True)
 class Call:
-    """One call and its answer: the value, the arguments as the call left them, what ran."""
+    """One call and its answer: the value, the arguments as the call left them, what ran.
+
+    `Handle.run` and `run_request` give it. `value` is the answer, `arguments` are tensors and the like as
+    they were afterwards. `attached` says of each tensor of the answer if it belongs to a graph, `kernels` the
+    names of torch's kernels that ran, if they were asked for. All but the value is the student's process's
+    word.
+
+        call = submission.gru_cell.run((x, h), grad=True)
+        expect(call.value, step(x, h), names="h_next", dims="B H", sizes=sizes)
+        gradients = call.backward([draw("B H")])  # .inputs in order, .parameters by name
+    """
 
     value: Any
     arguments: tuple[Any, ...]
@@ -39,12 +49,26 @@ class Call:
     _connection: Connection
 
     def backward(self, weights: list[torch.Tensor]) -> Gradients:
-        """Gradients of the sum of the floating outputs, each weighted; for inputs only with `grad=True`."""
+        """Return the gradients of the sum of the floating results, each times its weights.
+
+        Weights have their result's shape, in order. They are those of the parameters and, of a call that was
+        made with `grad=True`, of the inputs. Raises `StudentError` where the backward pass stops.
+        """
         return _backward(self._connection, self._number, weights).ask()
 
 
 class Handle:
-    """One of the student's objects: a function, a class, a module, or an attribute of one."""
+    """One of the student's objects: a function, a class, a module, or an attribute of one.
+
+    `submission.gru_cell` is one, and so is what `make_module` and `submission.given` return, or an answer
+    that is no plain data. Calling it takes tensors, numbers, texts, tuples, lists and dicts of these, and
+    handles of objects; torch's default dtype is float64 meanwhile. What the student's code raises is a
+    `StudentError` here, raised when the answer is read.
+
+        cell = make_module(submission.GRUCell, sizes.D, sizes.H, told="`GRUCell(…)`")
+        cell.load_state_dict(parameters)  # goes with the call
+        h_next = cell(x, h)
+    """
 
     def __init__(
         self, connection: Connection, target: Target, type_name: str = "", is_module: bool = False
@@ -91,7 +115,9 @@ class Handle:
     ) -> Request[Call]:
         """Describe a call that gives everything seen of it.
 
-        `default_dtype` is torch's default while it runs: float64, so that a state created without
+        `args` and `kwargs` are its arguments. With `grad` the floating ones ask for gradients
+        (`Call.backward`), with `kernels` torch's kernels are noted by name, without `arguments` these do not
+        come back. `default_dtype` is torch's default while it runs: float64, so that a state created without
         a dtype is judged by the dtype check alone; `None` leaves it as it is. With `numpy` numpy gets float32
         for the bfloat16 that it does not have, all nan (`expect_without_numpy`).
         """
@@ -217,7 +243,7 @@ class Handle:
         self._connection.defer(self._call(args, {}, unanswered=True))
 
     def attribute(self, *path: str) -> Any:
-        """An attribute's value, or a `Handle` if it is an object."""
+        """Return an attribute's value, or a `Handle` if it is an object; several names go down one by one."""
 
         def read(answer: AnyAnswer) -> Any:
             return incoming(self._connection, expected(answer, answers.Value).value)
@@ -226,7 +252,11 @@ class Handle:
         return self._connection.request(message, read).ask()
 
     def registered(self) -> answers.Registered:
-        """Return what it registers, if it is a module."""
+        """Return what it registers, if it is a module.
+
+        `shapes` are its parameters' by name, `trainable` those that ask for gradients, `saved` the names in
+        its `state_dict()`, `modules` the classes of its modules by name.
+        """
 
         def read(answer: AnyAnswer) -> answers.Registered:
             seen = expected(answer, answers.Registered)
@@ -237,7 +267,7 @@ class Handle:
         return self._connection.request(messages.ListRegistered(target=self._target), read).ask()
 
     def parameters(self) -> dict[str, torch.Tensor]:
-        """The parameters that a module registers, by name."""
+        """Return the parameters that a module registers, by name."""
 
         def read(answer: AnyAnswer) -> dict[str, torch.Tensor]:
             sent = expected(answer, answers.ParameterValues)
@@ -249,7 +279,7 @@ class Handle:
         return self._connection.request(messages.Parameters(target=self._target), read).ask()
 
     def method(self, name: str) -> Handle:
-        """A method, to be called."""
+        """Return a method, to be called."""
         return Handle(self._connection, self._target.attribute(name))
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
@@ -258,7 +288,7 @@ class Handle:
         self._connection.defer(message)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """A module's parameters and buffers, by name."""
+        """Return a module's parameters and buffers, by name."""
         return self.state_request().ask()
 
     def state_request(self) -> Request[dict[str, torch.Tensor]]:

@@ -22,7 +22,16 @@ from autograder.protocol.without import Without
 
 
 class Submission:
-    """A student's objects by name: `submission.rnn_cell` is the function, ready to be called."""
+    """A student's objects by name: `submission.gru_cell` is the function, ready to be called.
+
+    A check gets it as `submission`. Nothing is asked before a call; a name that the student has not defined
+    costs the check then.
+
+        h_next = submission.gru_cell(x, h)
+        gru = draw.module(nn.GRU, sizes.D, sizes.H, batch_first=True)
+        given = submission.given("GRU", sizes.D, sizes.H, state=gru.state_dict(), batch_first=True)
+        output = submission.encode(given, x)
+    """
 
     def __init__(
         self,
@@ -57,7 +66,8 @@ class Submission:
     ) -> Handle:
         """Return a handle to what a task is given: `nn.<name>`, or what `source` defines by that name.
 
-        It is there with the next request.
+        It is there with the next request, made with the arguments, filled with `state` (parameters by name)
+        and converted to `dtype` (`None` leaves it as it is).
         """
         number = self.connection.new_number()
         parts = None

@@ -33,31 +33,74 @@ RULE_OF_METHOD: dict[str, Rule] = {
 
 
 def points(value: float) -> Callable[[Check], Check]:
-    """Give a check points: a whole or half number."""
+    """Give a check points: a whole or half number. Without the mark a check has none.
+
+    Raises `ValueError` for any other number.
+
+        @points(0.5)
+        @rule("values")
+        def test_matches_torch(submission, sizes, draw):
+            "One step gives the same state as nn.GRUCell."
+    """
     if value < 0 or value * 2 != int(value * 2):
         raise ValueError("points are whole or half numbers")
     return _attach("autograder_points", float(value))
 
 
 def rule(name: Rule) -> Callable[[Check], Check]:
-    """The rule the check enforces, one of `RULES`."""
+    """Say which rule a check enforces. Every check has one.
+
+    There are `shape`, `values`, `gradient`, `dtype`, `device`, `mutation`, `registration`, `dropout`,
+    `from-scratch`, `generality` and `error`; docs/verdict.md says what each means. Raises `ValueError` for
+    any other.
+
+        @rule("shape")
+        def test_shape(submission, sizes, draw):
+            "It returns h_next (batch, hidden)."
+    """
     if name not in RULES:
         raise ValueError(f"{name!r} is no rule; the rules are {', '.join(RULES)}")
     return _attach("autograder_rule", name)
 
 
 def needs(*checks: str | Callable[..., None]) -> Callable[[Check], Check]:
-    """Skip the check until the named ones of the same task have passed."""
+    """Skip the check until the named ones of the same task have passed.
+
+    `checks` are functions, or names of them. `autograder build` refuses a name that no check of the file has.
+
+        @rule("values")
+        @needs(test_shape, "test_from_scratch")
+        def test_matches_torch(submission, sizes, draw):
+            "One step gives the same state as nn.GRUCell."
+    """
     return _attach("autograder_needs", checks)
 
 
 def hidden(instead: str) -> Callable[[Check], Check]:
-    """Run the check when grading only; students read `instead` and not its title or message."""
+    """Run the check when grading only; students read `instead` and not its title or message.
+
+    They do not get its text either, nor what only it uses. Its points are written out as a number, and no
+    other check needs it.
+
+        @points(0.5)
+        @rule("generality")
+        @hidden("It works with long sequences, too.")
+        def test_long(submission, sizes, draw):
+            "It works with four hundred steps."
+    """
     return _attach("autograder_hidden", instead)
 
 
 def without(parts: Without) -> Callable[[Check], Check]:
-    """Have the task judged, by all of its checks, where these parts of torch do not work."""
+    """Have the task judged, by all of its checks, where these parts of torch do not work.
+
+    `parts` say which; a specification does this by `forbidden`. Raises nothing.
+
+        @rule("from-scratch")
+        @without(Without(operators="conv|unfold", say="Write the sums yourself."))
+        def test_from_scratch(submission, sizes, draw):
+            "The sums are written by you."
+    """
     return _attach("autograder_without", parts)
 
 
@@ -65,15 +108,26 @@ def anywhere(check: Check) -> Check:
     """Have the task judged beside others of the assignment, also where parts of torch do not work for these.
 
     That saves running the notebook once more. An answer that fails there is judged again where all works.
+
+        @rule("values")
+        @anywhere
+        def test_same_weights(submission, sizes, draw):
+            "After the copy both have the same weights."
     """
     return _attach("autograder_anywhere", True)(check)
 
 
 def teaching_only(check: Check) -> Check:
-    """The check only says more of what others catch, too: no mistake is known that it alone finds.
+    """Say that a check only explains what others catch, too: no mistake is known that it alone finds.
 
-    `autograder validate` asks of every other check that some mistake fails it and nothing else. A check
-    that only teaches is worth no points.
+    `autograder validate` asks of every other check that some mistake fails it and nothing else. A check that
+    only teaches is worth no points.
+
+        @points(0)
+        @rule("shape")
+        @teaching_only
+        def test_every_claim_is_answered(submission, sizes, draw):
+            "Every claim has an answer."
     """
     return _attach("autograder_teaching_only", True)(check)
 

@@ -17,7 +17,14 @@ Size = int | str | tuple[int, int]
 
 @dataclass(frozen=True)
 class Case:
-    """One call of a task. Without any field it is the usual one: every input, at the check's own sizes."""
+    """One call of a task. Without any field it is the usual one: every input, at the check's own sizes.
+
+    `sized`, `strided`, `leaving_out` and `with_inputs` make most of them; their methods, which return another
+    case each, add to that. What makes no sense for a task is told when the check runs.
+
+        test_values = task.values(USUAL, sized("with one step, in eval()", T=1).in_eval(), points=2)
+        test_again = task.any_size(USUAL, Case("when it is called again", is_again=True))
+    """
 
     words: str = ""
     """The words before a message, as "with one sequence (B = 1)"; `{T}` stands for the size T."""
@@ -114,23 +121,44 @@ Cases = Case | Callable[[Sizes], Iterable[Case]]
 
 
 def sized(words: str, **sizes: Size) -> Case:
-    """Return a case at other sizes: `sized("with one sequence (B = 1)", B=1)`.
+    """Return a case at other sizes.
 
-    A size may be the letter of another dimension (`D="H"`), or a range to draw from (`T=(40, 70)`).
+    `words` come before a message, `{T}` in them is the size. A size is a number, the letter of the dimension
+    that has the same, or the least and the most to draw from. An unknown letter fails when the check runs.
+
+        test_any_size = task.any_size(sized("with one sequence (B = 1)", B=1), sized("with D = H", D="H"))
+        test_long = task.values(sized("with {T} steps", T=(40, 70)), points=0.5, needs=[test_any_size])
     """
     return USUAL.sized(words, **sizes)
 
 
 def strided(words: str = "with inputs that are not contiguous in memory") -> Case:
-    """Return a case whose inputs of two or more dimensions are not contiguous in memory."""
+    """Return a case whose inputs of two or more dimensions are not contiguous in memory.
+
+    `words` come before a message. Inputs that a function of `draw` makes are as it makes them.
+
+        test_any_size = task.any_size(strided(), points=0.5, needs=[test_values])
+    """
     return Case(words, is_strided=True)
 
 
 def leaving_out(*names: str, words: str = "") -> Case:
-    """Return a case without some inputs, the last ones of the call: `leaving_out("h_0")`."""
+    """Return a case without some inputs, the last ones of the call.
+
+    `names` are the inputs', `words` come before a message (if left out, "without `h_0`"). A name that is no
+    input's fails when the check runs (`KeyError`).
+
+        test_no_state = task.values(leaving_out("h_0"), title="Without a state it begins with zeros.")
+    """
     return USUAL.leaving_out(*names, words=words)
 
 
 def with_inputs(words: str, **inputs: Input) -> Case:
-    """Return a case with some inputs drawn otherwise, as by a function of `draw`."""
+    """Return a case with some inputs drawn otherwise, each as a specification writes inputs.
+
+    `words` come before a message, `inputs` are by their names.
+
+        zeros = with_inputs("with a state of zeros", h=lambda draw: 0 * draw("B H"))
+        test_any_number = task.any_size(zeros, with_inputs("with large weights", w_ih="4H D"))
+    """
     return Case(words, given=inputs)

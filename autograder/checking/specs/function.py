@@ -20,7 +20,29 @@ from autograder.checking.specs.spec import Prepared, Spec, State
 
 
 class FunctionSpec(Spec):
-    """A task that is a function. `reference` takes the same arguments and returns the right results."""
+    """A task that is a function, from which the checks that every task needs are made.
+
+    `task` is its name; `inputs` are by name and in order, each written as dimensions (`"B T D"`,
+    `weight("H D")`), as a mapping of these (a tuple of named tensors), as a `Handed` module, or as a function
+    of `draw`; `outputs` are the results' dimensions by name, a nested mapping being a nested tuple.
+    `reference` takes the same arguments and returns the right results, and `forbidden` are the parts of torch
+    that do the task's work. Raises `ValueError` for an unknown dimension, `TypeError` for what makes no sense
+    for a function.
+
+        task = FunctionSpec(
+            "gru_cell",
+            inputs={"x": "B D", "h": "B H", "w_ih": weight("3H D"), "w_hh": weight("3H H")},
+            outputs={"h_next": "B H"},
+            reference=torch.gru_cell,
+        )
+        test_shape = task.shape()
+        test_values = task.values(sized("with one sequence", B=1), USUAL, points=5, needs=[test_shape])
+
+    Each method returns a check, to be assigned to a name that begins with `test_`. It takes its cases first,
+    by default the usual one, and then the marks `title`, `points`, `needs`, `hidden` and `teaching_only`,
+    which mean what the decorators do; a title that is left out is made from the names. Raises `TypeError` for
+    another mark.
+    """
 
     def prepare(
         self,

@@ -16,11 +16,18 @@ from autograder.checking.remote.submission import Submission
 
 @dataclass(frozen=True)
 class Handed:
-    """An input that is one of torch's modules: `Handed(nn.RNN, "D", "H", "L", batch_first=True)`.
+    """An input that is one of torch's modules, its parameters drawn.
 
-    Arguments that name a dimension stand for its size. The parameters are drawn, and the reference gets the
-    same module as the task. A module that is none of torch's is made by `kind` on this side, and by the
-    class of the same name that `source` defines on the student's.
+    The reference gets the same one as the task. `kind` is the class, then come its arguments; those that name
+    a dimension (`"H"`, `"4H"`) stand for its size. A module that is none of torch's is made by `kind` on this
+    side, and by the class of the same name that `source` defines on the student's.
+
+        task = FunctionSpec(
+            "encode",
+            inputs={"x": "B T D", "rnn": Handed(nn.RNN, "D", "H", "L", batch_first=True)},
+            outputs={"output": "B T H", "h_n": "L B H"},
+            reference=lambda x, rnn: rnn(x),
+        )
     """
 
     kind: Callable[..., nn.Module]
@@ -70,7 +77,12 @@ class Spread:
 
 
 def weight(dims: str) -> Spread:
-    """Return an input for weights, drawn so small that sums of products do not fill a tanh or a sigmoid."""
+    """Return an input for weights: normally distributed with a standard deviation of 0.5.
+
+    So small that sums of products do not fill a tanh or a sigmoid. `dims` are its dimensions.
+
+        inputs = {"x": "B D", "w_ih": weight("4H D"), "b_ih": weight("4H")}  # of a specification
+    """
     return Spread(dims, 0.5)
 
 

@@ -12,6 +12,7 @@ from autograder.checking.runner import marks
 from autograder.protocol.without import Without
 
 CheckFunction = Callable[[Submission, Sizes, Draw], None]
+"""A check, as pytest calls it."""
 
 
 class Marks(TypedDict, total=False):

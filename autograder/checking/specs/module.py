@@ -29,13 +29,28 @@ Parameters = Mapping[str, str] | Callable[[Sizes], Mapping[str, str]]
 
 
 class ModuleSpec(Spec):
-    """A task that is a class of modules.
+    """A task that is a class of modules, from which the checks that every task needs are made.
 
-    `made_with` are the arguments that make one, by name: dimensions (`{"input_size": "D"}`) or anything else;
-    `parameters` the dimensions of what it registers, by name, or a function of the sizes that gives these, as
-    for a stack of layers; `reference(parameters, *inputs)` returns the right results. In the dimensions of
-    parameters and outputs the name of an argument in braces stands for its number: `"B {num_classes}"`.
-    Arguments at the end are left out where they have the values of `defaults`.
+    `task`, `inputs`, `outputs` and `forbidden` are those of a `FunctionSpec`, the inputs being those of
+    `forward`. `made_with` are the arguments that make one, by name: dimensions (`{"input_size": "D"}`) or
+    anything else; `parameters` the dimensions of what it registers, by name, or a function of the sizes that
+    gives these, as for a stack of layers; `reference(parameters, *inputs)` returns the right results. In the
+    dimensions of parameters and outputs the name of an argument in braces stands for its number:
+    `"B {num_classes}"`. Arguments at the end are left out where they have the values of `defaults`. Raises
+    `ValueError` for an unknown dimension, `KeyError` for braces without an argument.
+
+        task = ModuleSpec(
+            "RNNCell",
+            made_with={"input_size": "D", "hidden_size": "H"},
+            parameters={"W": "D H", "U": "H H", "b": "H"},
+            inputs={"x": "B D", "h": "B H"},
+            outputs={"h_next": "B H"},
+            reference=lambda held, x, h: torch.tanh(x @ held["W"] + h @ held["U"] + held["b"]),
+        )
+        test_registered = task.registered()
+        test_values = task.values(points=2, needs=[test_registered])
+
+    It has all methods of a `FunctionSpec`, and some more.
     """
 
     def __init__(
@@ -110,7 +125,10 @@ class ModuleSpec(Spec):
         return self.reference(call.parameters, *call.drawn.here)
 
     def registered(self, **marks: Unpack[Marks]) -> CheckFunction:
-        """A module registers these parameters, with their shapes, and nothing else."""
+        """Check that a module registers these parameters, with their shapes, and nothing else.
+
+        The rule is `registration`.
+        """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             made = self.make(submission, sizes)

@@ -120,11 +120,12 @@ class Spec(ABC):
         filled: bool = True,
         before: Prepared | None = None,
     ) -> Prepared:
-        """Draw the inputs of a case, and have everything ready on the student's side.
+        """Draw the inputs of a case, and have all ready on the student's side, for a check of your own.
 
         `modules` are those handed in, where calls share them. `filled` says whether a module of the student's
-        gets drawn parameters, or keeps those that it starts with. `before` is the first call of a
-        module of the student's that is called again.
+        gets drawn parameters, or keeps those that it starts with. `before` is the first call of a module of
+        the student's that is called again. What is returned has `target`, `arguments`, `parameters`, `sizes`,
+        and `case()`, a context that puts the case's words before a message.
         """
 
     @abstractmethod
@@ -139,7 +140,11 @@ class Spec(ABC):
     # --- The checks ------------------------------------------------------------------------------
 
     def shape(self, *cases: Case, explain: Explain | None = None, **marks: Unpack[Marks]) -> CheckFunction:
-        """The results have the right structure and shapes."""
+        """Check that the results have the right structure and shapes. The rule is `shape`.
+
+        `explain(answer, call)` is a look at each answer before it is compared: it fails where it knows the
+        mistake.
+        """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             self._expect(submission, draw, cases, values=False, explain=explain)
@@ -154,11 +159,11 @@ class Spec(ABC):
         together: bool = False,
         **marks: Unpack[Marks],
     ) -> CheckFunction:
-        """The results have the reference's values.
+        """Check that the results have the reference's values. The rule is `values`.
 
         With `same_modules` calls of the same sizes are given the very same modules, one after another. With
         `together` all answers are read before the first is judged: so known mistakes are told from one
-        another that agree in the first case.
+        another that agree in the first case. `explain` as for `shape`.
         """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
@@ -176,7 +181,10 @@ class Spec(ABC):
     def any_size(
         self, *cases: Cases, explain: Explain | None = None, **marks: Unpack[Marks]
     ) -> CheckFunction:
-        """The values are right in other cases, too: at other sizes, with inputs that are not contiguous."""
+        """Check that the values are right in other cases, too: at other sizes, with strided inputs.
+
+        The rule is `generality`; `explain` as for `shape`.
+        """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             self._expect(submission, draw, cases, explain=explain)
@@ -193,11 +201,12 @@ class Spec(ABC):
         further: Sequence[Case] = (),
         **marks: Unpack[Marks],
     ) -> CheckFunction:
-        """Gradients reach every floating input and every parameter, with the reference's values.
+        """Check that gradients reach every floating input and every parameter, with the reference's values.
 
-        `tell` is the first question to a student whose gradient has other values. With `if_right` what fails
-        counts only in cases that are answered rightly: where they are not, a check of values says so.
-        `further` cases always count so, and of a module nothing is asked there in `eval()`.
+        The rule is `gradient`. `tell` is the first question to a student whose gradient has other values.
+        With `if_right` what fails counts only in cases that are answered rightly: where they are not, a check
+        of values says so. `further` cases always count so, and of a module nothing is asked there in
+        `eval()`.
         """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
@@ -223,7 +232,7 @@ class Spec(ABC):
         briefly: Sequence[Case] = (),
         **marks: Unpack[Marks],
     ) -> CheckFunction:
-        """In each dtype the results are of that dtype; see `expect_dtypes`.
+        """Check that in each dtype the results are of that dtype; see `expect_dtypes`. The rule is `dtype`.
 
         `briefly` are further ways to call the same code, which come first: in `EXTREMES`, without autocast.
         """
@@ -257,10 +266,10 @@ class Spec(ABC):
         gradients: bool = True,
         **marks: Unpack[Marks],
     ) -> CheckFunction:
-        """On a GPU the results are there, and nothing takes a way through the CPU.
+        """Check that on a GPU the results are there, and nothing takes a way through the CPU.
 
-        `on_cpu` are inputs that stay on the CPU, besides those of a case, `stays` results that may; without
-        `gradients` there is no backward pass. See `expect_device_neutral`.
+        The rule is `device`. `on_cpu` are names of inputs that stay on the CPU, besides those of a case,
+        `stays` results that may; without `gradients` there is no backward pass. See `expect_device_neutral`.
         """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
@@ -284,7 +293,10 @@ class Spec(ABC):
         return as_check("devices", body, usual, marks)
 
     def leaves_arguments(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
-        """A call leaves its arguments, the modules among them, and torch's settings as they were."""
+        """Check that a call leaves its arguments, the modules among them, and torch's settings as they were.
+
+        The rule is `mutation`.
+        """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             calls = [
@@ -305,7 +317,10 @@ class Spec(ABC):
         )
 
     def from_scratch(self, **marks: Unpack[Marks]) -> CheckFunction:
-        """What the task is about is not done by what is forbidden, which does not work where it is judged."""
+        """Check that what is `forbidden` does not do the work: where the task is judged it does not work.
+
+        The rule is `from-scratch`. Raises `TypeError` for a specification without `forbidden`.
+        """
         if self.forbidden is None:
             raise TypeError(f"nothing is forbidden in {self.task!r}: give the specification `forbidden=`")
 
@@ -322,9 +337,10 @@ class Spec(ABC):
         return as_check("from_scratch", body, usual, marks, without=self.forbidden)
 
     def follows(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
-        """After the parameters have changed, by training or loading, the results are those of the new ones.
+        """Check that once parameters have changed, by training or loading, the results are the new ones'.
 
-        The parameters are the student's module's, or those of the module that a function is given.
+        The rule is `values`. The parameters are the student's module's, or those of the module that a
+        function is given; without either it fails when the check runs (`TypeError`).
         """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:

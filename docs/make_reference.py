@@ -1,0 +1,162 @@
+"""Write docs/reference.md: the names that a check may import, as their docstrings tell of them.
+
+The code is read by griffe and not run, so the page is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent, indent
+
+import griffe
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "reference.md"
+HEAD = """\
+# Reference
+
+All names that a check may import, made from the code by `make reference`. [Writing checks](checks.md) says
+how they go together. They come from one place:
+
+```python
+from autograder.checking import FunctionSpec, expect, points, rule, sized
+```
+
+Dimensions are letters, as in `"B T D"`: B batch, T time, D features, H hidden, L layers, V vocabulary, with a
+number before one (`"4H"`) or a number alone (`"1"`). `CheckFailed` is a failed check and its message for the
+student; a `ValueError`, `TypeError` or `KeyError` is a [fault of the check](checks.md#faults-of-checks), for
+which nobody pays.
+
+In the examples `x` and `h` are drawn inputs, `step` is a reference and `right` what it gives, `cell` is a
+module of the student's, `gru` one of torch's.
+"""
+GROUPS = {
+    "Specifications and cases": """
+        FunctionSpec ModuleSpec weight Handed Case USUAL sized strided leaving_out with_inputs""",
+    "Inputs": "Sizes Draw recorded computed_once as_leaves",
+    "Marks": "points rule needs hidden without Without anywhere teaching_only",
+    "Expectations": """
+        expect expect_shapes parts_of expect_count expect_whole expect_number expect_gradients expect_follows
+        expect_dtype expect_dtypes DTYPES EXTREMES expect_without_numpy expect_device_neutral
+        expect_untouched expect_module_untouched expect_settings_untouched expect_weights_untouched
+        expect_not_shared expect_module expect_registered expect_no_kernel expect_no_mention compare agree""",
+    "Calls and answers": """
+        Submission make_module Handle Target Call Request asked ask_all carried tree_leaves Opaque
+        StudentError""",
+    "Words": "case fail CheckFailed NotWritten in_words spell",
+}
+TYPES = """
+    checking.specs.inputs.Input checking.specs.spec.Outputs checking.specs.module.Parameters
+    checking.specs.cases.Size checking.specs.cases.Cases checking.specs.spec.Explain
+    checking.specs.spec.Prepared checking.specs.marks.Marks checking.specs.marks.CheckFunction
+    checking.expectations.devices.Arguments checking.expectations.in_use.Held
+    checking.remote.observations.Gradients protocol.answers.Registered
+"""
+"""Those that signatures name and nobody needs to import."""
+GIVEN = {"Submission", "Sizes", "Draw", "Handle", "Call", "Request", "Opaque", "StudentError"}
+"""Classes whose objects a check is given, and never makes."""
+OBJECTS = {"FunctionSpec": "task", "ModuleSpec": "task", "StudentError": "error", "CheckFailed": "error"}
+"""The names of objects before a method's, where they are not the class's in small letters."""
+INTERNAL = """
+    Case.draw Case.draw_options Case.words_at CheckFailed.is_special Call.left Draw.again Draw.letters
+    Handed.drawn Handle.gradient_requests Handle.made Handle.on_gpu Handle.placed Handle.placed_request
+    Handle.ref Opaque.own Request.before Sizes.dims Sizes.drawn Sizes.name Sizes.names StudentError.help
+    StudentError.out_of_memory Submission.cell_errors
+"""
+"""Members that only the package uses."""
+LAST = {"prepare", "right", "form", "if_right"}
+"""Members that come after the others: they are for checks of one's own."""
+
+
+def main() -> None:
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+def page() -> str:
+    """Return the whole page."""
+    package = griffe.load("autograder", search_paths=[ROOT], resolve_aliases=True)
+    contents, body, anchors, told = [], [], Counter[str](), set[str]()
+    for title, names in GROUPS.items():
+        body.append(f"## {title}\n")
+        links = []
+        for name in names.split():
+            slug = name.lower()
+            links.append(f"[`{name}`](#{slug}-{anchors[slug]})" if anchors[slug] else f"[`{name}`](#{slug})")
+            anchors[slug] += 1
+            body += entry(name, resolved(package[f"checking.language.{name}"]), told)
+        contents.append(f"- {title}: {', '.join(links)}")
+    body.append("## Types in the signatures\n")
+    for path in TYPES.split():
+        item = package[path]
+        value = f" = {item.value}" if item.is_attribute else ""
+        body.append(f"- `{item.name}{value}`\n\n{indent(prose(item), '  ')}")
+    return "\n".join([HEAD, *contents, "", *body])
+
+
+def entry(name: str, item: griffe.Object, told: set[str]) -> Iterator[str]:
+    """Yield what the page says of one name, without the members that were `told` for a class before."""
+    yield f"### `{name}`\n"
+    if item.is_attribute:
+        yield fenced(f"{name} = {item.value}")
+    elif name in GIVEN:
+        yield fenced(f"class {name}")
+    else:
+        yield fenced(signature(name, item.all_members.get("__init__", item) if item.is_class else item))
+    yield prose(item)
+    if not item.is_class:
+        return
+    classes = [item, *item.mro()]
+    every = dict.fromkeys(each for kind in classes for each in kind.members)
+    for each in sorted(every, key=lambda each: (each in LAST) - (each == "__call__")):
+        written = [kind[each] for kind in classes if each in kind.members and kind[each].has_docstring]
+        if not written or (each.startswith("_") and each != "__call__"):
+            continue
+        member = written[0]
+        if member.path in told or f"{member.parent.name}.{each}" in INTERNAL.split():
+            continue
+        told.add(member.path)
+        call = OBJECTS.get(name, name.lower()) + (f".{each}" if each != "__call__" else "")
+        shown = call if member.is_attribute else signature(call, member, width=1000)
+        yield f"- `{shown}`\n\n{indent(prose(member), '  ')}"
+
+
+def resolved(item: griffe.Object | griffe.Alias) -> griffe.Object:
+    return item.final_target if item.is_alias else item
+
+
+def signature(name: str, item: griffe.Object | griffe.Alias, width: int = 100) -> str:
+    """Return a call in the words of the code, one argument a line where it is long."""
+    told = resolved(item).signature(name=name).removesuffix(" -> None")
+    if told.endswith(" -> Iterator[None]"):
+        told = f"with {told.removesuffix(' -> Iterator[None]')}: ..."
+    if len(told) <= width:
+        return told
+    head, _, rest = told.partition("(")
+    inside, _, end = rest.rpartition(")")
+    arguments, depth = [""], 0
+    for mark in inside:
+        depth += (mark in "([{") - (mark in ")]}")
+        if mark == "," and not depth:
+            arguments.append("")
+        else:
+            arguments[-1] += mark
+    return "\n".join([f"{head}(", *(f"    {each.strip()}," for each in arguments), f"){end}"])
+
+
+def prose(item: griffe.Object | griffe.Alias) -> str:
+    """Return a docstring as Markdown, its examples marked as Python."""
+    text = f"{item.docstring.value}\n" if item.docstring else ""
+    text = re.sub(r"\bdocs/(\w+\.md)", r"[\1](\1)", text)
+    blocks = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)
+    return blocks.sub(lambda block: fenced(dedent(block[0])), text)
+
+
+def fenced(code: str) -> str:
+    return f"```python\n{code.strip()}\n```\n"
+
+
+if __name__ == "__main__":
+    main()
