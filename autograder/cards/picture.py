@@ -14,7 +14,6 @@ from autograder.checking.explain.evidence import Axis, Difference
 SIGNS = "·░▒█"
 """The sign of each level: right, then off by a little, more and most. A page has `_PAGE_SIGNS`."""
 _PAGE_SIGNS = "·○◐●"
-_NOUNS = {"time": "step", "batch": "sequence", "layers": "layer"}
 
 
 def picture_words(difference: Difference) -> str:
@@ -99,11 +98,11 @@ def _indices(axis: Axis, cells: Sequence[int]) -> str:
         parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run)
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     many = len(runs) > 1 or len(runs[0]) > 1
-    return f"{_noun(axis)}{'s' if many and axis.name in _NOUNS else ''} {listed}"
+    return f"{_noun(axis)}{'s' if many and axis.one else ''} {listed}"
 
 
 def _noun(axis: Axis) -> str:
-    return _NOUNS.get(axis.name, f"{axis.name} index")
+    return axis.one or f"{axis.name} index"
 
 
 def _axis_label(axis: Axis) -> str:

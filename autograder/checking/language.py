@@ -29,6 +29,7 @@ from autograder.checking.expectations.values import (
 from autograder.checking.expectations.wording import in_words
 from autograder.checking.explain.failure import CheckFailed, NotWritten
 from autograder.checking.inputs.cache import computed_once
+from autograder.checking.inputs.dimensions import Dimension, Dimensions
 from autograder.checking.inputs.draw import Draw, Sizes, spell
 from autograder.checking.inputs.references import recorded
 from autograder.checking.remote.connection import Request, ask_all, asked
@@ -53,6 +54,8 @@ __all__ = [
     "Call",
     "Case",
     "CheckFailed",
+    "Dimension",
+    "Dimensions",
     "Draw",
     "FunctionSpec",
     "Handed",

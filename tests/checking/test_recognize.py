@@ -24,7 +24,11 @@ def rolled(y):
         (lambda y: y.flip(1), "in reverse order along time."),
         (lambda y: y.flip(0), "in another order along batch: where 0, 1 should be there are 1, 0."),
         (rolled, "Along time each number is one place too late."),
-        (lambda y: y.roll(-1, 1), "Along time each number is one place too early."),
+        (
+            lambda y: y.roll(-1, 1),
+            "in another order along time: where 0, 1, 2, 3, 4 should be there are 1, 2",
+        ),
+        (lambda y: torch.cat((y[:, 1:], y[:, :1] + 1), 1), "Along time each number is one place too early."),
         (halves, "the 2 blocks of 2·hidden in another order: where 0, 1 should be there are 1, 0."),
         (lambda y: -y, "with the opposite sign."),
         (lambda y: y * SIZES.B, "the right number times 2, the size of batch."),

@@ -11,6 +11,7 @@ from autograder.checking import Draw, Sizes, expect, expect_dtype
 from autograder.checking.expectations.comparing import agree, compare
 from autograder.checking.explain.location import located
 from autograder.checking.explain.shapes import explain_shape
+from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.runner.shrink import smallest
 from tests.support.checking import PAIR, SIZES, draw, message, submission
 
@@ -100,7 +101,7 @@ def test_it_is_said_where_values_differ(wrong, dims, said):
     )
     apart = torch.zeros(shape, dtype=torch.bool)
     apart[wrong] = True
-    told = located(apart, dims)
+    told = located(apart, dims, RECURRENT)
     assert said in told
     assert bool(told) == bool(said)
 
@@ -109,11 +110,11 @@ def test_the_smallest_input_is_told_by_what_the_check_has():
     def fails_from(**least):
         return lambda sizes: all(getattr(sizes, letter) >= size for letter, size in least.items())
 
-    assert smallest(fails_from(), {"B", "T"}).endswith("one sequence of one time step.")
-    assert smallest(fails_from(T=2), {"B", "T"}).endswith("one sequence of two time steps.")
-    assert smallest(fails_from(B=2), {"B"}).endswith("two sequences.")
-    assert "two layers" in smallest(fails_from(L=2, T=2), {"B", "T"})
-    assert smallest(fails_from(B=3), {"B"}) == smallest(fails_from(), set()) == ""
+    assert smallest(fails_from(), {"B", "T"}, RECURRENT).endswith("one sequence of one time step.")
+    assert smallest(fails_from(T=2), {"B", "T"}, RECURRENT).endswith("one sequence of two time steps.")
+    assert smallest(fails_from(B=2), {"B"}, RECURRENT).endswith("two sequences.")
+    assert "two layers" in smallest(fails_from(L=2, T=2), {"B", "T"}, RECURRENT)
+    assert smallest(fails_from(B=3), {"B"}, RECURRENT) == smallest(fails_from(), set(), RECURRENT) == ""
 
 
 # Values

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from autograder.checking.explain.evidence import Shape
 from autograder.checking.explain.shapes import explain_shape, read_shapes
-from autograder.checking.inputs.draw import NAMES, Sizes, spell
+from autograder.checking.inputs.draw import Sizes, spell
+from autograder.checking.inputs.recurrent import RECURRENT
 from tests.support.properties import QUICK
 
 LETTERS = "BTDHLV"
+NAMES = {letter: each.name for letter, each in RECURRENT.items()}
 CALLED = {word: letter for letter, word in NAMES.items()}
 
 DRAWN = st.builds(
@@ -150,7 +152,7 @@ def right(dim: str) -> bool:
 
 @settings(QUICK, max_examples=150)
 @given(SIZES, st.lists(DIM, max_size=2), WRONG, st.lists(DIM, max_size=2))
-@example(Sizes(5, 2, 7, 11, 3, 13), [], "²", [])
+@example(Sizes(B=5, T=2, D=7, H=11, L=3, V=13), [], "²", [])
 def test_what_is_no_dimension_is_refused_with_the_letters_that_there_are(sizes, before, wrong, after):
     dims = " ".join([*before, wrong, *after])
     for read in (

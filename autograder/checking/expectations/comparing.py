@@ -10,7 +10,9 @@ import torch
 
 from autograder.checking.explain.location import located
 from autograder.checking.explain.recognize import recognize
+from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.recurrent import RECURRENT
 
 TOLERANCE = {
     torch.float64: (1.2e-6, 1e-9),
@@ -27,7 +29,12 @@ ROUNDED = "So little is float32 rounding: is something computed in a coarser dty
 
 
 def compare(
-    result: torch.Tensor, wanted: torch.Tensor, dims: str = "", *, dtypes: Sequence[torch.dtype] = ()
+    result: torch.Tensor,
+    wanted: torch.Tensor,
+    dims: str = "",
+    *,
+    dtypes: Sequence[torch.dtype] = (),
+    dimensions: Dimensions = RECURRENT,
 ) -> str:
     """Say how two tensors of one shape differ, or return `""` where they agree to tolerance.
 
@@ -55,7 +62,7 @@ def compare(
         return f"it is too {'large' if seen > right else 'small'} by {far:.2g}.{rounded}"
     little = f", by {far:.2g} at most" if far < _LITTLE * right.abs().max().item() else ""
     count = f"{int(apart.sum())} of {apart.numel()} numbers differ{little}"
-    return f"{count}{located(apart, dims)}.{rounded}"
+    return f"{count}{located(apart, dims, dimensions)}.{rounded}"
 
 
 def recognized(

@@ -118,7 +118,7 @@ def expect(
     if agree(results, wanted, dtypes=dtypes):
         return answer
     apart = [
-        compare(result, right, dim, dtypes=dtypes)
+        compare(result, right, dim, dtypes=dtypes, dimensions=sizes.dimensions)
         for dim, result, right in zip(every, results, wanted, strict=True)
     ]
     if any(apart):
@@ -130,7 +130,9 @@ def expect(
         wrong = WrongValues(
             f"`{names[first]}` has the right shape but not the right values"
             f"{f'. {known}' if known else f': {apart[first]}'}{others}",
-            evidence=Evidence(difference=_picture(names[first], results[first], wanted[first], every[first])),
+            evidence=Evidence(
+                difference=_picture(names[first], results[first], wanted[first], every[first], sizes)
+            ),
         )
         wrong.seen, wrong.right = results[first].detach(), wanted[first].detach()
         wrong.dims, wrong.sizes = tuple(every[first].split()), sizes
@@ -167,11 +169,14 @@ def parts_of(answer: Any, names: str | Sequence[str]) -> tuple[torch.Tensor, ...
     return tuple(_results(answer, tuple(none for _ in names), tuple(names)))
 
 
-def _picture(name: str, result: torch.Tensor, wanted: torch.Tensor, dims: str) -> Difference | None:
+def _picture(
+    name: str, result: torch.Tensor, wanted: torch.Tensor, dims: str, sizes: Sizes
+) -> Difference | None:
     if result.dtype.is_complex:
         return None
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    return difference(name, result, wanted, ~torch.isclose(seen, right, *tolerance(result, wanted)), dims)
+    apart = ~torch.isclose(seen, right, *tolerance(result, wanted))
+    return difference(name, result, wanted, apart, dims, sizes)
 
 
 def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:

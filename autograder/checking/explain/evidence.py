@@ -51,7 +51,9 @@ class Axis:
     size: int
     """The number of indices that the dimension has."""
     blocks: int = 1
-    """The number of equal parts that it consists of: of `2·hidden`, two directions."""
+    """The number of equal parts that it consists of: of `2·hidden`, two."""
+    one: str = ""
+    """The word for one index, as "sequence"; `""` where there is none."""
 
     def covered(self, cell: int) -> range:
         """The indices that a cell stands for."""
@@ -59,11 +61,17 @@ class Axis:
         return range(self.starts[cell], end)
 
     def as_json(self) -> dict[str, Any]:
-        return {"name": self.name, "size": self.size, "blocks": self.blocks, "starts": list(self.starts)}
+        return {
+            "name": self.name,
+            "size": self.size,
+            "blocks": self.blocks,
+            "starts": list(self.starts),
+            "one": self.one,
+        }
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Axis:
-        return cls(told["name"], tuple(told["starts"]), told["size"], told["blocks"])
+        return cls(told["name"], tuple(told["starts"]), told["size"], told["blocks"], told.get("one", ""))
 
 
 @dataclass(frozen=True)

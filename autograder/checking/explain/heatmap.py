@@ -11,7 +11,7 @@ from itertools import combinations
 import torch
 
 from autograder.checking.explain.evidence import Axis, Difference
-from autograder.checking.inputs.draw import NAMES, spell
+from autograder.checking.inputs.draw import Sizes
 
 ROWS, COLUMNS = 12, 24
 """Cells that a picture has at most, either way."""
@@ -20,14 +20,15 @@ _STEPS = (0.1, 0.5)
 
 
 def difference(
-    name: str, seen: torch.Tensor, wanted: torch.Tensor, apart: torch.Tensor, dims: str
+    name: str, seen: torch.Tensor, wanted: torch.Tensor, apart: torch.Tensor, dims: str, sizes: Sizes
 ) -> Difference | None:
     """The picture of a difference, `None` where there is no pattern to show.
 
     `apart` is true where the two, of one shape with the dimensions `dims`, as `"B T 2H"`, do not agree.
     """
     letters = dims.split()
-    axes = [at for at, dim in enumerate(letters) if dim[-1] in NAMES and seen.shape[at : at + 1] > (1,)]
+    known = sizes.dimensions
+    axes = [at for at, dim in enumerate(letters) if dim[-1] in known and seen.shape[at : at + 1] > (1,)]
     if len(letters) != apart.dim() or not apart.any():
         return None
     best: tuple[int, int] | None = None
@@ -37,12 +38,13 @@ def difference(
             best = pair
     if best is None:
         return None
-    row, column = best if letters[best[0]] != "T" else best[::-1]
+    goes_across = letters[best[0]] in known and known[letters[best[0]]].across
+    row, column = best[::-1] if goes_across else best
     levels = _over_others(_levels(seen, wanted, apart), best)
     levels = levels if row < column else levels.T
     rows, columns = (
-        _axis(letters[row], levels.shape[0], ROWS),
-        _axis(letters[column], levels.shape[1], COLUMNS),
+        _axis(letters[row], levels.shape[0], ROWS, sizes),
+        _axis(letters[column], levels.shape[1], COLUMNS, sizes),
     )
     cells = tuple(
         tuple(
@@ -89,7 +91,7 @@ def _levels(seen: torch.Tensor, wanted: torch.Tensor, apart: torch.Tensor) -> to
     return torch.where(apart, 1 + sum((part > step).int() for step in _STEPS), 0)
 
 
-def _axis(dim: str, size: int, most: int) -> Axis:
+def _axis(dim: str, size: int, most: int, sizes: Sizes) -> Axis:
     """The dimension's cells; each stands for as many indices of one block as it takes to have few enough."""
     blocks = int(dim[:-1] or 1)
     length = size // blocks
@@ -97,7 +99,8 @@ def _axis(dim: str, size: int, most: int) -> Axis:
     while blocks * -(-length // together) > most and together < length:
         together += 1
     starts = [block * length + at for block in range(blocks) for at in range(0, length, together)]
-    return Axis(spell(dim), tuple(starts), size, blocks)
+    one = sizes.dimensions[dim[-1]].one if blocks == 1 else ""
+    return Axis(sizes.spell(dim), tuple(starts), size, blocks, one)
 
 
 def _cut(axis: Axis, cell: int) -> slice:

@@ -1,18 +1,16 @@
-"""Says where two tensors differ: from which step on, in which layer, direction, sequence or gate."""
+"""Says where two tensors differ: from which index on, in which of a dimension's indices, halves or blocks."""
 
 from __future__ import annotations
 
 import torch
 
-from autograder.checking.inputs.draw import NAMES
+from autograder.checking.inputs.dimensions import Dimension, Dimensions
 
 _FILLED = 0.9
 """The least share of wrong numbers in slices that a message names: a few are right by chance."""
-ONE = {"T": "time step", "B": "sequence", "L": "layer"}
-"""The words for one index of a dimension."""
 
 
-def located(apart: torch.Tensor, dims: str) -> str:
+def located(apart: torch.Tensor, dims: str, dimensions: Dimensions) -> str:
     """Say where a mask is true, along the dimensions that it does not fill; `""` if it fills them all.
 
     `dims` names its dimensions, as `"B T 2H"`; a dimension with a factor is looked at block by block.
@@ -20,7 +18,11 @@ def located(apart: torch.Tensor, dims: str) -> str:
     letters = dims.split()
     if len(letters) != apart.dim() or not apart.numel() or not _fills_slices(apart):
         return ""
-    places = [_along(apart, position, letter) for position, letter in enumerate(letters)]
+    places = [
+        _along(apart, position, dim[:-1], dimensions[dim[-1]])
+        for position, dim in enumerate(letters)
+        if dim[-1] in dimensions
+    ]
     told = "; ".join(place for place in places if place)
     return f" ({told}; counting from 0)" if told else ""
 
@@ -34,41 +36,42 @@ def _fills_slices(apart: torch.Tensor) -> bool:
     return int(apart.sum()) >= _FILLED * int(touched.sum())
 
 
-def _along(apart: torch.Tensor, position: int, letter: str) -> str:
-    if letter[-1] not in NAMES:
-        return ""
+def _along(apart: torch.Tensor, position: int, factor: str, dimension: Dimension) -> str:
     others = [dim for dim in range(apart.dim()) if dim != position]
     wrong = (apart.any(dim=others) if others else apart).tolist()
     if all(wrong):
         return ""
-    blocks = int(letter[:-1] or 1)
+    blocks = int(factor or 1)
     if blocks > 1:
-        return _blocks(wrong, blocks, letter[-1])
+        return _blocks(wrong, blocks, dimension)
     where = [index for index, bad in enumerate(wrong) if bad]
-    name = ONE.get(letter, f"{NAMES[letter]} index")
-    if letter in "TL" and len(where) > 1 and where == list(range(where[0], len(wrong))):
-        return f"from {name} {where[0]} on"
-    if letter in "TL" and len(where) > 1 and where == list(range(where[-1] + 1)):
-        return f"only until {name} {where[-1]}"
+    if dimension.ordered and len(where) > 1 and where == list(range(where[0], len(wrong))):
+        return f"from {dimension.index(where[0])} on"
+    if dimension.ordered and len(where) > 1 and where == list(range(where[-1] + 1)):
+        return f"only until {dimension.index(where[-1])}"
+    name = dimension.one or f"{dimension.name} index"
     right = [index for index, bad in enumerate(wrong) if not bad]
     if len(where) > len(right):
         return f"in every {name} but {', '.join(map(str, right))}" if len(right) <= 2 else ""
     listed = f"{', '.join(map(str, where[:4]))}{' …' if len(where) > 4 else ''}"
-    plural = "s" if len(where) > 1 and letter in ONE else ""
+    plural = "s" if len(where) > 1 and dimension.one else ""
     return f"only in {name}{plural} {listed}"
 
 
-def _blocks(wrong: list[bool], blocks: int, letter: str) -> str:
-    """Name the blocks that are wrong: of `2H` the directions, of `4H` the gates, of `2L` those of a layer."""
+def _blocks(wrong: list[bool], blocks: int, dimension: Dimension) -> str:
+    """Name the blocks that are wrong: of `2H` the halves, of `2L` those of each layer."""
     size = len(wrong) // blocks
-    if letter == "L":
+    if dimension.innermost:
         where = [index for index, bad in enumerate(wrong) if bad]
-        rows = ", ".join(f"{index} (layer {index // blocks}, part {index % blocks})" for index in where[:4])
+        rows = ", ".join(
+            f"{index} ({dimension.index(index // blocks)}, part {index % blocks})" for index in where[:4]
+        )
         return f"only in row{'s' if len(where) > 1 else ''} {rows}{' …' if len(where) > 4 else ''}"
     bad = [block for block in range(blocks) if any(wrong[block * size : (block + 1) * size])]
     if len(bad) == blocks:
         return ""
     if blocks == 2:
-        half, direction = ("first", "forward") if bad == [0] else ("second", "backward")
-        return f"only in the {half} half of {NAMES[letter]}: of two directions, the {direction} one"
+        half = ("first", "second")[bad[0]]
+        called = f": {dimension.halves[bad[0]]}" if dimension.halves else ""
+        return f"only in the {half} half of {dimension.name}{called}"
     return f"only in block{'s' if len(bad) > 1 else ''} {', '.join(map(str, bad))} of {blocks}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from autograder.checking.inputs.draw import NAMES, Sizes, spell
+from autograder.checking.inputs.draw import Sizes
 
 Alike = Callable[[torch.Tensor, torch.Tensor], bool]
 """Says whether two tensors of one shape agree to tolerance."""
@@ -53,7 +53,7 @@ def _constant(
     if not seen.any():
         return "All of them are 0: is the result, or what it is computed from, ever written to?"
     along = [
-        _called(letter)
+        _called(letter, sizes)
         for at, letter in enumerate(letters)
         if seen.shape[at] > 1 and _is_constant(seen, at, alike) and not _is_constant(right, at, alike)
     ]
@@ -69,7 +69,7 @@ def _moved(
 ) -> str:
     """Recognize the right numbers in another order along one dimension, or with two dimensions exchanged."""
     for at, letter in enumerate(letters):
-        told = _reordered(seen, right, at, letter, alike)
+        told = _reordered(seen, right, at, letter, sizes, alike)
         if told:
             return told
     for first in range(seen.dim()):
@@ -79,17 +79,15 @@ def _moved(
     return ""
 
 
-def _reordered(seen: torch.Tensor, right: torch.Tensor, at: int, letter: str, alike: Alike) -> str:
-    size, name = seen.shape[at], _called(letter)
+def _reordered(
+    seen: torch.Tensor, right: torch.Tensor, at: int, letter: str, sizes: Sizes, alike: Alike
+) -> str:
+    size, name = seen.shape[at], _called(letter, sizes)
     if size < 2:
         return ""
     if size > 2 and alike(seen.flip(at), right):
         return f"They are the right numbers in reverse order along {name}."
-    if size > 2 and alike(seen.narrow(at, 1, size - 1), right.narrow(at, 0, size - 1)):
-        return f"Along {name} each number is one place too late."
-    if size > 2 and alike(seen.narrow(at, 0, size - 1), right.narrow(at, 1, size - 1)):
-        return f"Along {name} each number is one place too early."
-    blocks = int(letter[:-1] or 1) if letter[-1] in NAMES else 1
+    blocks = int(letter[:-1] or 1) if letter[-1] in sizes.dimensions else 1
     if blocks > 1:
         order = _order(seen, right, at, blocks, alike)
         if order:
@@ -97,14 +95,17 @@ def _reordered(seen: torch.Tensor, right: torch.Tensor, at: int, letter: str, al
                 f"They are the right numbers with the {blocks} blocks of {name} in another order: "
                 f"where {_counted(range(blocks))} should be there are {_counted(order)}."
             )
-        return ""
-    order = _order(seen, right, at, size, alike)
-    if not order or size > _MOST_PLACES:
-        return ""
-    return (
-        f"They are the right numbers in another order along {name}: "
-        f"where {_counted(range(size))} should be there are {_counted(order)}."
-    )
+    order = _order(seen, right, at, size, alike) if blocks == 1 and size <= _MOST_PLACES else []
+    if order:
+        return (
+            f"They are the right numbers in another order along {name}: "
+            f"where {_counted(range(size))} should be there are {_counted(order)}."
+        )
+    if size > 2 and alike(seen.narrow(at, 1, size - 1), right.narrow(at, 0, size - 1)):
+        return f"Along {name} each number is one place too late."
+    if size > 2 and alike(seen.narrow(at, 0, size - 1), right.narrow(at, 1, size - 1)):
+        return f"Along {name} each number is one place too early."
+    return ""
 
 
 def _order(seen: torch.Tensor, right: torch.Tensor, at: int, parts: int, alike: Alike) -> list[int]:
@@ -137,7 +138,7 @@ def _scaled(
 
 def _as_size(factor: float, sizes: Sizes) -> str:
     """Say which size, or one divided by it, a factor is, if it is only one's."""
-    of_sizes = [(getattr(sizes, letter), name) for letter, name in NAMES.items()]
+    of_sizes = [(size, sizes.spell(letter)) for letter, size in sizes.by_letter().items()]
     for power, told in _POWERS.items():
         found = [name for size, name in of_sizes if size > 1 and abs(factor - size**power) < 1e-6]
         if len(found) == 1:
@@ -159,7 +160,7 @@ def _unfinished(
     for at, letter in enumerate(letters):
         if seen.shape[at] < 2:
             continue
-        along = f"along {_called(letter)}"
+        along = f"along {_called(letter, sizes)}"
         for name, along_one in (("softmax", torch.softmax), ("log_softmax", torch.log_softmax)):
             if alike(along_one(seen, at), right):
                 return f"Put through `{name}` {along}, they would be the right ones."
@@ -194,5 +195,5 @@ def _scattered(
     return ""
 
 
-def _called(letter: str) -> str:
-    return spell(letter) if letter[-1] in NAMES else f"the dimension of size {letter}"
+def _called(letter: str, sizes: Sizes) -> str:
+    return sizes.spell(letter) if letter[-1] in sizes.dimensions else f"the dimension of size {letter}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from autograder.checking.explain.evidence import Dimension, Shape, shapes_told
-from autograder.checking.inputs.draw import Sizes, spell
+from autograder.checking.inputs.draw import Sizes
 
 
 def explain_shape(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
@@ -19,14 +19,14 @@ def explain_shape(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> 
 def read_shapes(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> tuple[Shape, Shape]:
     """The shape seen and the one expected, each dimension with its name where the size tells it."""
     return (
-        Shape(name, _dimensions(_read(seen, dims, sizes), seen)),
-        Shape(name, _dimensions(dims.split(), sizes.shape(dims))),
+        Shape(name, _dimensions(_read(seen, dims, sizes), seen, sizes)),
+        Shape(name, _dimensions(dims.split(), sizes.shape(dims), sizes)),
     )
 
 
-def _dimensions(dims: Sequence[str], shape: tuple[int, ...]) -> tuple[Dimension, ...]:
+def _dimensions(dims: Sequence[str], shape: tuple[int, ...], sizes: Sizes) -> tuple[Dimension, ...]:
     return tuple(
-        Dimension(spell(dim) if dim and not dim.isdigit() else "", size)
+        Dimension(sizes.spell(dim) if dim and not dim.isdigit() else "", size)
         for dim, size in zip(dims, shape, strict=True)
     )
 
@@ -43,17 +43,17 @@ def _read(shape: tuple[int, ...], dims: str, sizes: Sizes) -> list[str]:
     apart = [p for p in range(len(wanted)) if len(shape) == len(wanted) and shape[p] != wanted[p]]
     off = {p for p in apart if len(apart) == 1 and shape[p] in (wanted[p] - 1, wanted[p] + 1, wanted[p] // 2)}
     read = sizes.dims(shape, dims)
-    for position, dim in enumerate(read):
+    for position in range(len(read)):
         if len(shape) == len(wanted) and position not in apart:
             read[position] = dims.split()[position]
-        elif position in off or (len(dim) > 1 and dim[-1] not in "HL"):
+        elif position in off:
             read[position] = ""
     return read
 
 
 def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
     """The operation that would explain the shape, and what to look for; `""` if none is known."""
-    wanted, names = sizes.shape(dims), [_called(dim) for dim in dims.split()]
+    wanted, names = sizes.shape(dims), [_called(dim, sizes) for dim in dims.split()]
     if not wanted:
         return "One number is asked for: is there a sum or a mean still to be taken?"
     if not seen:
@@ -64,7 +64,7 @@ def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
     if difference == 0:
         return (
             _reordered(seen, wanted, names)
-            or _counted_along(seen, wanted, names, sizes)
+            or _counted_along(seen, wanted, dims, sizes)
             or _longer(seen, wanted, names)
         )
     if difference == -1:
@@ -81,8 +81,8 @@ def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
     return ""
 
 
-def _called(dim: str) -> str:
-    return f"size-{dim}" if dim.isdigit() else spell(dim)
+def _called(dim: str, sizes: Sizes) -> str:
+    return f"size-{dim}" if dim.isdigit() else sizes.spell(dim)
 
 
 def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
@@ -99,18 +99,25 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
     )
 
 
-def _counted_along(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], sizes: Sizes) -> str:
-    """Something else is counted where sequences should be."""
+def _counted_along(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Sizes) -> str:
+    """Something else is counted where what is computed one by one, as the sequences of a batch, should be."""
     apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
-    if len(apart) != 1 or names[apart[0]] != "batch" or seen[apart[0]] == 1:
+    if len(apart) != 1 or seen[apart[0]] == 1:
         return ""
-    if seen[apart[0]] == sizes.T:
-        counted = "time steps"
-    elif seen[apart[0]] in (sizes.L, 2 * sizes.L):
-        counted = "the layers of a state"
-    else:
+    known, size = sizes.dimensions, seen[apart[0]]
+    right = known.get(dims.split()[apart[0]])
+    if right is None or not right.independent or not right.one:
         return ""
-    return f"It counts {counted} where it should count sequences: was one dimension taken for another?"
+    others = [each.one for letter, each in known.items() if each.ordered and _is_of(size, letter, sizes)]
+    if len(others) != 1 or not others[0]:
+        return ""
+    return f"It counts {others[0]}s where it should count {right.one}s: was one dimension taken for another?"
+
+
+def _is_of(size: int, letter: str, sizes: Sizes) -> bool:
+    """Return whether a size is this dimension's, or twice that where it has two for each index."""
+    (one,) = sizes.shape(letter)
+    return size == one or (sizes.dimensions[letter].innermost and size == 2 * one)
 
 
 def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
@@ -209,7 +216,7 @@ def _gained(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Si
                 extra = f"an extra dimension of size {size} at position {position}"
                 return f"There is {extra}: index it away or do not create it."
             return (
-                f"There is an extra {spell(dim)} dimension at position {position}: one of its {size} is "
-                "asked for, or something of all of them."
+                f"There is an extra {sizes.spell(dim)} dimension at position {position}: one of its {size} "
+                "is asked for, or something of all of them."
             )
     return ""

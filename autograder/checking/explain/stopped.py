@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autograder.checking.inputs.draw import Sizes, spell
+from autograder.checking.inputs.draw import Sizes
 
 _ADVICE = {
     r"Boolean value of Tensor with more than one value is ambiguous": (
@@ -48,6 +48,8 @@ _NO_SIZES = re.compile(
     r"\b(dimension|dim|entry|entries|index|argument|element|position|line)\s+-?\d+|\d+-?D\b|\bmat\d"
 )
 """Numbers in such errors that are no sizes."""
+_FEW = 3
+"""A size up to which an incidental dimension is not named: anything may be three."""
 
 
 def explain_error(message: str, sizes: Sizes | None, letters: set[str]) -> str:
@@ -69,13 +71,12 @@ def _sizes_in(message: str, sizes: Sizes, letters: set[str]) -> str:
 
 
 def _names(sizes: Sizes, letters: set[str]) -> dict[int, str]:
-    """Return the name of each size that is only one dimension's, or a multiple of H.
-
-    Layers are left out: anything may be three.
-    """
+    """Return the name of each size that is only one dimension's, or one multiple's."""
     found: dict[int, list[str]] = {}
-    for letter in sorted(letters & set("BTDHV")):
-        for factor in ("", "2", "3", "4") if letter == "H" else ("",):
+    for letter, each in sizes.dimensions.items():
+        if letter not in letters or (each.incidental and sizes.shape(letter)[0] <= _FEW):
+            continue
+        for factor in ("", *map(str, each.multiples)):
             (size,) = sizes.shape(factor + letter)
-            found.setdefault(size, []).append(spell(factor + letter))
+            found.setdefault(size, []).append(sizes.spell(factor + letter))
     return {size: names[0] for size, names in found.items() if len(names) == 1 and size > 1}

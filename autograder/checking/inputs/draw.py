@@ -5,53 +5,73 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import torch
 from torch import nn
 
+from autograder.checking.inputs.dimensions import Dimensions, spelled
+from autograder.checking.inputs.recurrent import RECURRENT
+
 Module = TypeVar("Module", bound=nn.Module)
 Drawn = TypeVar("Drawn")
 
-NAMES = {"B": "batch", "T": "time", "D": "features", "H": "hidden", "L": "layers", "V": "vocabulary"}
-"""The course's letters for dimensions, and how they are called in messages."""
 
-
-@dataclass(frozen=True)
 class Sizes:
     """Sizes of the dimensions: `sizes.B` is the batch's, as `draw("B T")` uses it.
 
-    The letters are `B` batch, `T` time, `D` features, `H` hidden, `L` layers and `V` vocabulary. A check gets
-    them as `sizes`: primes, all different, so that a wrong shape can be read by name.
+    The letters are those of the file's `DIMENSIONS`; where it states none, `B` batch, `T` time, `D` features,
+    `H` hidden, `L` layers and `V` vocabulary. A check gets them as `sizes`: small numbers, all different, so
+    that a wrong shape can be read by name.
 
         one = sizes.but(B=1)
         x = draw.at(one)("B T D")
         assert one.shape("L B 4H") == (one.L, 1, 4 * one.H)
     """
 
-    B: int
-    T: int
-    D: int
-    H: int
-    L: int
-    V: int
+    __slots__ = ("_sizes", "dimensions")
+
+    def __init__(self, dimensions: Dimensions = RECURRENT, /, **sizes: int) -> None:
+        if sizes.keys() != dimensions.keys():
+            raise ValueError(
+                f"there is a size for each of {', '.join(dimensions)}, not for {', '.join(sizes)}"
+            )
+        self.dimensions: Dimensions
+        """What the letters mean."""
+        self._sizes: dict[str, int]
+        object.__setattr__(self, "dimensions", dimensions)
+        object.__setattr__(self, "_sizes", {letter: sizes[letter] for letter in dimensions})
 
     @classmethod
-    def drawn(cls, source: random.Random, time: int = 5) -> Sizes:
-        """Draw sizes: distinct primes, none a multiple of another, so no two dimensions can be mistaken.
+    def drawn(cls, source: random.Random, time: int = 5, dimensions: Dimensions = RECURRENT) -> Sizes:
+        """Draw sizes; `time` is that of what is carried on from index to index."""
+        return cls(dimensions, **dimensions.drawn(source, time))
 
-        Three layers always: two would not tell "the next layer" from "the last one". Five sequences or more:
-        two are in the right order by chance. `time` is 2 or 5.
-        """
-        others = [size for size in (2, 5, 7, 11) if size != time]
-        batch = source.choice([size for size in others if size > 2])
-        features, hidden = source.sample([size for size in others if size != batch], 2)
-        return cls(B=batch, T=time, D=features, H=hidden, L=3, V=source.choice((13, 17, 19)))
+    def __getattr__(self, letter: str) -> int:
+        if letter.startswith("_") or letter not in self._sizes:
+            raise AttributeError(f"no dimension {letter!r}")
+        return self._sizes[letter]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"sizes are not changed: sizes.but({name}={value!r}) gives others")
+
+    def by_letter(self) -> dict[str, int]:
+        """Return the sizes by their letters."""
+        return dict(self._sizes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sizes) and self._sizes == other._sizes
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._sizes.items()))
+
+    def __repr__(self) -> str:
+        return f"Sizes({', '.join(f'{letter}={size}' for letter, size in self._sizes.items())})"
 
     def but(self, **sizes: int) -> Sizes:
         """Return the same sizes but for the ones given, as in `sizes.but(B=1)`."""
-        return replace(self, **sizes)
+        return Sizes(self.dimensions, **{**self._sizes, **sizes})
 
     def shape(self, dims: str) -> tuple[int, ...]:
         """Return the shape of dimensions written as `"L B H"` or `"4H D"`; a plain number stands for itself.
@@ -61,15 +81,15 @@ class Sizes:
         try:
             return tuple(map(self._size, dims.split()))
         except KeyError as unknown:
-            raise ValueError(_unknown(unknown.args[0], dims)) from None
+            raise ValueError(_unknown(unknown.args[0], dims, self.dimensions)) from None
 
     def _size(self, dim: str) -> int:
         if dim.isdecimal():  # `²`, too, is a digit
             return int(dim)
         factor, letter = dim[:-1], dim[-1]
-        if letter not in NAMES or not (factor.isdecimal() or not factor):
+        if letter not in self._sizes or not (factor.isdecimal() or not factor):
             raise KeyError(dim)
-        return (int(factor) if factor else 1) * int(getattr(self, letter))
+        return (int(factor) if factor else 1) * self._sizes[letter]
 
     def name(self, shape: tuple[int, ...], expected: str) -> str:
         """Return a shape in words, `names` in brackets."""
@@ -78,38 +98,44 @@ class Sizes:
     def names(self, shape: tuple[int, ...], expected: str) -> list[str]:
         """Return each size of a shape as the name of the only dimension that has it, else as a number."""
         dims = zip(self.dims(shape, expected), shape, strict=True)
-        return [spell(dim) if dim else str(size) for dim, size in dims]
+        return [self.spell(dim) if dim else str(size) for dim, size in dims]
+
+    def spell(self, dim: str) -> str:
+        """Return a dimension in words: `4H` as `4·hidden`, a plain number as it stands."""
+        return spelled(dim, self.dimensions)
 
     def dims(self, shape: tuple[int, ...], expected: str) -> list[str]:
         """Return each size of a shape as the only dimension that has it, as in `"4H"`, else as `""`."""
-        asked = {dim[-1] for dim in expected.split() if not dim.isdigit()}
-        if len(shape) != len(expected.split()):
-            asked.add("L")  # a state of every layer in place of one; in a shape of the right rank, a chance
+        written = {dim[-1] for dim in expected.split() if not dim.isdigit()}
+        # More or fewer dimensions: one that says little in a shape of the right rank may have been added.
+        other_rank = len(shape) != len(expected.split())
         known: dict[int, set[str]] = {}
-        for letter in sorted(asked | {"B", "T", "D", "H"}):
-            # Only hidden units, and a state's layers, come in multiples: twice one sequence is no size.
-            for factor in ("", "2", "4") if letter == "H" or (letter == "L" and "L" in expected) else ("",):
+        for letter, each in self.dimensions.items():
+            if each.incidental and letter not in written and not (other_rank and each.multiples):
+                continue
+            may_repeat = letter in written or not each.incidental
+            for factor in ("", *map(str, each.multiples)) if may_repeat else ("",):
                 known.setdefault(self._size(factor + letter), set()).add(factor + letter)
         return [next(iter(known[size])) if len(known.get(size, ())) == 1 else "" for size in shape]
 
 
 def spell(dim: str) -> str:
-    """Return a dimension in words: `4H` as `4·hidden`, a plain number as it stands.
+    """Return a dimension of recurrent networks in words: `4H` as `4·hidden`, a plain number as it stands.
 
-    `dim` is one dimension, as `dims` have several. Raises `KeyError` for an unknown letter.
+    `dim` is one dimension, as `dims` have several; `sizes.spell` knows others. Raises `KeyError` for an
+    unknown letter.
 
         fail(f"Expected the shape ({', '.join(map(spell, 'B T 4H'.split()))}).")  # (batch, time, 4·hidden)
     """
-    if dim.isdigit():
-        return dim
-    return f"{dim[:-1]}·{NAMES[dim[-1]]}" if dim[:-1] else NAMES[dim[-1]]
+    return spelled(dim, RECURRENT)
 
 
-def _unknown(dim: str, dims: str) -> str:
-    letters = [f"{letter} ({name})" for letter, name in NAMES.items()]
+def _unknown(dim: str, dims: str, dimensions: Dimensions) -> str:
+    letters = [f"{letter} ({each.name})" for letter, each in dimensions.items()]
+    told = letters[0] if len(letters) == 1 else f"{', '.join(letters[:-1])} and {letters[-1]}"
     return (
-        f"There is no dimension `{dim}` in {dims!r}. The letters are {', '.join(letters[:-1])} and "
-        f"{letters[-1]}; a number may stand before one, as in `2H`, or alone"
+        f"There is no dimension `{dim}` in {dims!r}. The letters are {told}; a number may stand before one, "
+        "as in `2H`, or alone"
     )
 
 

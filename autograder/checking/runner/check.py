@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.checking.explain.evidence import Evidence, Prints
+from autograder.checking.inputs.dimensions import Dimensions
+from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.runner.fault import Fault
 from autograder.checking.runner.marks import Rule
 from autograder.protocol.without import Without
@@ -86,6 +88,13 @@ class Collected:
     asks: tuple[str, ...]
     """The names of its arguments."""
     parameters: Mapping[str, Any]
+
+    @property
+    def dimensions(self) -> Dimensions:
+        """Return the dimensions that its file states, or those that every file has that states none."""
+        of_a_specification = getattr(self.function, "autograder_dimensions", None)
+        stated = inspect.unwrap(self.function).__globals__.get("DIMENSIONS", RECURRENT)
+        return of_a_specification or stated
 
     def raised_with(self, fixtures: Mapping[str, Any]) -> BaseException | None:
         """Run it with its parameters and those fixtures that it asks for, and return what it ended with."""

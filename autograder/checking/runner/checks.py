@@ -16,6 +16,7 @@ from autograder.checking.diagnosis.fingerprint import fingerprint
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.explain.stopped import explain_error
+from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
 from autograder.checking.remote.errors import StudentError, WorkerLost
@@ -26,7 +27,7 @@ from autograder.checking.runner.fault import Fault, fault_of
 from autograder.checking.runner.handed_out import handed_out
 from autograder.checking.runner.isolation import on_one_thread
 from autograder.checking.runner.outcome import FINDINGS, is_unwritten, read_failure, was_judged
-from autograder.checking.runner.shrink import LADDER, smallest
+from autograder.checking.runner.shrink import ladder, smallest
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013
@@ -143,7 +144,9 @@ class Checks:
                 for check in self.of(task)
                 if check.rule == "values"
                 for item in self._items.get(check, ())
-                if any(_is_unfit(self._try(item, right, seed, sizes).raised) for sizes in LADDER)
+                if any(
+                    _is_unfit(self._try(item, right, seed, sizes).raised) for sizes in ladder(item.dimensions)
+                )
             ]
 
     def _run_one(
@@ -210,7 +213,7 @@ class Checks:
             if raised.is_explained:
                 return ""
             told = dependence(submission.connection, call, raised, submission.sources) if call else ""
-            return told or (smallest(fails, letters) if item.check.rule == "values" else "")
+            return told or (smallest(fails, letters, item.dimensions) if item.check.rule == "values" else "")
         except NotRecorded:
             return ""
         except WorkerLost as lost:
@@ -243,7 +246,7 @@ class Checks:
         `again` gives the student's generators another seed, and leaves the inputs as they are.
         """
         check, label = item.check, f"{item.check.task}/{item.name}"
-        sizes = sizes or _drawn_sizes(seed, label, 5 if check.rule in _CARRIED_ON else 2)
+        sizes = sizes or _drawn_sizes(seed, label, 5 if check.rule in _CARRIED_ON else 2, item.dimensions)
         draw = self._draws(seed, label, sizes).again()
         submission.connection.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         with using(self._tape(check, f"{label} {sizes}")):
@@ -273,8 +276,8 @@ class _Tried(NamedTuple):
 
 
 @lru_cache(_DRAWS)
-def _drawn_sizes(seed: int, label: str, time: int) -> Sizes:
-    return Sizes.drawn(random.Random(f"{seed}:{label}"), time)
+def _drawn_sizes(seed: int, label: str, ordered: int, dimensions: Dimensions) -> Sizes:
+    return Sizes.drawn(random.Random(f"{seed}:{label}"), ordered, dimensions)
 
 
 def _student_seed(seed: int, label: str) -> int:

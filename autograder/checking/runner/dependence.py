@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from autograder.cell_source import parse_cell
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.expectations.wording import listed
-from autograder.checking.explain.location import ONE
-from autograder.checking.inputs.draw import NAMES, Sizes
+from autograder.checking.inputs.dimensions import Dimension
+from autograder.checking.inputs.draw import Sizes
 from autograder.checking.remote.connection import Connection, expected
 from autograder.checking.remote.errors import StudentError
 from autograder.protocol.answers import AnyAnswer, Called, Exchange
@@ -130,7 +130,7 @@ def dependence(
     if of > 1 and len(unused) == of:
         return "Your answer depends on nothing that the call is given: with other numbers it is the same."
     if not unused and raised.sizes is not None:
-        unused, _ = tried.unused(partial(_by_blocks, raised.sizes.H))
+        unused, _ = tried.unused(partial(_by_blocks, raised.sizes))
     return _not_used(unused) or _mixed(connection, call, seen, raised)
 
 
@@ -159,16 +159,26 @@ def _whole(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
     yield "", _other(value)
 
 
-def _by_blocks(rows: int, value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+def _by_blocks(sizes: Sizes, value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
     """Give a tensor of a few equal blocks of rows with other numbers in each of them."""
-    blocks, rest = divmod(len(value), rows) if value.dim() else (0, 0)
-    if rest or rows == 1 or not 2 <= blocks <= _MOST_BLOCKS or not value.is_floating_point():
-        return
-    for block in range(blocks):
+    rows = _rows_of_a_block(sizes, len(value)) if value.dim() and value.is_floating_point() else 0
+    for first in range(0, len(value), rows) if rows else ():
         changed = value.clone()
-        inside = slice(block * rows, (block + 1) * rows)
+        inside = slice(first, first + rows)
         changed[inside] = _other(value[inside])
-        yield f"block {block + 1} of {blocks} (rows {inside.start} to {inside.stop - 1}) of ", changed
+        told = f"block {first // rows + 1} of {len(value) // rows} (rows {first} to {first + rows - 1}) of "
+        yield told, changed
+
+
+def _rows_of_a_block(sizes: Sizes, rows: int) -> int:
+    """Return the size of the only dimension that so many rows are a multiple of, 0 if there is none."""
+    found = {
+        size
+        for letter, size in sizes.by_letter().items()
+        if sizes.dimensions[letter].multiples and not sizes.dimensions[letter].incidental
+        if size > 1 and not rows % size and 2 <= rows // size <= _MOST_BLOCKS
+    }
+    return found.pop() if len(found) == 1 else 0
 
 
 @dataclass(frozen=True)
@@ -259,12 +269,16 @@ def _comparable(value: torch.Tensor) -> torch.Tensor:
 def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValues) -> str:
     """Say that a sequence's answer changes with another sequence's input."""
     sizes, dims, wrong = raised.sizes, raised.dims, raised.seen
-    if sizes is None or wrong is None or "B" not in dims or _is_ambiguous(sizes):
+    if sizes is None or wrong is None:
+        return ""
+    known = sizes.dimensions
+    at = next((at for at, dim in enumerate(dims) if dim in known and known[dim].independent), None)
+    if at is None or _is_ambiguous(sizes, dims[at]):
         return ""
     last = len(call.messages) - 1
-    one, at = ONE["B"], dims.index("B")
-    for place in (0, sizes.B - 1):
-        args = tuple(_other_sequence(sizes.B, place, each) for each in call.call.args)
+    (size,) = sizes.shape(dims[at])
+    for place in (0, size - 1):
+        args = tuple(_other_sequence(size, place, each) for each in call.call.args)
         if _equal(args, call.call.args):
             return ""
         other = call.changed(last, replace(call.call, args=args))
@@ -277,9 +291,10 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
             moved = (apart.any(dim=others) if others else apart).tolist()
             moved[place] = False
             if any(moved):
+                word = known[dims[at]]
                 return (
-                    f"Its part for {one} {moved.index(True)} changes when only the input of {one} {place} "
-                    f"changes: {one}s are mixed somewhere."
+                    f"Its part for {word.index(moved.index(True))} changes when only the input of "
+                    f"{word.index(place)} changes: {_several(word)} are mixed somewhere."
                 )
     return ""
 
@@ -306,9 +321,14 @@ def _other_sequence(size: int, place: int, leaf: Any) -> Any:
     return changed
 
 
-def _is_ambiguous(sizes: Sizes) -> bool:
-    """Return whether another dimension has the size of the batch, or there is only one sequence."""
-    return sizes.B < 2 or any(getattr(sizes, letter) == sizes.B for letter in NAMES if letter != "B")
+def _several(dimension: Dimension) -> str:
+    return f"{dimension.one}s" if dimension.one else f"numbers of different {dimension.name} indices"
+
+
+def _is_ambiguous(sizes: Sizes, letter: str) -> bool:
+    """Return whether another dimension has the size of this one, or this has only one index."""
+    (size,) = sizes.shape(letter)
+    return size < 2 or list(sizes.by_letter().values()).count(size) > 1
 
 
 def _argument_names(call: WrongCall, sources: Mapping[str, str]) -> list[str]:

@@ -7,42 +7,29 @@ is carried from one to the next; one that takes two layers, between them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
+from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Sizes
 
-LADDER = tuple(
-    Sizes(B=batch, T=time, D=2, H=3, L=layers, V=5)
-    for layers in (1, 2)
-    for batch, time in ((1, 1), (1, 2), (2, 1), (2, 2))
-)
-"""The sizes to try, the smallest first. D and H differ, so that a transposed matrix shows."""
-_WORDS = {1: "one", 2: "two"}
+
+@lru_cache
+def ladder(dimensions: Dimensions) -> tuple[Sizes, ...]:
+    """Return the sizes to try, the smallest first."""
+    return tuple(Sizes(dimensions, **sizes) for sizes in dimensions.ladder())
 
 
-def smallest(fails: Callable[[Sizes], bool], letters: set[str]) -> str:
-    """A sentence about the first sizes at which a check fails, `""` if it does at none.
+def smallest(fails: Callable[[Sizes], bool], letters: set[str], dimensions: Dimensions) -> str:
+    """Return a sentence about the first sizes at which a check fails, `""` if it does at none.
 
-    `letters` are the dimensions that the check's inputs have; only those are told, and layers where it
-    takes more than one.
+    `letters` are the dimensions that the check's inputs have; only those are told.
     """
-    for sizes in LADDER:
+    rungs = ladder(dimensions)
+    for sizes in rungs:
         if fails(sizes):
-            smaller_ones_pass = sizes != LADDER[0] or "T" in letters
-            return _sizes_in_words(sizes, letters) if smaller_ones_pass else ""
+            told = dimensions.in_words(sizes.by_letter(), letters)
+            # That the smallest of all shows it says something where another dimension could have had a part.
+            several = [letter for letter in letters & set(dimensions) if dimensions[letter].may_show]
+            says_something = sizes != rungs[0] or len(several) > 1
+            return f"The smallest input that shows it: {told}." if told and says_something else ""
     return ""
-
-
-def _sizes_in_words(sizes: Sizes, letters: set[str]) -> str:
-    parts = []
-    if "B" in letters:
-        parts.append(_count(sizes.B, "sequence"))
-    if "T" in letters:
-        parts.append(_count(sizes.T, "time step"))
-    said = " of ".join(parts)
-    if sizes.L > 1:
-        said = f"{said} in {_count(sizes.L, 'layer')}" if said else _count(sizes.L, "layer")
-    return f"The smallest input that shows it: {said}." if said else ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{_WORDS[number]} {noun}{'' if number == 1 else 's'}"

@@ -111,7 +111,7 @@ class Case:
 
     def words_at(self, sizes: Sizes) -> str:
         """Return the case's words, sizes filled in."""
-        return self.words.format(**vars(sizes))
+        return self.words.format(**sizes.by_letter())
 
 
 USUAL = Case()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any, TypedDict
 
+from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner import marks
 from autograder.protocol.without import Without
@@ -57,9 +60,25 @@ def as_check(
     return check
 
 
+def stated_dimensions() -> Dimensions:
+    """Return the `DIMENSIONS` of the file whose statement is running, or those where a file states none."""
+    stated = _authors_frame().f_globals.get("DIMENSIONS", RECURRENT)
+    if not isinstance(stated, Dimensions):
+        raise TypeError(
+            f"`DIMENSIONS` has to be `Dimensions(…)`, not an object of type {type(stated).__name__}"
+        )
+    return stated
+
+
 def _authors_line() -> tuple[str, int]:
-    """Return the file and line of the statement that makes a check, the first outside this package."""
+    """Return the file and line of the statement that makes a check."""
+    frame = _authors_frame()
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _authors_frame() -> FrameType:
+    """Return the first frame outside this package."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
         frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
+    return frame

@@ -11,6 +11,7 @@ import torch
 from autograder.checking.expectations.gradients import as_leaves, expect_gradients
 from autograder.checking.expectations.modules import expect_registered, make_module
 from autograder.checking.expectations.wording import in_a_row
+from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
@@ -20,7 +21,7 @@ from autograder.checking.specs.inputs import (
     Modules,
     size_of,
 )
-from autograder.checking.specs.marks import CheckFunction, Marks, as_check
+from autograder.checking.specs.marks import CheckFunction, Marks
 from autograder.checking.specs.spec import Outputs, Prepared, Spec, State
 from autograder.protocol.without import Without
 
@@ -64,10 +65,17 @@ class ModuleSpec(Spec):
         reference: Callable[..., Any],
         forbidden: Without | None = None,
         defaults: Mapping[str, Any] | None = None,
+        dimensions: Dimensions | None = None,
     ) -> None:
         self._written = outputs
-        told = _filled_in(outputs, made_with)
-        super().__init__(task, inputs=inputs, outputs=told, reference=reference, forbidden=forbidden)
+        super().__init__(
+            task,
+            inputs=inputs,
+            outputs=_filled_in(outputs, made_with),
+            reference=reference,
+            forbidden=forbidden,
+            dimensions=dimensions,
+        )
         self.made_with, self.parameters = dict(made_with), parameters
         self._defaults = dict(defaults or {})
         self.told = f"`{task}({', '.join(made_with)})`"
@@ -136,7 +144,7 @@ class ModuleSpec(Spec):
 
         told = "its parameters" if callable(self.parameters) else in_a_row(list(self.parameters))
         usual = f"It registers {told}, with their shapes, and nothing else."
-        return as_check("registered", body, usual, marks)
+        return self._check("registered", body, usual, marks)
 
     def shapes(self, sizes: Sizes, **options: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Return for each parameter its shape in words, as `(input_size, hidden_size)`, and in numbers."""

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import torch
 
@@ -34,7 +34,8 @@ from autograder.checking.expectations.values import case, expect
 from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.inputs.cache import computed_once
-from autograder.checking.inputs.draw import Draw, Sizes, spell
+from autograder.checking.inputs.dimensions import Dimensions, spelled
+from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.inputs.references import is_recorded
 from autograder.checking.remote.connection import Request, asked
 from autograder.checking.remote.errors import StudentError
@@ -50,10 +51,9 @@ from autograder.checking.specs.inputs import (
     draw_inputs,
     names_of,
 )
-from autograder.checking.specs.marks import CheckFunction, Marks, as_check
+from autograder.checking.specs.marks import CheckFunction, Marks, as_check, stated_dimensions
 from autograder.protocol.without import Without
 
-_ANY = Sizes(B=1, T=1, D=1, H=1, L=1, V=1)
 State = Mapping[str, torch.Tensor]
 """Parameters by name."""
 Outputs = Mapping[str, "str | Outputs"]
@@ -89,7 +89,8 @@ class Spec(ABC):
     """A task: its inputs and results by dimensions, a reference, and what must not be used.
 
     Dimensions are written as for `draw`: `"B T D"`, `"4H D"`. Every check takes `cases`, the calls that it
-    makes (by default the usual one), and the marks of `Marks`, `title=` among them.
+    makes (by default the usual one), and the marks of `Marks`, `title=` among them. The letters are those of
+    `dimensions`, by default those that the file which states the task calls `DIMENSIONS`.
     """
 
     def __init__(
@@ -100,14 +101,17 @@ class Spec(ABC):
         outputs: Outputs,
         reference: Callable[..., Any],
         forbidden: Without | None = None,
+        dimensions: Dimensions | None = None,
     ) -> None:
+        self.dimensions = dimensions or stated_dimensions()
         self.task, self.inputs, self.outputs, self.forbidden = task, dict(inputs), outputs, forbidden
         self.reference = reference if is_recorded(reference) else computed_once(reference)
         self._as_written = reference
         """The reference without what is kept of it: by that its gradients are known again."""
         self.names = names_of(outputs)
+        any_sizes = Sizes(self.dimensions, **dict.fromkeys(self.dimensions, 1))
         for dims in (*_dims_of(outputs), *(each for each in inputs.values() if isinstance(each, str))):
-            _ANY.shape(dims)  # now: below a check's statement nobody would look for a letter
+            any_sizes.shape(dims)  # now: below a check's statement nobody would look for a letter
 
     @abstractmethod
     def prepare(
@@ -149,7 +153,7 @@ class Spec(ABC):
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             self._expect(submission, draw, cases, values=False, explain=explain)
 
-        return as_check("shape", body, f"It returns {_in_words(self.outputs)}.", marks)
+        return self._check("shape", body, f"It returns {_in_words(self.outputs, self.dimensions)}.", marks)
 
     def values(
         self,
@@ -176,7 +180,7 @@ class Spec(ABC):
                 together=together,
             )
 
-        return as_check("values", body, "Its results have the right values.", marks)
+        return self._check("values", body, "Its results have the right values.", marks)
 
     def any_size(
         self, *cases: Cases, explain: Explain | None = None, **marks: Unpack[Marks]
@@ -191,7 +195,7 @@ class Spec(ABC):
 
         told = [each.words for each in cases if isinstance(each, Case)]
         usual = f"It works {in_a_row(told or ['in every case'])}."
-        return as_check("any_size", body, usual, marks)
+        return self._check("any_size", body, usual, marks)
 
     def gradients(
         self,
@@ -221,7 +225,7 @@ class Spec(ABC):
 
         reached = [*self._floating(), *(["its parameters"] if self._has_parameters() else [])]
         usual = f"Gradients reach {in_a_row(reached or ['its inputs'])}."
-        return as_check("gradients", body, usual, marks)
+        return self._check("gradients", body, usual, marks)
 
     def dtypes(
         self,
@@ -255,7 +259,7 @@ class Spec(ABC):
                     )
 
         results = "result" if len(self.names) == 1 else "results"
-        return as_check("dtypes", body, f"The dtype of the inputs is the dtype of the {results}.", marks)
+        return self._check("dtypes", body, f"The dtype of the inputs is the dtype of the {results}.", marks)
 
     def devices(
         self,
@@ -290,7 +294,7 @@ class Spec(ABC):
                     )
 
         usual = "With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."
-        return as_check("devices", body, usual, marks)
+        return self._check("devices", body, usual, marks)
 
     def leaves_arguments(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
         """Check that a call leaves its arguments, the modules among them, and torch's settings as they were.
@@ -312,7 +316,7 @@ class Spec(ABC):
                         if isinstance(value, Given):
                             expect_weights_untouched(handle, value.module, name)
 
-        return as_check(
+        return self._check(
             "leaves_arguments", body, "The arguments are the same after the call as before.", marks
         )
 
@@ -334,7 +338,7 @@ class Spec(ABC):
                 # Other checks say what is wrong; nothing was borrowed up to there.
 
         usual = "The work is done by your own code."
-        return as_check("from_scratch", body, usual, marks, without=self.forbidden)
+        return self._check("from_scratch", body, usual, marks, without=self.forbidden)
 
     def follows(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
         """Check that once parameters have changed, by training or loading, the results are the new ones'.
@@ -360,9 +364,16 @@ class Spec(ABC):
                     )
 
         usual = "After the parameters have changed, by training or by loading, it computes with the new ones."
-        return as_check("follows", body, usual, marks)
+        return self._check("follows", body, usual, marks)
 
     # --- What they share -------------------------------------------------------------------------
+
+    def _check(
+        self, method: str, body: CheckFunction, title: str, marks: Marks, *, without: Without | None = None
+    ) -> CheckFunction:
+        made: Any = as_check(method, body, title, marks, without)
+        made.autograder_dimensions = self.dimensions
+        return cast(CheckFunction, made)
 
     def _expect(
         self,
@@ -471,9 +482,12 @@ def _blank(outputs: Outputs, sizes: Sizes) -> Any:
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def _in_words(outputs: Outputs) -> str:
+def _in_words(outputs: Outputs, dimensions: Dimensions) -> str:
     """Return the results in words, as `h_next (batch, hidden)`."""
     names, dims = names_of(outputs), _dims_of(outputs)
     return in_a_row(
-        [f"{name} ({', '.join(map(spell, dim.split()))})" for name, dim in zip(names, dims, strict=True)]
+        [
+            f"{name} ({', '.join(spelled(each, dimensions) for each in dim.split())})"
+            for name, dim in zip(names, dims, strict=True)
+        ]
     )
