@@ -36,7 +36,7 @@ module of the student's, `gru` one of torch's.
 GROUPS = {
     "Specifications and cases": """
         FunctionSpec ModuleSpec weight Handed Case USUAL sized strided leaving_out with_inputs""",
-    "Inputs": "Sizes Draw recorded computed_once as_leaves",
+    "Inputs": "Sizes Dimensions Dimension Draw recorded computed_once as_leaves",
     "Marks": "points rule needs hidden without Without anywhere teaching_only",
     "Expectations": """
         expect expect_shapes parts_of expect_count expect_whole expect_number expect_gradients expect_follows
@@ -61,7 +61,9 @@ GIVEN = {"Submission", "Sizes", "Draw", "Handle", "Call", "Request", "Opaque", "
 OBJECTS = {"FunctionSpec": "task", "ModuleSpec": "task", "StudentError": "error", "CheckFailed": "error"}
 """The names of objects before a method's, where they are not the class's in small letters."""
 INTERNAL = """
-    Case.draw Case.draw_options Case.words_at CheckFailed.is_special Call.left Draw.again Draw.letters
+    Case.draw Case.draw_options Case.words_at CheckFailed.is_special Dimension.may_show Dimension.index
+    Dimension.counted Dimensions.drawn Dimensions.ladder Dimensions.in_words Sizes.by_letter
+    Call.left Draw.again Draw.letters
     Handed.drawn Handle.gradient_requests Handle.made Handle.on_gpu Handle.placed Handle.placed_request
     Handle.ref Opaque.own Request.before Sizes.dims Sizes.drawn Sizes.name Sizes.names StudentError.help
     StudentError.out_of_memory Submission.cell_errors

@@ -17,7 +17,7 @@ from autograder.cards.progress import TaskSoFar, progress_html, progress_line, p
 from autograder.checking import case, expect
 from autograder.checking.explain.evidence import Axis, Difference, Dimension, Evidence, Shape
 from autograder.checking.explain.failure import CheckFailed
-from autograder.checking.inputs.draw import NAMES
+from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.grading.judging.carried_errors import merged
 from tests.support.cards import (
     SIZES,
@@ -94,8 +94,8 @@ def test_every_colour_is_readable_on_light_and_dark_pages():
 
 
 def test_every_dimension_has_a_colour_of_its_own():
-    assert set(colours.DIMENSIONS) == set(NAMES.values())
-    assert len(set(colours.DIMENSIONS.values())) == len(NAMES)
+    assert set(colours.DIMENSIONS) == {each.name for each in RECURRENT.values()}
+    assert len(set(colours.DIMENSIONS.values())) == len(RECURRENT)
     assert colours.DIMENSIONS["hidden"] in colours.dimension("4·hidden", 44)
     assert "background-color" not in colours.dimension("", 9)
 
@@ -250,7 +250,8 @@ def test_the_json_tells_what_was_seen():
     assert shape["expected"] == {"name": "output", "shape": [["batch", 5], ["time", 7], ["hidden", 11]]}
     assert shape["difference"] is None
     picture = wrong_from_step().as_json()["difference"]
-    assert picture["columns"] == {"name": "time", "size": 7, "blocks": 1, "starts": list(range(7))}
+    starts, one = list(range(7)), "time step"
+    assert picture["columns"] == {"name": "time", "size": 7, "blocks": 1, "starts": starts, "one": one}
     assert [len(row) for row in picture["levels"]] == [7] * 5
     assert verdict().as_json().keys() >= {"seen", "expected", "difference"}
 

@@ -10,7 +10,7 @@ import torch
 from autograder.cards.card import card_html, card_text
 from autograder.cards.picture import picture_html, picture_text, picture_words
 from autograder.checking.explain.heatmap import COLUMNS, ROWS, difference
-from tests.support.cards import Page, card, failure, from_failure, wrong_from_step
+from tests.support.cards import SIZES, Page, card, failure, from_failure, wrong_from_step
 
 
 def levels(wrong, dims, shape=(5, 7, 11)):
@@ -18,14 +18,14 @@ def levels(wrong, dims, shape=(5, 7, 11)):
     wanted = torch.zeros(shape)
     answer = wanted.clone()
     wrong(answer)
-    return difference("output", answer, wanted, answer != wanted, dims)
+    return difference("output", answer, wanted, answer != wanted, dims, SIZES)
 
 
 def test_one_wrong_step_is_a_column():
     seen = levels(lambda a: a[:, 3].add_(1), "B T H")
     assert (seen.rows.name, seen.columns.name) == ("batch", "time")
     assert seen.levels == ((0, 0, 0, 3, 0, 0, 0),) * 5
-    assert picture_words(seen) == "Every sequence is wrong at step 3 and right elsewhere."
+    assert picture_words(seen) == "Every sequence is wrong at time step 3 and right elsewhere."
 
 
 def test_lengths_show_as_stairs():
@@ -36,8 +36,8 @@ def test_lengths_show_as_stairs():
     seen = levels(past_the_ends, "B T H")
     assert [sum(level > 0 for level in row) for row in seen.levels] == [0, 5, 2, 0, 4]
     assert picture_words(seen) == (
-        "Sequences 0 and 3: right; sequence 1: wrong at steps 2 to 6; sequence 2: wrong at steps 5 and 6; "
-        "sequence 4: wrong at steps 3 to 6."
+        "Sequences 0 and 3: right; sequence 1: wrong at time steps 2 to 6; sequence 2: wrong at time steps 5 "
+        "and 6; sequence 4: wrong at time steps 3 to 6."
     )
 
 
@@ -85,7 +85,7 @@ def test_what_is_long_is_put_together():
     seen = levels(lambda a: a[:, 40:].add_(1), "B T", (30, 50))
     assert len(seen.levels) <= ROWS
     assert all(len(row) <= COLUMNS for row in seen.levels)
-    assert "steps 39 to 49" in picture_words(seen)  # a cell with a wrong one in it is wrong
+    assert "time steps 39 to 49" in picture_words(seen)  # a cell with a wrong one in it is wrong
     covered = [index for cell in range(len(seen.rows.starts)) for index in seen.rows.covered(cell)]
     assert covered == list(range(30))
 
@@ -93,7 +93,7 @@ def test_what_is_long_is_put_together():
 def test_the_picture_has_its_words_and_is_kept_from_screen_readers():
     page = card_html(card(wrong_from_step()))
     assert '<table aria-hidden="true"' in page
-    said = "Every sequence is wrong at steps 4 to 6 and right elsewhere."
+    said = "Every sequence is wrong at time steps 4 to 6 and right elsewhere."
     assert said in Page(page).text
     text = card_text(card(wrong_from_step()))
     assert said in text

@@ -10,14 +10,14 @@ import pytest
 
 from autograder import figures, palette
 from autograder.cards import colours
-from autograder.checking.inputs.draw import NAMES
+from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.palette import DIMENSIONS, GATE
 from tests.support.contrast import VISIONS, apart, contrast
 
 EVERY = {**DIMENSIONS, "gate": GATE}
 
 
-@pytest.mark.parametrize("name", NAMES.values())
+@pytest.mark.parametrize("name", [each.name for each in RECURRENT.values()])
 def test_a_dimension_has_one_colour_in_figures_and_on_cards(name):
     assert figures.colour(name) == DIMENSIONS[name]
     assert f"background-color:{DIMENSIONS[name]}" in colours.dimension(name, 3)

@@ -1,14 +1,6 @@
 """Dimensions: the letters that checks write, what messages call them, and the sizes drawn for them.
 
-A course has dimensions of its own: a check file states them, and all of its checks use them.
-
-    DIMENSIONS = Dimensions(
-        N=Dimension("batch", one="image", sizes=(5, 7, 11), independent=True, small=(1, 2)),
-        C=Dimension("channels", multiples=(2, 4)),
-        W=Dimension("width", one="column", ordered=True),
-    )
-
-A file that states none has those of `autograder.checking.inputs.recurrent`.
+A check file states its own; one that states none has those of `autograder.checking.inputs.recurrent`.
 """
 
 from __future__ import annotations
@@ -25,7 +17,12 @@ _MOST_RUNGS = 8
 
 @dataclass(frozen=True)
 class Dimension:
-    """One dimension of tensors, as `Dimension("width", one="column", ordered=True)`."""
+    """One dimension of tensors: its name in messages, its sizes, and what may be said of its indices.
+
+    It stands in a file's `Dimensions`, by its letter.
+
+        W = Dimension("width", one="column", sizes=(13, 17), ordered=True)
+    """
 
     name: str
     """Its name in messages: `width`."""
@@ -71,10 +68,12 @@ class Dimension:
 
 
 class Dimensions(Mapping[str, Dimension]):
-    """Dimensions by their letters: `Dimensions(N=Dimension("batch"), C="channels")`.
+    """Dimensions by their letters; a text stands for a dimension of that name.
 
-    A text stands for a dimension of that name. Raises `ValueError` for more than one letter, and for two
-    dimensions of one name.
+    A check file states those of all its checks under the name `DIMENSIONS`. Raises `ValueError` for more than
+    one letter, and for two dimensions of one name.
+
+        DIMENSIONS = Dimensions(N=Dimension("batch", one="image", independent=True), C="channels", W="width")
     """
 
     def __init__(self, **dimensions: Dimension | str) -> None:
