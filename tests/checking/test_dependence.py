@@ -1,4 +1,4 @@
-"""What is said of the inputs that a wrong answer does not depend on, and of sequences that it mixes."""
+"""Messages about inputs that a wrong answer does not depend on, and about sequences that it mixes."""
 
 import textwrap
 import time
@@ -7,7 +7,10 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.collection import collect
+from autograder.protocol import answers
+from autograder.worker.session.executor import Executor
 from tests.support.checking import submission
 
 CHECKS = """
@@ -162,6 +165,23 @@ def test_odd_answers_are_no_fault_of_a_check(tmp_path, odd):
         return odd(torch.linspace(0, 1, h.numel(), dtype=h.dtype).view_as(h), len(calls) - 1)
 
     assert said(tmp_path, FUNCTION, answer)
+
+
+def test_a_worker_that_answers_something_else_is_no_fault_of_a_check(tmp_path):
+    (tmp_path / "test_f.py").write_text(CHECKS.replace("{task}", FUNCTION))
+    honest = Executor({"f": lambda x, h, w: h * x.sum()}).perform
+    batches = []
+
+    def perform(messages):
+        batches.append(messages)
+        told = honest(messages)
+        return told if len(batches) < 3 else [answers.Done() for _ in told]
+
+    (result,) = collect(tmp_path).run(
+        "f", Submission(perform), seed=1, include_hidden=True, renew=lambda: None
+    )
+    assert len(batches) > 2
+    assert result.outcome == "failed"
 
 
 def test_a_slow_answer_is_not_called_again_and_again(tmp_path):

@@ -23,7 +23,7 @@ from autograder.checking.expectations.wording import listed
 from autograder.checking.inputs.dimensions import Dimension
 from autograder.checking.inputs.draw import Sizes
 from autograder.checking.remote.connection import Connection, expected
-from autograder.checking.remote.errors import StudentError
+from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
 from autograder.protocol.answers import AnyAnswer, Called, Exchange
 from autograder.protocol.messages import Call, Construct, Load, Make, OfObjects
 from autograder.protocol.values import Ref, tensors_in, tree_leaves
@@ -46,7 +46,7 @@ class WrongCall:
     seed: int
     """The seed of the student's generator."""
     messages: tuple[OfObjects, ...]
-    """What makes and fills the objects of the call, and the call itself at the end."""
+    """The messages that make and fill the objects of the call, and the call itself at the end."""
 
     @property
     def call(self) -> Call:
@@ -60,14 +60,14 @@ class WrongCall:
         return WrongCall(self.task, self.seed, (*self.messages[:at], message, *self.messages[at + 1 :]))
 
     def answer(self, connection: Connection) -> Any:
-        """Make it again, and return its answer's value; `None` if the student's code stopped."""
+        """Make it again, and return its answer's value; `None` if the student's code gave none."""
         connection.begin(self.task, self.seed)
         for message in self.messages[:-1]:
             connection.defer(message, _anything)
         request = connection.request(self.call, lambda answer: expected(answer, Called).value)
         try:
             return request.ask()
-        except StudentError:
+        except (NoAnswer, NotDefined, StudentError):
             return None
 
 
