@@ -147,4 +147,4 @@ def test_sizes_cannot_be_changed():
     with pytest.raises(ValueError, match="there is a size for each of"):
         sizes.but(X=1)
     with pytest.raises(AttributeError, match="no dimension"):
-        sizes.X  # noqa: B018
+        sizes.X  # noqa: B018  # reading it is what raises

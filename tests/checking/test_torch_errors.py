@@ -1,4 +1,4 @@
-"""What is said beside the errors of torch that beginners meet."""
+"""Help beside the errors of torch that beginners meet."""
 
 import pytest
 import torch
@@ -37,7 +37,7 @@ def again_and_again():
         (lambda: (lambda x, state: x)(1), "called without it"),
         (lambda: nn.Linear(1, 1).no_such_thing, ""),
         (again_and_again, "calls itself"),
-        (lambda: x_demo, "misspelt"),  # noqa: F821
+        (lambda: x_demo, "misspelt"),  # noqa: F821  # not defined on purpose
         (lambda: torch.zeros(2).sum().backward(), "does not depend on any parameter"),
         (lambda: {}["h"], ""),
         (lambda: torch.zeros(3)[7], ""),

@@ -1,4 +1,4 @@
-"""What is said of wrong answers is true: of right ones that are taken for wrong, nothing is said."""
+"""Explanations are true: right answers that are taken for wrong get none."""
 
 from __future__ import annotations
 

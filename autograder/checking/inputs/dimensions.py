@@ -45,7 +45,7 @@ class Dimension:
     incidental: bool = False
     """True if its size says little, because anything may be as small: it is named where it is asked for."""
     halves: tuple[str, str] | None = None
-    """What the two halves of twice its size are, in words: `("the left eye", "the right eye")`."""
+    """The words for the two halves of twice its size: `("the left eye", "the right eye")`."""
     innermost: bool = False
     """True if `2L` counts two for each index, and not all indices twice."""
     within: str = "of"

@@ -38,7 +38,7 @@ class Sizes:
                 f"there is a size for each of {', '.join(dimensions)}, not for {', '.join(sizes)}"
             )
         self.dimensions: Dimensions
-        """What the letters mean."""
+        """The dimensions that the letters stand for."""
         self._sizes: dict[str, int]
         object.__setattr__(self, "dimensions", dimensions)
         object.__setattr__(self, "_sizes", {letter: sizes[letter] for letter in dimensions})

@@ -52,7 +52,7 @@ class Case:
     """Arguments for the student's class that differ, or further ones, by name, in the order in which it has
     them; two numbers are the least and the most of what is drawn."""
     parameters: Callable[[Mapping[str, torch.Tensor]], Mapping[str, torch.Tensor]] | None = None
-    """What makes the parameters of the student's module out of those that were drawn."""
+    """A function that makes the parameters of the student's module out of those that were drawn."""
 
     def named(self, words: str) -> Case:
         """Return the case with other words."""
