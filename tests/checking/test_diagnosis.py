@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from autograder.checking.diagnosis.fingerprint import RAISED, fingerprint
-from autograder.checking.diagnosis.match import Answered, Known, explain
+from autograder.checking.diagnosis.match import Answered, Known, explain, shows_in
 from autograder.checking.diagnosis.sealed_hints import opened, sealed
 from autograder.errors import UserError
 from autograder.grading.assignment.catalogue import read_catalogue
@@ -59,8 +59,14 @@ def answered(value, rule="values", accused="", attached=(), **more):
     return fingerprint([(call, Called(value=value, attached=attached, **more))], rule, accused)
 
 
-def known(name, answers, outcomes=None):
-    return Known(name, f"about {name}", answers, outcomes or dict.fromkeys(answers, "failed"))
+def known(name, answers, outcomes=None, shown_in=None):
+    return Known(
+        name,
+        f"about {name}",
+        answers,
+        outcomes or dict.fromkeys(answers, "failed"),
+        shown_in or list(answers),
+    )
 
 
 # Fingerprints
@@ -88,6 +94,17 @@ def test_rounding_of_another_order_of_summation_does_not_show():
 def test_another_answer_has_another_fingerprint(other):
     x = torch.randn(5, 5, dtype=torch.float64)
     assert answered(x) != answered(other(x))
+
+
+def test_of_what_a_call_with_coarse_numbers_gives_only_shapes_count():
+    def told(value, given):
+        return fingerprint(
+            [(Call(target=Target("f"), args=[given]), Called(value=[value], attached=()))], "dtype"
+        )
+
+    one, other = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1])
+    assert told(one, one.bfloat16()) == told(other, one.bfloat16()) != told(one.bfloat16(), one.bfloat16())
+    assert told(one, one) != told(other, one)
 
 
 def test_what_counts_depends_on_the_rule():
@@ -161,8 +178,34 @@ def test_a_mistake_explains_only_if_all_that_it_breaks_is_broken_alike():
     breaks_more = known("more", {"values": "1", "shape": "9"})
     assert explain(checks, [one, breaks_more]) == {"values": one}
     assert explain(checks, [known("other", {"values": "7"})]) == {}
-    told = Known("both", "", both.answers, {"shape": "passed", "values": "failed", "dtype": "failed"})
+    told = known("both", both.answers, {"shape": "passed", "values": "failed", "dtype": "failed"})
     assert explain(checks, [one, told]) == {"values": told, "dtype": told}
+
+
+def test_a_consequence_may_be_broken_otherwise_but_is_broken():
+    mistake = known("one", {"values": "1", "gradients": "2"}, shown_in=["values"])
+    right, other = Answered("gradients", "passed", None), Answered("gradients", "failed", "3")
+    assert explain([Answered("values", "failed", "1"), other], [mistake]) == {"values": mistake}
+    assert explain([Answered("values", "failed", "1"), right], [mistake]) == {}
+    assert explain([Answered("values", "failed", "4"), other], [mistake]) == {}
+    whole = known("whole", {"values": "1"}, {"values": "failed", "gradients": "passed"})
+    assert explain([Answered("values", "failed", "1"), other], [mistake, whole]) == {"values": whole}
+
+
+def test_an_exception_shows_a_mistake_only_if_its_consequences_are_the_same():
+    told = f"{RAISED}1"
+    mistake = known("one", {"values": told, "gradients": "2"}, shown_in=["values"])
+    checks = [Answered("values", "failed", told), Answered("gradients", "failed", "2")]
+    assert explain(checks, [mistake]) == {"values": mistake, "gradients": mistake}
+    assert explain([checks[0], Answered("gradients", "failed", "3")], [mistake]) == {}
+
+
+def test_where_a_mistake_shows_goes_by_the_rule_that_it_breaks():
+    rules = {"a": "values", "b": "gradient", "c": "mutation", "d": "dropout"}
+    assert shows_in(rules, "values") == ["a", "d"]
+    assert shows_in(rules, "gradient") == ["a", "b", "d"]
+    assert shows_in(rules, "mutation") == ["c"]
+    assert shows_in({"b": "gradient"}, "values") == ["b"]
 
 
 def test_two_that_fit_alike_are_no_diagnosis():
@@ -172,7 +215,7 @@ def test_two_that_fit_alike_are_no_diagnosis():
 
 def test_an_exception_alone_is_evidence_only_if_nothing_else_differs():
     told = f"{RAISED}1"
-    raises = Known("raises", "", {"values": told}, {"values": "error", "dtype": "passed"})
+    raises = known("raises", {"values": told}, {"values": "error", "dtype": "passed"})
     checks = [Answered("values", "error", told), Answered("dtype", "passed", None)]
     assert explain(checks, [raises]) == {"values": raises}
     assert explain([checks[0], Answered("dtype", "failed", "3")], [raises]) == {}
@@ -182,7 +225,13 @@ def test_an_exception_alone_is_evidence_only_if_nothing_else_differs():
 
 
 def test_a_hint_opens_for_its_answers_and_tells_nothing_before(tmp_path):
-    mistake = Known("sign_lost", "Look at the sign.", {"values": "1", "dtype": "2"}, {"values": "failed"})
+    mistake = Known(
+        "sign_lost",
+        "Look at the sign.",
+        {"values": "1", "dtype": "2"},
+        {"values": "failed"},
+        ["dtype", "values"],
+    )
     file = tmp_path / "hints.json"
     file.write_text(sealed({"add": [mistake]}))
     assert not any(word in file.read_text() for word in ("sign", "Look", '"1"'))
@@ -190,6 +239,15 @@ def test_a_hint_opens_for_its_answers_and_tells_nothing_before(tmp_path):
     for answers in ({"values": "1"}, {"values": "1", "dtype": "3"}, {}):
         assert opened(file, "add", answers) == []
     assert opened(file, "other", {"values": "1", "dtype": "2"}) == []
+
+
+def test_a_hint_opens_with_the_answers_that_show_its_mistake(tmp_path):
+    mistake = known("sign_lost", {"values": "1", "dtype": "2"}, shown_in=["values"])
+    (tmp_path / "hints.json").write_text(sealed({"add": [mistake]}))
+    [found] = opened(tmp_path / "hints.json", "add", {"values": "1", "dtype": "3"})
+    assert (found.hint, found.answers["values"]) == (mistake.hint, "1")
+    assert found.answers["dtype"] not in ("2", "3")
+    assert opened(tmp_path / "hints.json", "add", {"values": "2", "dtype": "2"}) == []
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from autograder.protocol.answers import (
     Value,
 )
 from autograder.protocol.messages import Call, Construct, OfObjects, RunOnDevice, Target
-from autograder.protocol.values import Opaque, Ref
+from autograder.protocol.values import Opaque, Ref, tensors_in
 
 _DIGITS = {torch.float64: 4, torch.float32: 2}
 """Decimals kept of a projected number, by dtype. Of coarser dtypes only shapes count: their rounding depends
@@ -77,7 +77,7 @@ def _parts(message: OfObjects, answer: AnyAnswer, rule: str) -> Iterator[str]:
         case ParameterValues():
             yield from _spreads(answer)
         case Called():
-            yield from _named("value", answer.value)
+            yield from _named("value", answer.value, coarse=_is_coarse(message))
             if rule == "mutation" and isinstance(message, Call) and message.arguments:
                 yield from _named("arguments", answer.arguments)
             if rule == "mutation" and answer.left:
@@ -93,9 +93,17 @@ def _parts(message: OfObjects, answer: AnyAnswer, rule: str) -> Iterator[str]:
             yield from _named("made", answer.value)
 
 
-def _named(name: str, value: Any) -> Iterator[str]:
+def _is_coarse(message: OfObjects) -> bool:
+    """Return whether a call was given numbers of a coarse dtype: of what comes of them only shapes count."""
+    if not isinstance(message, Call):
+        return False
+    given = tensors_in([message.args, dict(message.kwargs or {})])
+    return any(tensor.is_floating_point() and tensor.dtype not in _DIGITS for tensor in given)
+
+
+def _named(name: str, value: Any, *, coarse: bool = False) -> Iterator[str]:
     yield f"{name}:"
-    yield from _value(value)
+    yield from _value(value, coarse=coarse)
 
 
 def _placed(answer: RanOnDevice) -> Iterator[str]:
@@ -127,10 +135,10 @@ def _spreads(answer: ParameterValues) -> Iterator[str]:
         yield f"{name} {tuple(value.shape)} {value.dtype} {spread}"
 
 
-def _value(value: Any) -> Iterator[str]:
+def _value(value: Any, *, coarse: bool = False) -> Iterator[str]:
     match value:
         case torch.Tensor():
-            yield _tensor(value)
+            yield f"{value.dtype} {tuple(value.shape)}" if coarse else _tensor(value)
         case Ref():
             yield "an object"
         case Opaque():
@@ -138,11 +146,11 @@ def _value(value: Any) -> Iterator[str]:
         case dict():
             for key in sorted(value, key=str):
                 yield f"{key}="
-                yield from _value(value[key])
+                yield from _value(value[key], coarse=coarse)
             yield "end"
         case list() | tuple():
             for item in value:
-                yield from _value(item)
+                yield from _value(item, coarse=coarse)
             yield "end"
         case float():
             yield f"{value:.4e}"

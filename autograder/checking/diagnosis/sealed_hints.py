@@ -9,13 +9,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.checking.diagnosis.match import Known
 
 FILE = "hints.json"
+_OTHER = "another answer"
+"""Stands for the answer of a mistake that the submission's is not equal to: only its mark is known."""
 
 
 def sealed(known: Mapping[str, Sequence[Known]]) -> str:
@@ -27,7 +29,7 @@ def sealed(known: Mapping[str, Sequence[Known]]) -> str:
 
 
 def opened(file: Path, task: str, answers: Mapping[str, str]) -> list[Known]:
-    """The known mistakes of a task whose answers are all among these: fingerprints by check.
+    """Return the known mistakes of a task that show in these answers: fingerprints by check.
 
     A file that is not there or cannot be read has no hints: a check must not fail for the want of one.
     """
@@ -43,20 +45,28 @@ def _seal(known: Known) -> dict[str, Any]:
     text = json.dumps({"mistake": known.mistake, "hint": known.hint}).encode()
     return {
         "answers": {check: _mark(check, answer) for check, answer in known.answers.items()},
+        "shown_in": sorted(known.shown_in),
         "outcomes": dict(known.outcomes),
-        "sealed": base64.b85encode(_mixed(text, known.answers)).decode(),
+        "sealed": base64.b85encode(_mixed(text, _key(known.answers, known.shown_in))).decode(),
     }
 
 
 def _open(entry: dict[str, Any], answers: Mapping[str, str]) -> Known | None:
-    if any(
-        check not in answers or _mark(check, answers[check]) != mark
+    alike = {
+        check: answers[check]
         for check, mark in entry["answers"].items()
-    ):
+        if check in answers and _mark(check, answers[check]) == mark
+    }
+    shown_in = entry.get("shown_in", list(entry["answers"]))  # a release of before has none
+    if not set(shown_in) <= alike.keys():
         return None
-    own = {check: answers[check] for check in entry["answers"]}
-    told = json.loads(_mixed(base64.b85decode(entry["sealed"]), own))
-    return Known(told["mistake"], told["hint"], own, entry["outcomes"])
+    told = json.loads(_mixed(base64.b85decode(entry["sealed"]), _key(alike, shown_in)))
+    others = dict.fromkeys(entry["answers"], _OTHER)
+    return Known(told["mistake"], told["hint"], {**others, **alike}, entry["outcomes"], shown_in)
+
+
+def _key(answers: Mapping[str, str], shown_in: Collection[str]) -> list[tuple[str, str]]:
+    return sorted((check, answers[check]) for check in shown_in)
 
 
 def _mark(check: str, answer: str) -> str:
@@ -64,7 +74,7 @@ def _mark(check: str, answer: str) -> str:
     return hashlib.blake2b(f"mark {check} {answer}".encode(), digest_size=8).hexdigest()
 
 
-def _mixed(text: bytes, answers: Mapping[str, str]) -> bytes:
-    """The text mixed with a key made of all the answers; done twice, the text again."""
-    key = hashlib.shake_256(f"seal {sorted(answers.items())}".encode()).digest(len(text))
+def _mixed(text: bytes, answers: Sequence[tuple[str, str]]) -> bytes:
+    """Return the text mixed with a key made of the answers, by check; done twice, the text again."""
+    key = hashlib.shake_256(f"seal {answers}".encode()).digest(len(text))
     return bytes(one ^ other for one, other in zip(text, key, strict=True))

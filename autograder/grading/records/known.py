@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder import __version__
-from autograder.checking.diagnosis.match import Known
+from autograder.checking.diagnosis.match import Known, shows_in
 from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
@@ -125,7 +125,9 @@ class Trial:
     def _known(self, mistake: Mistake, verdict: TaskVerdict) -> Known:
         checks = [check for check in verdict.checks if self.include_hidden or check.instead is None]
         answers = {check.check: check.answers for check in checks if check.answers is not None}
-        return Known(mistake.name, mistake.hint, answers, {check.check: check.outcome for check in checks})
+        rules = {check.check: check.rule for check in checks if check.check in answers}
+        outcomes = {check.check: check.outcome for check in checks}
+        return Known(mistake.name, mistake.hint, answers, outcomes, shows_in(rules, mistake.caught_by))
 
 
 def _path(course: Course, bundle: Bundle) -> Path:
