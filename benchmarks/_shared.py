@@ -74,8 +74,9 @@ def make_course(
     stock: bool = False,
     demonstrations: bool = True,
     mistakes: bool = True,
+    config: str = "",
 ) -> Path:
-    """A course whose gradebook knows the assignment, with solved submissions.
+    """A course whose gradebook knows the assignment, with solved submissions; `config` adds to its settings.
 
     Each of `submissions` names the cells that are not as in the solution, with their sources.
     """
@@ -85,7 +86,8 @@ def make_course(
     if stock:
         (root / "nbgrader_config.py").write_text(STOCK_CONFIG)
     else:
-        shutil.copyfile(ROOT / "nbgrader_config.py", root / "nbgrader_config.py")
+        settings = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+        (root / "nbgrader_config.py").write_text(f"{settings}\n{config}", encoding="utf-8")
         if mistakes:
             shutil.copytree(ROOT / "solutions" / "mistakes", root / "solutions" / "mistakes")
     run(

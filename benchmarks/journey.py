@@ -112,7 +112,7 @@ def judged(course: Course, assignment: str, watch: Stopwatch, meter: CpuMeter) -
         started = time.perf_counter()
         graded = judging.judge(raw, bundle, student=student, seed=1, checks=checks, workers=workers)
         between = time.perf_counter()
-        record(course, bundle, graded, Key.of(raw, "", 1))
+        record(course, bundle, [(graded, Key.of(raw, "", 1))])
         watch.now["record it"] = time.perf_counter() - between
         watch.now["all of it"] = time.perf_counter() - started
         watch.lap()

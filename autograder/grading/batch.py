@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from autograder.grading.course.course import Course
 from autograder.grading.handed_in.folder import HandedIn
 from autograder.grading.handed_in.resolve import unreadable
 from autograder.grading.judging.judge import Graded, content_of, judge
-from autograder.grading.judging.judge_pool import Failure, Setting, work_off
+from autograder.grading.judging.judge_pool import Failure, Job, Setting, work_off_together
 from autograder.grading.records.beside import is_beside
 from autograder.grading.records.known import KnownMistakes, kept_mistakes, known_mistakes
 from autograder.grading.records.ready import make_graded_folder, make_ready
@@ -36,6 +36,12 @@ from autograder.grading.workers.forkserver import ForkServer
 from autograder.grading.workers.gpu import require_gpu
 from autograder.verdict import UNREAD, Finding, Verdict
 
+TOGETHER, RECORD_SECONDS = 64, 0.25
+"""The submissions that are recorded together, and the seconds that a verdict may wait for others.
+
+Recorded one by one they cost four times as much. What waits when a grader is killed is judged again.
+"""
+
 
 @dataclass(frozen=True)
 class Done:
@@ -50,6 +56,9 @@ class Unchanged:
     """The result for a submission whose file has changed, but nothing that counts in it."""
 
 
+_Result = Graded | Unchanged | Failure
+
+
 @dataclass(frozen=True)
 class Submitted:
     """One submission, to be judged whole."""
@@ -59,7 +68,7 @@ class Submitted:
     known_content: str = ""
     """The digest of what has a verdict already; `""` if it is to be judged in any case."""
 
-    def run(self, setting: Setting, checks: Checks) -> Graded | Unchanged | Failure:
+    def run(self, setting: Setting, checks: Checks) -> _Result:
         files, bundle = HandedIn.of(self.submitted), setting.bundle
         if files.refused:
             return Failure(unreadable(files, bundle, self.student))
@@ -146,20 +155,9 @@ def grade(
             return
         parent = parent or stack.enter_context(ForkServer(preload=None))
         parent.warm(bundle.preload)
-        for job, told in work_off(todo, jobs, Setting(bundle, seed, parent, mistakes)):
-            assert isinstance(job, Submitted)
-            if isinstance(told, Unchanged):
-                refile(course, bundle, verdicts[job.student], keys[job.student])
-                yield Done(verdicts[job.student].verdict, fresh=False)
-                continue
-            if isinstance(told, Graded) and told.verdict.status != "infra_error":
-                told = _recorded(course, bundle, told, keys[job.student])
-            verdict = (
-                _infra_error(job.student, bundle, seed, told) if isinstance(told, Failure) else told.verdict
-            )
-            if verdict.status == "infra_error":
-                record_failure(course, bundle, verdict, keys[job.student])
-            yield Done(verdict, fresh=True)
+        setting = Setting(bundle, seed, parent, mistakes)
+        for results in work_off_together(todo, jobs, setting, seconds=RECORD_SECONDS, most=TOGETHER):
+            yield from _on_record(course, setting, results, keys, verdicts)
 
 
 def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:
@@ -167,15 +165,53 @@ def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:
     return any(task.diagnosed(mistakes.get(task.task, ())) != task for task in verdict.tasks)
 
 
-def _recorded(course: Course, bundle: Bundle, graded: Graded, key: Key) -> Graded | Failure:
-    """Record one submission, or say why not if it alone is to blame. `UserError` ends the batch."""
+def _on_record(
+    course: Course,
+    setting: Setting,
+    results: Sequence[tuple[Job[_Result], _Result | Failure]],
+    keys: Mapping[str, Key],
+    verdicts: Mapping[str, Kept],
+) -> Iterator[Done]:
+    """Record what came of some submissions, and yield each."""
+    bundle = setting.bundle
+    graded = [
+        (told, keys[told.verdict.student])
+        for _, told in results
+        if isinstance(told, Graded) and told.verdict.status != "infra_error"
+    ]
+    failed = _recorded(course, bundle, graded)
+    for job, told in results:
+        assert isinstance(job, Submitted)
+        if isinstance(told, Unchanged):
+            refile(course, bundle, verdicts[job.student], keys[job.student])
+            yield Done(verdicts[job.student].verdict, fresh=False)
+            continue
+        told = failed.get(job.student, told)
+        verdict = (
+            told.verdict
+            if isinstance(told, Graded)
+            else _infra_error(job.student, bundle, setting.seed, told)
+        )
+        if verdict.status == "infra_error":
+            record_failure(course, bundle, verdict, keys[job.student])
+        yield Done(verdict, fresh=True)
+
+
+def _recorded(course: Course, bundle: Bundle, batch: Sequence[tuple[Graded, Key]]) -> dict[str, Failure]:
+    """Record submissions; return why not for those that alone are to blame. `UserError` ends the batch."""
+    if not batch:
+        return {}
     try:
-        record(course, bundle, graded, key)
+        record(course, bundle, batch)
     except (UserError, OSError):
         raise
     except Exception as error:  # what nobody thought of in one submission must not stop the others
-        return Failure(f"recording it failed with {type(error).__name__}: {error}.")
-    return graded
+        if len(batch) > 1:
+            alone = [_recorded(course, bundle, [one]) for one in batch]
+            return {student: failure for each in alone for student, failure in each.items()}
+        failure = Failure(f"recording it failed with {type(error).__name__}: {error}.")
+        return {batch[0][0].verdict.student: failure}
+    return {}
 
 
 def _choose(course: Course, bundle: Bundle, students: list[str] | None) -> list[str]:

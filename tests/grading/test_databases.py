@@ -210,7 +210,7 @@ def test_a_student_who_is_being_enrolled_is_waited_for_and_found(course):
     bundle = course.bundle(ASSIGNMENT)
     verdict = Verdict("ada", ASSIGNMENT, NOTEBOOK, "corrupt", 0.0, 0, (), ())
     with held(course, 6.5 if str(course.directory.db_url).startswith("sqlite") else 1, "enrol"):
-        record(course, bundle, Graded(verdict, bundle.released), Key("", ""))
+        record(course, bundle, [(Graded(verdict, bundle.released), Key("", ""))])
     with course.gradebook() as book:
         assert [(student.id, student.first_name) for student in book.students] == [("ada", "Ada")]
     assert rows(course)[f"ada {ASSIGNMENT}"]["score"] == 0
@@ -220,9 +220,9 @@ def test_a_student_who_is_being_enrolled_is_waited_for_and_found(course):
 def test_a_score_that_a_person_is_giving_is_kept_and_flagged(course):
     bundle = course.bundle(ASSIGNMENT)
     verdict = Verdict("ada", ASSIGNMENT, NOTEBOOK, "corrupt", 0.0, 0, (), ())
-    record(course, bundle, Graded(verdict, bundle.released), Key("", ""))
+    record(course, bundle, [(Graded(verdict, bundle.released), Key("", ""))])
     with held(course, 1, "score"):
-        record(course, bundle, Graded(verdict, bundle.released), Key("", ""))
+        record(course, bundle, [(Graded(verdict, bundle.released), Key("", ""))])
     found = rows(course)[f"ada {ASSIGNMENT}"]["grades"]
     assert found.pop("check_lstm_cell") == (None, 1.25, None, True)
     assert set(found.values()) == {(None, None, None, True)}
@@ -243,7 +243,7 @@ def test_who_never_gets_the_lock_says_so(course):
     with held(course, 4, "lock"):
         for act in (
             lambda: check_gradebook(impatient, bundle),
-            lambda: record(impatient, bundle, Graded(verdict, bundle.released), Key("", "")),
+            lambda: record(impatient, bundle, [(Graded(verdict, bundle.released), Key("", ""))]),
         ):
             with pytest.raises(
                 UserError, match=r"is locked by another program.* Try again when it is done\.$"

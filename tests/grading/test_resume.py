@@ -108,7 +108,7 @@ def test_a_batch_killed_on_the_way_goes_on(ungraded, graded, tmp_path, how, verd
 
 
 STEPS = (
-    (record_module, "_save_scores", 1),
+    (record_module, "save_rows", 1),
     (record_module, "withdraw_verdict", 1),
     (Path, "replace", 1),
     (Path, "replace", 2),
@@ -130,7 +130,7 @@ def test_killed_while_recording_the_real_command_goes_on(graded, tmp_path):
         if child == 0:
             try:
                 kill_instead(owner, name, times)
-                record(course, bundle, Graded(verdict, notebook.replace("LSTM", "lstm")), Key("", ""))
+                record(course, bundle, [(Graded(verdict, notebook.replace("LSTM", "lstm")), Key("", ""))])
             finally:
                 os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, name

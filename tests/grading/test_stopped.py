@@ -90,7 +90,7 @@ def test_a_gradebook_that_is_locked_on_the_way_keeps_what_was_there(course, monk
     bundle = at.bundle(LSTM)
     verdict = Verdict("ada", LSTM, "lstm_cell", "graded", 0.0, 0, (), ())
     with pytest.raises(UserError, match="is locked by another program"):
-        module.record(at, bundle, Graded(verdict, bundle.released), Key("checks", "file"))
+        module.record(at, bundle, [(Graded(verdict, bundle.released), Key("checks", "file"))])
     held.close()
     assert everything(course) == before
     assert not (course / "autograded").exists()

@@ -58,10 +58,10 @@ def test_a_submission_that_brings_its_judge_down_stops_nobody(
             time.sleep(1)
         return judge(raw, bundle, student=student, **rest)
 
-    def bad_record(course, bundle, graded, key):
-        if graded.verdict.student == "unrecorded":
+    def bad_record(course, bundle, batch):
+        if any(graded.verdict.student == "unrecorded" for graded, _ in batch):
             raise UnicodeEncodeError("utf-8", "x", 0, 1, "no such character")
-        record(course, bundle, graded, key)
+        record(course, bundle, batch)
 
     monkeypatch.setattr(batch, "judge", bad_judge)
     monkeypatch.setattr(batch, "record", bad_record)

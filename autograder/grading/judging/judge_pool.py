@@ -78,9 +78,22 @@ def work_off(
     jobs: Sequence[Job[Result]], count: int, setting: Setting
 ) -> Iterator[tuple[Job[Result], Result | Failure]]:
     """Have jobs done, `count` at a time, and yield each with its result in the order they finish."""
+    for done in work_off_together(jobs, count, setting, seconds=0.0, most=1):
+        yield from done
+
+
+def work_off_together(
+    jobs: Sequence[Job[Result]], count: int, setting: Setting, *, seconds: float, most: int
+) -> Iterator[list[tuple[Job[Result], Result | Failure]]]:
+    """Have jobs done, `count` at a time, and yield their results together as they finish.
+
+    Those that came within `seconds` of the first go together, or `most` of them as soon as there are so many.
+    """
     waiting = list(reversed(jobs))
     patience = 2 * setting.workers.limits.total_seconds + GRACE_SECONDS
     judges: dict[Connection, _Judge[Job[Result]]] = {}
+    done: list[tuple[Job[Result], Result | Failure]] = []
+    due = 0.0
 
     def hand_out(process: BaseProcess, connection: Connection) -> None:
         job = waiting.pop()
@@ -91,15 +104,15 @@ def work_off(
         for _ in range(min(max(1, count), len(waiting))):
             hand_out(*_start_judge(setting))
         while judges:
-            ready = wait(list(judges), timeout=1)
+            ready = wait(list(judges), timeout=min(1.0, max(0.0, due - time.monotonic())) if done else 1.0)
             # Workers are watched by their judge; this is for a judge that a submission made run in circles.
             for judge in judges.values():
                 if time.monotonic() - judge.since > patience:
                     judge.process.kill()
             for connection in ready:
                 assert isinstance(connection, Connection)
-                done = judges.pop(connection)
-                process = done.process
+                judge = judges.pop(connection)
+                process = judge.process
                 told: Result | Failure
                 try:
                     told = connection.recv()
@@ -114,7 +127,11 @@ def work_off(
                     connection.send(None)
                     process.join()
                     connection.close()
-                yield done.job, told
+                due = due if done else time.monotonic() + seconds
+                done.append((judge.job, told))
+            if done and (len(done) >= most or time.monotonic() >= due or not judges):
+                yield done
+                done = []
     finally:
         for connection, judge in judges.items():
             connection.close()

@@ -1,24 +1,23 @@
 """Putting a graded submission on record: its scores in the gradebook, its verdict, its notebook.
 
 One writer does this for `autograder grade` and for `nbgrader autograde`. Scores are saved as
-nbgrader's own `SaveAutoGrades` saves them, from the same cells by the same rule, but all in one
-transaction; manual grades and comments stay, and are flagged for a second look.
+nbgrader's own `SaveAutoGrades` saves them, from the same cells by the same rule, but all of several
+submissions in one transaction; manual grades and comments stay, and are flagged for a second look.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import (
     Assignment,
-    BaseCell,
-    Comment,
     Grade,
     Gradebook,
     MissingEntry,
@@ -41,6 +40,7 @@ from autograder.grading.records.beside import (
     withdraw_feedback,
     withdraw_feedback_of_another_time,
 )
+from autograder.grading.records.rows import CellScore, SubmissionRows, save_rows
 from autograder.grading.records.store import Kept, Key, one_writer, staged, staged_verdict, withdraw_verdict
 from autograder.verdict import UNREAD, Verdict
 
@@ -91,29 +91,32 @@ def on_record(course: Course, bundle: Bundle) -> dict[str, datetime | None]:
     return {s: at for s, at in found if _is_whole(course.folder("autograded", s, bundle.assignment) / name)}
 
 
-def record(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
-    """Record one submission, whole or not at all, with the notebook where nbgrader would write it.
+def record(course: Course, bundle: Bundle, batch: Sequence[tuple[Graded, Key]]) -> None:
+    """Record submissions, each whole or not at all, with the notebooks where nbgrader would write them.
 
-    All is written beside its place first, then the gradebook, then what lies beside is put in place;
-    the verdict is withdrawn before and put in place last, so that wherever this is killed, the
-    submission has all of the old, all of the new, or counts as not graded.
+    All is written beside its place first, then the gradebook, in one transaction, then what lies beside is
+    put in place; the verdicts are withdrawn before and put in place last, so that wherever this is killed,
+    each submission has all of the old, all of the new, or counts as not graded.
     """
-    student, assignment = graded.verdict.student, graded.verdict.assignment
-    notebook = course.folder("autograded", student, assignment) / f"{bundle.notebook}.ipynb"
-    with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
-        with (
-            staged(notebook, graded.notebook + "\n", course.access),
-            staged_beside(course, student, assignment),
-        ):
-            _save(course, bundle, graded)
-        _set_permissions(course, student, assignment)
-        withdraw_feedback(course, student, assignment)
+    with one_writer(course), ExitStack() as verdicts:
+        for graded, key in batch:
+            verdicts.enter_context(staged_verdict(course, graded.verdict, key, graded.content))
+        with ExitStack() as files:
+            for graded, _ in batch:
+                student, assignment = graded.verdict.student, graded.verdict.assignment
+                notebook = course.folder("autograded", student, assignment) / f"{bundle.notebook}.ipynb"
+                files.enter_context(staged(notebook, graded.notebook + "\n", course.access))
+                files.enter_context(staged_beside(course, student, assignment))
+            _save(course, bundle, [graded for graded, _ in batch])
+        for graded, _ in batch:
+            _set_permissions(course, graded.verdict.student, graded.verdict.assignment)
+            withdraw_feedback(course, graded.verdict.student, graded.verdict.assignment)
 
 
 def record_scores(course: Course, bundle: Bundle, graded: Graded, key: Key) -> None:
     """Record the scores, the late penalty and the verdict: what `nbgrader autograde` leaves to us."""
     with one_writer(course), staged_verdict(course, graded.verdict, key, graded.content):
-        _save(course, bundle, graded)
+        _save(course, bundle, [graded])
         course.access.open_to_the_group(course.folder("autograded", graded.verdict.student, "."))
         withdraw_feedback(course, graded.verdict.student, graded.verdict.assignment)
 
@@ -135,7 +138,7 @@ def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
             notebook = gradebook.find_submission_notebook(bundle.notebook, assignment, student)
             if kept.verdict.status in UNREAD:
                 _take_zeros_back(notebook)
-            _record_time(course, notebook.assignment, notebook, assignment)
+            _record_time(course, notebook, assignment)
 
 
 def record_failure(course: Course, bundle: Bundle, verdict: Verdict, key: Key) -> None:
@@ -177,15 +180,17 @@ def _take_zeros_back(notebook: SubmittedNotebook) -> None:
             grade.auto_score, grade.needs_manual_grade = None, True
 
 
-def _save(course: Course, bundle: Bundle, graded: Graded) -> None:
-    """Save the scores, and withdraw the old verdict just before that becomes true."""
+def _save(course: Course, bundle: Bundle, batch: Sequence[Graded]) -> None:
+    """Save the scores, and withdraw the old verdicts just before that becomes true."""
+    rows = [_rows(course, graded) for graded in batch]
     for tries_left in (2, 1, 0):
         try:
             with _transaction(course) as gradebook:
-                _save_scores(course, gradebook, bundle, graded)
-                withdraw_verdict(course, graded.verdict.student, bundle.assignment)
+                save_rows(gradebook.db, bundle, rows, partial(_late_penalty, course))
+                for graded in batch:
+                    withdraw_verdict(course, graded.verdict.student, bundle.assignment)
             return
-        except Conflict:  # the student was being enrolled by another program, for example
+        except Conflict:  # a student was being enrolled by another program, for example
             if not tries_left:
                 raise
 
@@ -204,39 +209,27 @@ def _transaction(course: Course) -> Iterator[Gradebook]:
             gradebook.db.commit = commit
 
 
-def _save_scores(course: Course, gradebook: Gradebook, bundle: Bundle, graded: Graded) -> None:
-    student = graded.verdict.student
-    # Otherwise each of nbgrader's queries writes what there is of the new rows: seven times instead of three.
-    with gradebook.db.no_autoflush:
-        gradebook.update_or_create_student(student)
-        submission = gradebook.update_or_create_submission(bundle.assignment, student)
-        notebook = gradebook.find_submission_notebook(bundle.notebook, bundle.assignment, student)
-        # Ours, and found valid when it was written: so it is not validated again.
-        cells = {grade_id(cell): cell for cell in nbformat.v4.reads(graded.notebook).cells if grade_id(cell)}
-        read = graded.verdict.status not in UNREAD
-        # Read again and kept from others: a score that a person gives now must be seen and flagged.
-        # The cells' names come along: a query more for each is a third of what recording takes.
-        grades = gradebook.db.query(Grade, BaseCell.name).join(BaseCell, Grade.cell_id == BaseCell.id)
-        grades = grades.filter(Grade.notebook_id == notebook.id).with_for_update(of=Grade)
-        for grade, name in grades.populate_existing():
-            grade.auto_score = _score(cells, name) if read else None
-            grade.needs_manual_grade = (
-                grade.manual_score is not None or grade.auto_score is None or graded.verdict.nothing_ran
-            )
-        comments = gradebook.db.query(Comment, BaseCell.name).join(BaseCell, Comment.cell_id == BaseCell.id)
-        for comment, name in comments.filter(Comment.notebook_id == notebook.id):
-            comment.auto_comment = "No response." if _untouched(cells.get(name)) else None
-        gradebook.db.flush()
-        gradebook.db.expire(notebook, ["score"])  # a sum that the database computes
-        _record_time(course, submission, notebook, bundle.assignment)
+def _rows(course: Course, graded: Graded) -> SubmissionRows:
+    verdict = graded.verdict
+    # Ours, and found valid when it was written: so it is not validated again.
+    cells = {grade_id(cell): cell for cell in nbformat.v4.reads(graded.notebook).cells if grade_id(cell)}
+    return SubmissionRows(
+        verdict.student,
+        course.submitted_at(verdict.student, verdict.assignment),
+        {name: CellScore(_score(cell), _untouched(cell)) for name, cell in cells.items()},
+        read=verdict.status not in UNREAD,
+        look_again=verdict.nothing_ran,
+    )
 
 
-def _record_time(
-    course: Course, submission: SubmittedAssignment, notebook: SubmittedNotebook, assignment: str
-) -> None:
+def _record_time(course: Course, notebook: SubmittedNotebook, assignment: str) -> None:
     """Record the time of handing in, and the late penalty."""
-    submission.timestamp = course.submitted_at(submission.student_id, assignment)
-    notebook.late_submission_penalty = _late_penalty(course, notebook, submission.total_seconds_late)
+    submission, student = notebook.assignment, notebook.student.id
+    submission.timestamp = course.submitted_at(student, assignment)
+    late = submission.total_seconds_late
+    notebook.late_submission_penalty = (
+        _late_penalty(course, student, notebook.score, late) if late > 0 else None
+    )
 
 
 def _set_permissions(course: Course, student: str, assignment: str) -> None:
@@ -252,29 +245,25 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def _score(cells: Mapping[str, NotebookNode], name: str) -> float | None:
-    if name not in cells:
-        return 0.0
-    return None if is_task(cells[name]) else determine_grade(cells[name])[0]
+def _score(cell: NotebookNode) -> float | None:
+    return None if is_task(cell) or not is_grade(cell) else determine_grade(cell)[0]
 
 
-def _untouched(cell: NotebookNode | None) -> bool:
-    if cell is None or is_task(cell):
+def _untouched(cell: NotebookNode) -> bool:
+    if is_task(cell):
         return False
     return bool(cell["metadata"]["nbgrader"].get("checksum") == compute_checksum(cell))
 
 
-def _late_penalty(course: Course, notebook: SubmittedNotebook, seconds_late: float) -> float | None:
+def _late_penalty(course: Course, student: str, score: float, seconds_late: float) -> float | None:
     """The points that the course's late policy takes off, never more than the score; `None` if none."""
-    if seconds_late <= 0:
-        return None
     step = AssignLatePenalties(config=course.config)
     try:
         step.init_plugin()
-        penalty = step.plugin_inst.late_submission_penalty(notebook.student.id, notebook.score, seconds_late)
+        penalty = step.plugin_inst.late_submission_penalty(student, score, seconds_late)
     except Exception as error:  # the course's own code: anything may happen in it
         raise UserError(
             f"The course's late policy {step.plugin_class.__name__} fails with "
             f"{type(error).__name__}: {error}"
         ) from error
-    return None if penalty is None else min(max(penalty, 0.0), notebook.score)
+    return None if penalty is None else min(max(penalty, 0.0), score)

@@ -1,0 +1,253 @@
+"""nbgrader's rows of several submissions, written together.
+
+nbgrader's API writes the rows of one submission one after the other and reads most of them back, which
+takes several times as long. What is written here is what it would write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Comment,
+    Grade,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+    new_uuid,
+)
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.orm import Session
+
+from autograder.grading.assignment.bundle import Bundle
+
+GRADED, COMMENTED = ("GradeCell", "TaskCell"), ("SolutionCell", "TaskCell")
+"""nbgrader's kinds of cells that have a grade, and those that have a comment, in each submission."""
+
+Penalty = Callable[[str, float, float], float | None]
+"""A function from a student, a score and the seconds by which it is late to the points that are taken off."""
+
+
+@dataclass(frozen=True)
+class CellScore:
+    """The result for one cell of a graded notebook."""
+
+    points: float | None
+    """The points; `None` if a person has to give them."""
+    untouched: bool
+    """True if the cell is as it was released, so that its comment says that there is no response."""
+
+
+@dataclass(frozen=True)
+class SubmissionRows:
+    """The result of one submission, as the gradebook keeps it."""
+
+    student: str
+    handed_in: datetime | None
+    cells: Mapping[str, CellScore]
+    """The result by `grade_id`; a cell that is missing gets 0 points."""
+    read: bool
+    """False if nothing of it could be read: then no cell has points until a person gives them."""
+    look_again: bool
+    """True if a person should look at its points, whatever they are."""
+
+    def points(self, cell: str) -> float | None:
+        return self.cells.get(cell, CellScore(0.0, False)).points if self.read else None
+
+
+def save_rows(db: Session, bundle: Bundle, submissions: Sequence[SubmissionRows], penalty: Penalty) -> None:
+    """Write the rows of submissions, one for each student, in as many statements as one of them would take.
+
+    Rows that are missing are made. Of those that are there, a person's points and comments stay, and the
+    points are flagged for a second look. The caller commits. Raises SQLAlchemy's errors, among them
+    `IntegrityError` where another program makes the same rows at the same time.
+    """
+    named = select(Assignment.id, Assignment.duedate).where(Assignment.name == bundle.assignment)
+    assignment, due = db.execute(named).one()
+    notebooks = select(Notebook.name, Notebook.id).where(Notebook.assignment_id == assignment)
+    notebook_ids = {name: id for name, id in db.execute(notebooks)}  # noqa: C416  (mypy: rows are no pairs)
+    _enrol(db, [one.student for one in submissions])
+    handed_in = _save_times(db, assignment, submissions)
+    rows = _notebook_rows(db, list(notebook_ids.values()), [one.id for one in handed_in.values()])
+    ours = notebook_ids[bundle.notebook]
+    by_row = {rows[ours, handed_in[one.student].id]: one for one in submissions}
+    cells = _cells(db, notebook_ids.values())
+    _save_grades(db, _pairs(cells, rows, GRADED), by_row)
+    _save_comments(db, _pairs(cells, rows, COMMENTED), by_row)
+    late = {row: handed_in[one.student].seconds_late(due) for row, one in by_row.items()}
+    _save_penalties(db, cells, by_row, late, penalty)
+
+
+@dataclass(frozen=True)
+class _HandedIn:
+    """A row of `submitted_assignment`."""
+
+    id: str
+    time: datetime | None
+    extension: timedelta | None = None
+
+    def seconds_late(self, due: datetime | None) -> float:
+        if self.time is None or due is None:
+            return 0.0
+        return (self.time - due - (self.extension or timedelta())).total_seconds()
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A row of `base_cell`: a cell of the released notebook."""
+
+    id: str
+    name: str
+    notebook: str
+    kind: str
+
+
+Pairs = Mapping[tuple[str, str], str]
+"""The names of cells by the row of the cell and the row of a submitted notebook."""
+
+
+def _insert(db: Session, table: type, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        db.execute(insert(table), rows)
+
+
+def _update(db: Session, table: type, rows: list[dict[str, Any]]) -> None:
+    """Change rows, each given as its `id` and its new values."""
+    if rows:
+        db.execute(update(table), rows)
+
+
+def _enrol(db: Session, students: Sequence[str]) -> None:
+    known = set(db.scalars(select(Student.id).where(Student.id.in_(students))))
+    _insert(db, Student, [{"id": student} for student in students if student not in known])
+
+
+def _save_times(db: Session, assignment: str, submissions: Sequence[SubmissionRows]) -> dict[str, _HandedIn]:
+    """Make or change the rows of `submitted_assignment`, and return them by student."""
+    times = {one.student: one.handed_in for one in submissions}
+    columns = select(SubmittedAssignment.student_id, SubmittedAssignment.id, SubmittedAssignment.extension)
+    there = columns.where(
+        SubmittedAssignment.assignment_id == assignment, SubmittedAssignment.student_id.in_(times)
+    )
+    known = {
+        student: _HandedIn(id, times[student], extension) for student, id, extension in db.execute(there)
+    }
+    new = {student: _HandedIn(new_uuid(), time) for student, time in times.items() if student not in known}
+    _update(db, SubmittedAssignment, [{"id": one.id, "timestamp": one.time} for one in known.values()])
+    made = [
+        {"id": one.id, "assignment_id": assignment, "student_id": student, "timestamp": one.time}
+        for student, one in new.items()
+    ]
+    _insert(db, SubmittedAssignment, made)
+    return known | new
+
+
+def _notebook_rows(
+    db: Session, notebooks: Sequence[str], submitted: Sequence[str]
+) -> dict[tuple[str, str], str]:
+    """Make the rows of `submitted_notebook` that are missing; return all by notebook and submission."""
+    columns = (SubmittedNotebook.notebook_id, SubmittedNotebook.assignment_id, SubmittedNotebook.id)
+    there = select(*columns).where(
+        SubmittedNotebook.notebook_id.in_(notebooks), SubmittedNotebook.assignment_id.in_(submitted)
+    )
+    known = {(notebook, submission): id for notebook, submission, id in db.execute(there)}
+    wanted = [(notebook, submission) for notebook in notebooks for submission in submitted]
+    new = {pair: new_uuid() for pair in wanted if pair not in known}
+    made = [
+        {"id": id, "notebook_id": notebook, "assignment_id": submission}
+        for (notebook, submission), id in new.items()
+    ]
+    _insert(db, SubmittedNotebook, made)
+    return known | new
+
+
+def _cells(db: Session, notebooks: Iterable[str]) -> list[_Cell]:
+    columns = (BaseCell.id, BaseCell.name, BaseCell.notebook_id, BaseCell.type)
+    return [_Cell(*row) for row in db.execute(select(*columns).where(BaseCell.notebook_id.in_(notebooks)))]
+
+
+def _pairs(cells: Iterable[_Cell], rows: Mapping[tuple[str, str], str], kinds: Sequence[str]) -> Pairs:
+    wanted = [cell for cell in cells if cell.kind in kinds]
+    return {
+        (cell.id, row): cell.name
+        for (notebook, _), row in rows.items()
+        for cell in wanted
+        if cell.notebook == notebook
+    }
+
+
+def _there(table: Any, pairs: Pairs, *columns: Any) -> Any:
+    """Return the query for rows of `grade` or `comment`.
+
+    It names the cells, too: nbgrader's tables have an index by cell and notebook, and none by notebook.
+    """
+    asked = select(table.cell_id, table.notebook_id, table.id, *columns)
+    return asked.where(
+        table.cell_id.in_({cell for cell, _ in pairs}), table.notebook_id.in_({row for _, row in pairs})
+    )
+
+
+def _save_grades(db: Session, pairs: Pairs, by_row: Mapping[str, SubmissionRows]) -> None:
+    # Kept from others: a score that a person gives now must be seen and flagged.
+    there = _there(Grade, pairs, Grade.manual_score).with_for_update(of=Grade)
+    known = {(cell, row): (id, manual) for cell, row, id, manual in db.execute(there)}
+    changed, made = [], []
+    for (cell, row), name in pairs.items():
+        one = by_row.get(row)  # none of a notebook that is nobody's affair but nbgrader's
+        id, manual = known.get((cell, row), (None, None))
+        points = one.points(name) if one else None
+        flagged = points is None or manual is not None or (one is not None and one.look_again)
+        values = {"auto_score": points, "needs_manual_grade": flagged}
+        if id is None:
+            made.append({"cell_id": cell, "notebook_id": row, **values})
+        elif one:
+            changed.append({"id": id, **values})
+    _update(db, Grade, changed)
+    _insert(db, Grade, made)
+
+
+def _save_comments(db: Session, pairs: Pairs, by_row: Mapping[str, SubmissionRows]) -> None:
+    known = {(cell, row): id for cell, row, id in db.execute(_there(Comment, pairs))}
+    changed, made = [], []
+    for (cell, row), name in pairs.items():
+        one = by_row.get(row)
+        untouched = one is not None and name in one.cells and one.cells[name].untouched
+        values = {"auto_comment": "No response." if untouched else None}
+        if (cell, row) not in known:
+            made.append({"cell_id": cell, "notebook_id": row, **values})
+        elif one:
+            changed.append({"id": known[cell, row], **values})
+    _update(db, Comment, changed)
+    _insert(db, Comment, made)
+
+
+def _save_penalties(
+    db: Session,
+    cells: Sequence[_Cell],
+    by_row: Mapping[str, SubmissionRows],
+    late: Mapping[str, float],
+    penalty: Penalty,
+) -> None:
+    """Take off what the course takes off for `late` seconds, and nothing where they are not above 0."""
+    scores = select(Grade.notebook_id, func.sum(Grade.score)).group_by(Grade.notebook_id)
+    scores = scores.where(
+        Grade.cell_id.in_([cell.id for cell in cells]),
+        Grade.notebook_id.in_([row for row, seconds in late.items() if seconds > 0]),
+    )
+    score = {row: float(points) for row, points in db.execute(scores)}
+    changed = [
+        {
+            "id": row,
+            "late_submission_penalty": penalty(one.student, score.get(row, 0.0), late[row])
+            if late[row] > 0
+            else None,
+        }
+        for row, one in by_row.items()
+    ]
+    _update(db, SubmittedNotebook, changed)
