@@ -19,6 +19,7 @@ from autograder.exercises.per_gate import (
     by_gate,
     cell_shapes,
     expect_copied_in_place,
+    expect_replaced,
     not_copied,
     own_or_bare,
 )
@@ -48,10 +49,10 @@ def copied(submission, sizes, torch_cell, dtype=torch.float64):
     return cell
 
 
-def expect_same_weights(cell, torch_cell):
-    """Each parameter holds its gate's numbers, without which the two cells cannot compute the same step."""
+def expect_same_weights(held, torch_cell):
+    """Each parameter of a state holds its gate's numbers: without them the cells compute different steps."""
     wanted = by_gate(*(parameter.detach() for parameter in torch_cell.parameters()))
-    wrong = not_copied(cell.state_dict(), wanted, "the cell")
+    wrong = not_copied(held, wanted, "the cell")
     if len(wrong) == len(NAMES):
         fail(
             "After the copy none of the twelve parameters holds the numbers of its gate, so the two cells "
@@ -71,9 +72,15 @@ def expect_same_weights(cell, torch_cell):
 @rule("values")
 @anywhere
 def test_same_step(submission, sizes, draw):
-    """After the copy both cells compute the same step."""
-    reference = reference_cell(draw)
-    expect_same_weights(copied(submission, sizes, reference), reference)
+    """After the copy both cells compute the same step, and after another one with other weights, too."""
+    reference, other = reference_cell(draw), reference_cell(draw)
+    cell = copied(submission, sizes, reference)
+    once = cell.state_request()
+    again = submission.given("LSTMCell", sizes.D, sizes.H, state=other.state_dict(), dtype=torch.float64)
+    submission.copy_from_torch.defer(cell, again)
+    twice = cell.state_request()
+    expect_same_weights(once.ask(), reference)
+    expect_replaced(twice.ask(), by_gate(*(part.detach() for part in other.parameters())), "the cell")
 
 
 @points(0)
@@ -87,7 +94,7 @@ def test_any_size(submission, sizes, draw):
     ):
         reference = reference_cell(draw.at(other))
         with case(context):
-            expect_same_weights(copied(submission, other, reference), reference)
+            expect_same_weights(copied(submission, other, reference).state_dict(), reference)
 
 
 @points(0.5)

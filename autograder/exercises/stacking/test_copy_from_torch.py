@@ -20,6 +20,7 @@ from autograder.exercises.per_gate import (
     HOLDER,
     by_gate,
     expect_copied_in_place,
+    expect_replaced,
     not_copied,
     own_or_bare,
 )
@@ -65,13 +66,19 @@ def copied(submission, sizes, lstm, dtype=torch.float64):
     return stack
 
 
-def expect_same_weights(held, lstm):
-    """Each parameter of a state holds its gate's numbers: without them no two stacks compute the same."""
-    wanted = {}
+def numbers_of(lstm):
+    """The numbers of an nn.LSTM by the names that a stack has for them."""
+    found = {}
     for layer in range(lstm.num_layers):
         kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         stacked = (getattr(lstm, f"{kind}_l{layer}").detach() for kind in kinds)
-        wanted |= {f"layers.{layer}.{name}": value for name, value in by_gate(*stacked).items()}
+        found |= {f"layers.{layer}.{name}": value for name, value in by_gate(*stacked).items()}
+    return found
+
+
+def expect_same_weights(held, lstm):
+    """Each parameter of a state holds its gate's numbers: without them no two stacks compute the same."""
+    wanted = numbers_of(lstm)
     wrong = not_copied(held, wanted, "the stack")
     if not wrong:
         return
@@ -106,10 +113,16 @@ def _listed(names):
 @rule("values")
 @anywhere
 def test_same_weights(submission, sizes, draw):
-    """After the copy both stacks compute the same, in every layer."""
-    lstm = reference_lstm(draw)
+    """After the copy both stacks compute the same, in every layer, and after a copy of other weights, too."""
+    lstm, other = reference_lstm(draw), reference_lstm(draw)
     stack = copied(submission, sizes, lstm)
-    expect_same_weights(stack.state_dict(), lstm)
+    once = stack.state_request()
+    made_with = {"state": other.state_dict(), "dtype": torch.float64, "batch_first": True}
+    again = submission.given("LSTM", sizes.D, sizes.H, sizes.L, **made_with)
+    submission.copy_from_torch.defer(stack, again)
+    twice = stack.state_request()
+    expect_same_weights(once.ask(), lstm)
+    expect_replaced(twice.ask(), numbers_of(other), "the stack")
 
 
 @points(0)
