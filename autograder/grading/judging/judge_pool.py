@@ -134,9 +134,9 @@ def work_off_together(
                 done = []
     finally:
         for connection, judge in judges.items():
-            connection.close()
-            judge.process.terminate()
+            judge.process.terminate()  # before its pipe ends, of which it would complain
             judge.process.join()
+            connection.close()
 
 
 def _start_judge(setting: Setting) -> tuple[BaseProcess, Connection]:
