@@ -208,6 +208,14 @@ def test_where_a_mistake_shows_goes_by_the_rule_that_it_breaks():
     assert shows_in({"b": "gradient"}, "values") == ["b"]
 
 
+def test_an_opened_hint_equals_the_mistake_that_was_sealed_in_whatever_order_its_checks_are(tmp_path):
+    answers = {"matches": "1", "default": "2"}
+    shown = shows_in(dict.fromkeys(answers, "values"), "values")
+    mistake = Known("mixed_up", "Look again.", answers, dict.fromkeys(answers, "failed"), shown)
+    (tmp_path / "hints.json").write_text(sealed({"add": [mistake]}))
+    assert opened(tmp_path / "hints.json", "add", answers) == [mistake]
+
+
 def test_two_that_fit_alike_are_no_diagnosis():
     checks = [Answered("values", "failed", "1")]
     assert explain(checks, [known("one", {"values": "1"}), known("two", {"values": "1"})]) == {}

@@ -33,7 +33,7 @@ class Known:
 
 
 def shows_in(rule_by_check: Mapping[str, str], caught_by: str) -> list[str]:
-    """Return the checks that show a mistake itself, of those that it fails, given with their rules.
+    """Return the checks that show a mistake itself, sorted, of those that it fails, given with their rules.
 
     `caught_by` is the rule that the mistake breaks. What was written into an argument shows in the checks of
     `mutation` alone, whatever else is returned.
@@ -42,7 +42,7 @@ def shows_in(rule_by_check: Mapping[str, str], caught_by: str) -> list[str]:
         shown = [check for check, rule in rule_by_check.items() if rule == caught_by]
     else:
         shown = [check for check, rule in rule_by_check.items() if rule == caught_by or rule not in _ASIDE]
-    return shown or list(rule_by_check)
+    return sorted(shown or rule_by_check)
 
 
 @dataclass(frozen=True)
