@@ -157,7 +157,7 @@ def grade(
         parent.warm(bundle.preload)
         setting = Setting(bundle, seed, parent, mistakes)
         for results in work_off_together(todo, jobs, setting, seconds=RECORD_SECONDS, most=TOGETHER):
-            yield from _on_record(course, setting, results, keys, verdicts)
+            yield from _record_results(course, setting, results, keys, verdicts)
 
 
 def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:
@@ -165,10 +165,10 @@ def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:
     return any(task.diagnosed(mistakes.get(task.task, ())) != task for task in verdict.tasks)
 
 
-def _on_record(
+def _record_results(
     course: Course,
     setting: Setting,
-    results: Sequence[tuple[Job[_Result], _Result | Failure]],
+    results: Sequence[tuple[Job[_Result], _Result]],
     keys: Mapping[str, Key],
     verdicts: Mapping[str, Kept],
 ) -> Iterator[Done]:
@@ -179,7 +179,7 @@ def _on_record(
         for _, told in results
         if isinstance(told, Graded) and told.verdict.status != "infra_error"
     ]
-    failed = _recorded(course, bundle, graded)
+    failed = _record_together(course, bundle, graded)
     for job, told in results:
         assert isinstance(job, Submitted)
         if isinstance(told, Unchanged):
@@ -197,7 +197,9 @@ def _on_record(
         yield Done(verdict, fresh=True)
 
 
-def _recorded(course: Course, bundle: Bundle, batch: Sequence[tuple[Graded, Key]]) -> dict[str, Failure]:
+def _record_together(
+    course: Course, bundle: Bundle, batch: Sequence[tuple[Graded, Key]]
+) -> dict[str, Failure]:
     """Record submissions; return why not for those that alone are to blame. `UserError` ends the batch."""
     if not batch:
         return {}
@@ -207,7 +209,7 @@ def _recorded(course: Course, bundle: Bundle, batch: Sequence[tuple[Graded, Key]
         raise
     except Exception as error:  # what nobody thought of in one submission must not stop the others
         if len(batch) > 1:
-            alone = [_recorded(course, bundle, [one]) for one in batch]
+            alone = [_record_together(course, bundle, [one]) for one in batch]
             return {student: failure for each in alone for student, failure in each.items()}
         failure = Failure(f"recording it failed with {type(error).__name__}: {error}.")
         return {batch[0][0].verdict.student: failure}

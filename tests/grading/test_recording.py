@@ -73,7 +73,7 @@ def resubmitted(tmp_path_factory) -> Resubmitted:
 
 
 def parts(course: Course, student: str = "ben") -> dict[str, Any]:
-    """What is on record of a student, each part by itself."""
+    """Return the record of a student, each part by itself."""
     folder = course.folder("autograded", student, ASSIGNMENT)
     kept = load_verdict(course, student, ASSIGNMENT)
     files = {name: folder / name for name in (f"{NOTEBOOK}.ipynb", *store_module.BESIDE)}
@@ -85,7 +85,7 @@ def parts(course: Course, student: str = "ben") -> dict[str, Any]:
 
 
 def killed_at_each_line(course: Course, act: Callable[[], None]) -> Iterator[tuple[dict[str, Any], ...]]:
-    """What is on record of both students after `act` was killed at the first line of the code that records,
+    """Yield the records of both students after `act` was killed at the first line of the code that records,
     the second, …
     """
     kept = course.root.parent / "kept"

@@ -40,7 +40,7 @@ from autograder.grading.records.beside import (
     withdraw_feedback,
     withdraw_feedback_of_another_time,
 )
-from autograder.grading.records.rows import CellScore, SubmissionRows, save_rows
+from autograder.grading.records.rows import CellScore, SubmissionRows, save_rows, save_time
 from autograder.grading.records.store import Kept, Key, one_writer, staged, staged_verdict, withdraw_verdict
 from autograder.verdict import UNREAD, Verdict
 
@@ -135,10 +135,10 @@ def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
         _set_permissions(course, student, assignment)
         withdraw_feedback_of_another_time(course, student, assignment)
         with _transaction(course) as gradebook:
-            notebook = gradebook.find_submission_notebook(bundle.notebook, assignment, student)
             if kept.verdict.status in UNREAD:
-                _take_zeros_back(notebook)
-            _record_time(course, notebook, assignment)
+                _take_zeros_back(gradebook.find_submission_notebook(bundle.notebook, assignment, student))
+            at = course.submitted_at(student, assignment)
+            save_time(gradebook.db, bundle, student, at, partial(_late_penalty, course))
 
 
 def record_failure(course: Course, bundle: Bundle, verdict: Verdict, key: Key) -> None:
@@ -219,16 +219,6 @@ def _rows(course: Course, graded: Graded) -> SubmissionRows:
         {name: CellScore(_score(cell), _untouched(cell)) for name, cell in cells.items()},
         read=verdict.status not in UNREAD,
         look_again=verdict.nothing_ran,
-    )
-
-
-def _record_time(course: Course, notebook: SubmittedNotebook, assignment: str) -> None:
-    """Record the time of handing in, and the late penalty."""
-    submission, student = notebook.assignment, notebook.student.id
-    submission.timestamp = course.submitted_at(student, assignment)
-    late = submission.total_seconds_late
-    notebook.late_submission_penalty = (
-        _late_penalty(course, student, notebook.score, late) if late > 0 else None
     )
 
 

@@ -68,20 +68,37 @@ def save_rows(db: Session, bundle: Bundle, submissions: Sequence[SubmissionRows]
     points are flagged for a second look. The caller commits. Raises SQLAlchemy's errors, among them
     `IntegrityError` where another program makes the same rows at the same time.
     """
-    named = select(Assignment.id, Assignment.duedate).where(Assignment.name == bundle.assignment)
-    assignment, due = db.execute(named).one()
-    notebooks = select(Notebook.name, Notebook.id).where(Notebook.assignment_id == assignment)
-    notebook_ids = {name: id for name, id in db.execute(notebooks)}  # noqa: C416  (mypy: rows are no pairs)
+    assignment = _assignment(db, bundle)
     _enrol(db, [one.student for one in submissions])
-    handed_in = _save_times(db, assignment, submissions)
-    rows = _notebook_rows(db, list(notebook_ids.values()), [one.id for one in handed_in.values()])
-    ours = notebook_ids[bundle.notebook]
-    by_row = {rows[ours, handed_in[one.student].id]: one for one in submissions}
-    cells = _cells(db, notebook_ids.values())
+    handed_in = _save_times(db, assignment.id, {one.student: one.handed_in for one in submissions})
+    rows = _notebook_rows(db, assignment.notebooks, [one.id for one in handed_in.values()])
+    by_row = {rows[assignment.ours, handed_in[one.student].id]: one for one in submissions}
+    cells = _cells(db, assignment.notebooks)
     _save_grades(db, _pairs(cells, rows, GRADED), by_row)
     _save_comments(db, _pairs(cells, rows, COMMENTED), by_row)
-    late = {row: handed_in[one.student].seconds_late(due) for row, one in by_row.items()}
-    _save_penalties(db, cells, by_row, late, penalty)
+    _save_penalties(db, assignment, handed_in, rows, penalty)
+
+
+def save_time(
+    db: Session, bundle: Bundle, student: str, handed_in: datetime | None, penalty: Penalty
+) -> None:
+    """Write when a student handed in, and the late penalty, into rows that are there."""
+    assignment = _assignment(db, bundle)
+    filed = _save_times(db, assignment.id, {student: handed_in})
+    rows = _notebook_rows(db, assignment.notebooks, [one.id for one in filed.values()])
+    _save_penalties(db, assignment, filed, rows, penalty)
+
+
+@dataclass(frozen=True)
+class _Assignment:
+    """A row of `assignment`."""
+
+    id: str
+    due: datetime | None
+    notebooks: Sequence[str]
+    """The rows of its notebooks."""
+    ours: str
+    """The row of the notebook that is graded here."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +125,7 @@ class _Cell:
     kind: str
 
 
-Pairs = Mapping[tuple[str, str], str]
+_Pairs = Mapping[tuple[str, str], str]
 """The names of cells by the row of the cell and the row of a submitted notebook."""
 
 
@@ -123,29 +140,36 @@ def _update(db: Session, table: type, rows: list[dict[str, Any]]) -> None:
         db.execute(update(table), rows)
 
 
+def _assignment(db: Session, bundle: Bundle) -> _Assignment:
+    asked = select(Assignment.id, Assignment.duedate).where(Assignment.name == bundle.assignment)
+    id, due = db.execute(asked).one()
+    named = select(Notebook.name, Notebook.id).where(Notebook.assignment_id == id)
+    notebooks = {row.name: row.id for row in db.execute(named)}
+    return _Assignment(id, due, list(notebooks.values()), notebooks[bundle.notebook])
+
+
 def _enrol(db: Session, students: Sequence[str]) -> None:
-    known = set(db.scalars(select(Student.id).where(Student.id.in_(students))))
-    _insert(db, Student, [{"id": student} for student in students if student not in known])
+    there = set(db.scalars(select(Student.id).where(Student.id.in_(students))))
+    _insert(db, Student, [{"id": student} for student in students if student not in there])
 
 
-def _save_times(db: Session, assignment: str, submissions: Sequence[SubmissionRows]) -> dict[str, _HandedIn]:
+def _save_times(db: Session, assignment: str, times: Mapping[str, datetime | None]) -> dict[str, _HandedIn]:
     """Make or change the rows of `submitted_assignment`, and return them by student."""
-    times = {one.student: one.handed_in for one in submissions}
-    columns = select(SubmittedAssignment.student_id, SubmittedAssignment.id, SubmittedAssignment.extension)
-    there = columns.where(
+    columns = (SubmittedAssignment.student_id, SubmittedAssignment.id, SubmittedAssignment.extension)
+    asked = select(*columns).where(
         SubmittedAssignment.assignment_id == assignment, SubmittedAssignment.student_id.in_(times)
     )
-    known = {
-        student: _HandedIn(id, times[student], extension) for student, id, extension in db.execute(there)
+    there = {
+        student: _HandedIn(id, times[student], extension) for student, id, extension in db.execute(asked)
     }
-    new = {student: _HandedIn(new_uuid(), time) for student, time in times.items() if student not in known}
-    _update(db, SubmittedAssignment, [{"id": one.id, "timestamp": one.time} for one in known.values()])
+    new = {student: _HandedIn(new_uuid(), time) for student, time in times.items() if student not in there}
+    _update(db, SubmittedAssignment, [{"id": one.id, "timestamp": one.time} for one in there.values()])
     made = [
         {"id": one.id, "assignment_id": assignment, "student_id": student, "timestamp": one.time}
         for student, one in new.items()
     ]
     _insert(db, SubmittedAssignment, made)
-    return known | new
+    return there | new
 
 
 def _notebook_rows(
@@ -153,18 +177,18 @@ def _notebook_rows(
 ) -> dict[tuple[str, str], str]:
     """Make the rows of `submitted_notebook` that are missing; return all by notebook and submission."""
     columns = (SubmittedNotebook.notebook_id, SubmittedNotebook.assignment_id, SubmittedNotebook.id)
-    there = select(*columns).where(
+    asked = select(*columns).where(
         SubmittedNotebook.notebook_id.in_(notebooks), SubmittedNotebook.assignment_id.in_(submitted)
     )
-    known = {(notebook, submission): id for notebook, submission, id in db.execute(there)}
+    there = {(notebook, submission): id for notebook, submission, id in db.execute(asked)}
     wanted = [(notebook, submission) for notebook in notebooks for submission in submitted]
-    new = {pair: new_uuid() for pair in wanted if pair not in known}
+    new = {pair: new_uuid() for pair in wanted if pair not in there}
     made = [
         {"id": id, "notebook_id": notebook, "assignment_id": submission}
         for (notebook, submission), id in new.items()
     ]
     _insert(db, SubmittedNotebook, made)
-    return known | new
+    return there | new
 
 
 def _cells(db: Session, notebooks: Iterable[str]) -> list[_Cell]:
@@ -172,7 +196,7 @@ def _cells(db: Session, notebooks: Iterable[str]) -> list[_Cell]:
     return [_Cell(*row) for row in db.execute(select(*columns).where(BaseCell.notebook_id.in_(notebooks)))]
 
 
-def _pairs(cells: Iterable[_Cell], rows: Mapping[tuple[str, str], str], kinds: Sequence[str]) -> Pairs:
+def _pairs(cells: Iterable[_Cell], rows: Mapping[tuple[str, str], str], kinds: Sequence[str]) -> _Pairs:
     wanted = [cell for cell in cells if cell.kind in kinds]
     return {
         (cell.id, row): cell.name
@@ -182,7 +206,7 @@ def _pairs(cells: Iterable[_Cell], rows: Mapping[tuple[str, str], str], kinds: S
     }
 
 
-def _there(table: Any, pairs: Pairs, *columns: Any) -> Any:
+def _rows_for(table: Any, pairs: _Pairs, *columns: Any) -> Any:
     """Return the query for rows of `grade` or `comment`.
 
     It names the cells, too: nbgrader's tables have an index by cell and notebook, and none by notebook.
@@ -193,14 +217,14 @@ def _there(table: Any, pairs: Pairs, *columns: Any) -> Any:
     )
 
 
-def _save_grades(db: Session, pairs: Pairs, by_row: Mapping[str, SubmissionRows]) -> None:
+def _save_grades(db: Session, pairs: _Pairs, by_row: Mapping[str, SubmissionRows]) -> None:
     # Kept from others: a score that a person gives now must be seen and flagged.
-    there = _there(Grade, pairs, Grade.manual_score).with_for_update(of=Grade)
-    known = {(cell, row): (id, manual) for cell, row, id, manual in db.execute(there)}
+    asked = _rows_for(Grade, pairs, Grade.manual_score).with_for_update(of=Grade)
+    there = {(cell, row): (id, manual) for cell, row, id, manual in db.execute(asked)}
     changed, made = [], []
     for (cell, row), name in pairs.items():
         one = by_row.get(row)  # none of a notebook that is nobody's affair but nbgrader's
-        id, manual = known.get((cell, row), (None, None))
+        id, manual = there.get((cell, row), (None, None))
         points = one.points(name) if one else None
         flagged = points is None or manual is not None or (one is not None and one.look_again)
         values = {"auto_score": points, "needs_manual_grade": flagged}
@@ -212,42 +236,45 @@ def _save_grades(db: Session, pairs: Pairs, by_row: Mapping[str, SubmissionRows]
     _insert(db, Grade, made)
 
 
-def _save_comments(db: Session, pairs: Pairs, by_row: Mapping[str, SubmissionRows]) -> None:
-    known = {(cell, row): id for cell, row, id in db.execute(_there(Comment, pairs))}
+def _save_comments(db: Session, pairs: _Pairs, by_row: Mapping[str, SubmissionRows]) -> None:
+    there = {(cell, row): id for cell, row, id in db.execute(_rows_for(Comment, pairs))}
     changed, made = [], []
     for (cell, row), name in pairs.items():
         one = by_row.get(row)
         untouched = one is not None and name in one.cells and one.cells[name].untouched
         values = {"auto_comment": "No response." if untouched else None}
-        if (cell, row) not in known:
+        if (cell, row) not in there:
             made.append({"cell_id": cell, "notebook_id": row, **values})
         elif one:
-            changed.append({"id": known[cell, row], **values})
+            changed.append({"id": there[cell, row], **values})
     _update(db, Comment, changed)
     _insert(db, Comment, made)
 
 
 def _save_penalties(
     db: Session,
-    cells: Sequence[_Cell],
-    by_row: Mapping[str, SubmissionRows],
-    late: Mapping[str, float],
+    assignment: _Assignment,
+    handed_in: Mapping[str, _HandedIn],
+    rows: Mapping[tuple[str, str], str],
     penalty: Penalty,
 ) -> None:
-    """Take off what the course takes off for `late` seconds, and nothing where they are not above 0."""
-    scores = select(Grade.notebook_id, func.sum(Grade.score)).group_by(Grade.notebook_id)
-    scores = scores.where(
-        Grade.cell_id.in_([cell.id for cell in cells]),
-        Grade.notebook_id.in_([row for row, seconds in late.items() if seconds > 0]),
+    """Take off what the course takes off for lateness, and nothing where a submission was in time."""
+    ours = {student: rows[assignment.ours, one.id] for student, one in handed_in.items()}
+    late = {student: one.seconds_late(assignment.due) for student, one in handed_in.items()}
+    cells = select(BaseCell.id).where(BaseCell.notebook_id == assignment.ours)
+    asked = select(Grade.notebook_id, func.sum(Grade.score)).group_by(Grade.notebook_id)
+    asked = asked.where(
+        Grade.cell_id.in_(cells),  # as in `_rows_for`, for the index
+        Grade.notebook_id.in_([ours[student] for student, seconds in late.items() if seconds > 0]),
     )
-    score = {row: float(points) for row, points in db.execute(scores)}
+    score = {row: float(points) for row, points in db.execute(asked)}
     changed = [
         {
             "id": row,
-            "late_submission_penalty": penalty(one.student, score.get(row, 0.0), late[row])
-            if late[row] > 0
+            "late_submission_penalty": penalty(student, score.get(row, 0.0), late[student])
+            if late[student] > 0
             else None,
         }
-        for row, one in by_row.items()
+        for student, row in ours.items()
     ]
     _update(db, SubmittedNotebook, changed)
