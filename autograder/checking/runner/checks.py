@@ -22,12 +22,13 @@ from autograder.checking.inputs.references import NotRecorded, RecordedTape, Rec
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import Check, CheckResult, ChecksBroken, Collected
-from autograder.checking.runner.dependence import WrongCall, dependence, wrong_call
+from autograder.checking.runner.dependence import dependence
 from autograder.checking.runner.fault import Fault, fault_of
 from autograder.checking.runner.handed_out import handed_out
 from autograder.checking.runner.isolation import on_one_thread
 from autograder.checking.runner.outcome import FINDINGS, is_unwritten, read_failure, was_judged
 from autograder.checking.runner.shrink import ladder, smallest
+from autograder.checking.runner.wrong_call import WrongCall, wrong_call
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013

@@ -22,11 +22,10 @@ from autograder.checking.expectations.values import WrongValues
 from autograder.checking.expectations.wording import listed
 from autograder.checking.inputs.dimensions import Dimension
 from autograder.checking.inputs.draw import Sizes
-from autograder.checking.remote.connection import Connection, expected
-from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
-from autograder.protocol.answers import AnyAnswer, Called, Exchange
-from autograder.protocol.messages import Call, Construct, Load, Make, OfObjects
-from autograder.protocol.values import Ref, tensors_in, tree_leaves
+from autograder.checking.remote.connection import Connection
+from autograder.checking.runner.wrong_call import WrongCall
+from autograder.protocol.messages import Construct, Load, Make
+from autograder.protocol.values import tensors_in, tree_leaves
 
 _MOST_TRIED = 24
 """Tensors that are changed, one call each."""
@@ -36,80 +35,6 @@ _MOST_NAMED = 3
 _MOST_PARTS = 3
 """Tensors in a list or tuple that is looked at."""
 _MOST_BLOCKS = 4
-
-
-@dataclass(frozen=True)
-class WrongCall:
-    """The call whose answer was found wrong, and what has to be done before it can be made again."""
-
-    task: str
-    seed: int
-    """The seed of the student's generator."""
-    messages: tuple[OfObjects, ...]
-    """The messages that make and fill the objects of the call, and the call itself at the end."""
-
-    @property
-    def call(self) -> Call:
-        """Return the call itself."""
-        (*_, last) = self.messages
-        assert isinstance(last, Call)
-        return last
-
-    def changed(self, at: int, message: OfObjects) -> WrongCall:
-        """Return it with another message in one place."""
-        return WrongCall(self.task, self.seed, (*self.messages[:at], message, *self.messages[at + 1 :]))
-
-    def answer(self, connection: Connection) -> Any:
-        """Make it again, and return its answer's value; `None` if the student's code gave none."""
-        connection.begin(self.task, self.seed)
-        for message in self.messages[:-1]:
-            connection.defer(message, _anything)
-        request = connection.request(self.call, lambda answer: expected(answer, Called).value)
-        try:
-            return request.ask()
-        except (NoAnswer, NotDefined, StudentError):
-            return None
-
-
-def _anything(answer: AnyAnswer) -> None:
-    """Read an answer that nobody needs."""
-
-
-def wrong_call(task: str, seed: int, exchanges: Sequence[Exchange], wrong: torch.Tensor) -> WrongCall | None:
-    """Return the call that gave a wrong tensor, `None` if none of them certainly did."""
-    calls = [
-        at
-        for at, (message, answer) in enumerate(exchanges)
-        if isinstance(message, Call)
-        and isinstance(answer, Called)
-        and any(_is_same(tensor, wrong) for tensor in tensors_in(answer.value))
-    ]
-    if len(calls) != 1:
-        return None
-    messages = [message for message, _ in exchanges[: calls[0] + 1]]
-    needed = _numbers_in(messages[-1])
-    kept: list[OfObjects] = [messages.pop()]
-    for message in reversed(messages):
-        if _numbers_in(message) & needed:
-            needed |= _numbers_in(message)
-            kept.append(message)
-    return WrongCall(task, seed, tuple(reversed(kept)))
-
-
-def _is_same(tensor: torch.Tensor, wrong: torch.Tensor) -> bool:
-    return tensor.shape == wrong.shape and tensor.data_ptr() == wrong.data_ptr() != 0
-
-
-def _numbers_in(message: OfObjects) -> set[int]:
-    """Return the numbers of the objects that a message makes or speaks of."""
-    target = getattr(message, "target", None)
-    told = {target.number} if target is not None else set()
-    if isinstance(message, (Construct, Make)):
-        told.add(message.number)
-    if isinstance(message, (Construct, Make, Call)):
-        leaves = [*tree_leaves(message.args), *tree_leaves(dict(message.kwargs or {}))]
-        told |= {leaf.id for leaf in leaves if isinstance(leaf, Ref)}
-    return told - {0}
 
 
 def dependence(
