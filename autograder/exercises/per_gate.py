@@ -174,14 +174,18 @@ def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tens
     return [name for name, value in wanted.items() if compare(held[name], value)]
 
 
+def quoted(names: Sequence[str]) -> str:
+    """Return names in code style, the first twelve of many."""
+    return ", ".join(f"`{name}`" for name in names[:12]) + (", …" if len(names) > 12 else "")
+
+
 def expect_replaced(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor], what: str) -> None:
     """Raise `CheckFailed` unless a second copy into `what`, from other weights, left nothing of the first."""
     wrong = not_copied(held, wanted, what)
     if wrong:
-        names = ", ".join(f"`{name}`" for name in wrong[:12]) + (", …" if len(wrong) > 12 else "")
         fail(
             f"One copy into {what} is right, but a second one, from other weights, leaves wrong numbers in "
-            f"{names}. A copy replaces what was there: is anything added to it, or done only once?"
+            f"{quoted(wrong)}. A copy replaces what was there: is anything added to it, or done only once?"
         )
 
 

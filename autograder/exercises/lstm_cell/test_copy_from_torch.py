@@ -22,6 +22,7 @@ from autograder.exercises.per_gate import (
     expect_replaced,
     not_copied,
     own_or_bare,
+    quoted,
 )
 
 
@@ -59,12 +60,11 @@ def expect_same_weights(held, torch_cell):
             "compute different steps. Are the numbers written into the cell that was passed in?"
         )
     if wrong:
-        said = ", ".join(f"`{name}`" for name in wrong)
         only_biases = all(name.startswith("b_") for name in wrong)
         hint = " How many biases does nn.LSTMCell add for each gate?" if only_biases else ""
         fail(
-            f"After the copy the two cells compute different steps. Not the numbers of their gate: {said}. "
-            f"The other parameters hold theirs.{hint}"
+            "After the copy the two cells compute different steps. Not the numbers of their gate: "
+            f"{quoted(wrong)}. The other parameters hold theirs.{hint}"
         )
 
 

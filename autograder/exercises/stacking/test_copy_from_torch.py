@@ -23,6 +23,7 @@ from autograder.exercises.per_gate import (
     expect_replaced,
     not_copied,
     own_or_bare,
+    quoted,
 )
 from autograder.exercises.stacking.given import stack_dims
 
@@ -92,7 +93,7 @@ def expect_same_weights(held, lstm):
     kinds = sorted({name.split(".")[2] for name in wrong})
     everywhere = len(wrong) == len(layers) * len(kinds)
     where = f"layer{'s' if len(layers) > 1 else ''} {', '.join(map(str, layers))}"
-    which = f"{_listed(kinds)} in {where}" if everywhere else _listed(wrong)
+    which = f"{quoted(kinds)} in {where}" if everywhere else quoted(wrong)
     hint = ""
     if len(kinds) == 12 and len(layers) < lstm.num_layers:
         hint = " Every layer of nn.LSTM has weights of its own; their names end in its number."
@@ -103,10 +104,6 @@ def expect_same_weights(held, lstm):
     elif all(kind.startswith("W_h") for kind in kinds) and len(layers) == lstm.num_layers:
         hint = " These are square: is there a transpose missing that no error tells of?"
     fail(f"{said} Not the numbers of their gate: {which}. The other parameters hold theirs.{hint}")
-
-
-def _listed(names):
-    return ", ".join(f"`{name}`" for name in names[:12]) + (", …" if len(names) > 12 else "")
 
 
 @points(1)
