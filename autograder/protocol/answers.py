@@ -14,6 +14,7 @@ from msgspec.structs import force_setattr
 from autograder.protocol.events import Event
 from autograder.protocol.messages import OfObjects
 from autograder.protocol.text import plain_text
+from autograder.protocol.values import ByName
 
 MAX_PRINTED = 10_000
 """Characters of what one call printed; a worker keeps fewer, unless a student has replaced what does."""
@@ -93,7 +94,7 @@ class Gradients(Answer, frozen=True, tag="gradients"):
     """Gradients of one call: for each floating input in order, and for each parameter by name."""
 
     inputs: tuple[Any, ...]
-    parameters: dict[str, Any]
+    parameters: ByName
     attached: bool
 
 
@@ -118,7 +119,7 @@ class Registered(Answer, frozen=True, tag="registered"):
 class ParameterValues(Answer, frozen=True, tag="parameters"):
     """A module's parameters by name."""
 
-    parameters: dict[str, Any]
+    parameters: ByName
 
 
 class RanOnDevice(Answer, frozen=True, tag="ran"):
@@ -132,7 +133,7 @@ class RanOnDevice(Answer, frozen=True, tag="ran"):
     stayed: tuple[str, ...] = ()
     """The parameters and buffers that `.to()` did not move, by name."""
     inputs: tuple[Any, ...] = ()
-    parameters: dict[str, Any] = {}
+    parameters: ByName = {}
     """The gradients, as in `Gradients`."""
     gradient_places: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()

@@ -15,6 +15,7 @@ import torch
 from msgspec import Struct
 
 from autograder.protocol.events import Line
+from autograder.protocol.values import ByName
 
 
 class Target(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,7 +54,7 @@ class Begin(Message, frozen=True, tag="begin"):
 class WithoutConstructor(Struct, frozen=True, forbid_unknown_fields=True):
     """A module of torch's as it is after its constructor, to make it where that must not be run."""
 
-    settings: dict[str, Any]
+    settings: ByName
     """Its plain attributes."""
     lists: dict[str, list[str]]
     """Its attributes that are lists of parameters, by the parameters' names."""

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from msgspec import Struct
+
+ByName: TypeAlias = dict[str, Any]
+"""Values by name: a module's parameters, gradients, a `state_dict()`."""
+Keywords: TypeAlias = dict[str, Any]
+"""The keyword arguments of one call."""
+Json: TypeAlias = dict[str, Any]
+"""A JSON object: nested dicts and lists of texts, numbers, booleans and `None`."""
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from autograder.checking.diagnosis.match import Known
+from autograder.protocol.values import Json
 
 FILE = "hints.json"
 _OTHER = "another answer"
@@ -41,7 +41,7 @@ def opened(file: Path, task: str, answers: Mapping[str, str]) -> list[Known]:
     return [known for known in found if known is not None]
 
 
-def _seal(known: Known) -> dict[str, Any]:
+def _seal(known: Known) -> Json:
     text = json.dumps({"mistake": known.mistake, "hint": known.hint}).encode()
     return {
         "answers": {check: _mark(check, answer) for check, answer in known.answers.items()},
@@ -51,7 +51,7 @@ def _seal(known: Known) -> dict[str, Any]:
     }
 
 
-def _open(entry: dict[str, Any], answers: Mapping[str, str]) -> Known | None:
+def _open(entry: Json, answers: Mapping[str, str]) -> Known | None:
     alike = {
         check: answers[check]
         for check, mark in entry["answers"].items()

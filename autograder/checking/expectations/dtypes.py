@@ -29,7 +29,7 @@ from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
 from autograder.protocol.events import Line
 from autograder.protocol.looks import AS_IT_IS
-from autograder.protocol.values import tensors_in, tree_leaves
+from autograder.protocol.values import Keywords, tensors_in, tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 """The dtypes that the course means by any floating dtype."""
@@ -68,7 +68,7 @@ def expect_dtypes(
     """
     names = (names,) if isinstance(names, str) else tuple(names)
 
-    def calls(*ways: tuple[torch.dtype, dict[str, Any]]) -> Iterator[Placed]:
+    def calls(*ways: tuple[torch.dtype, Keywords]) -> Iterator[Placed]:
         made = []
         for dtype, more in ways:
             as_made = made_with is not None and dtype is torch.float32
@@ -185,8 +185,8 @@ _OF_DEFAULTS = (
 
 def _expect_alike(
     calls: Callable[..., Iterator[Placed]],
-    one: tuple[torch.dtype, dict[str, Any]],
-    other: tuple[torch.dtype, dict[str, Any]],
+    one: tuple[torch.dtype, Keywords],
+    other: tuple[torch.dtype, Keywords],
     told: str,
 ) -> None:
     """Two ways to call it give the same but for rounding, unless the results are drawn."""

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.protocol.values import Json
+
 
 @dataclass(frozen=True)
 class Dimension:
@@ -33,7 +35,7 @@ class Shape:
             return numbers if self.dimensions else f"(a single number) = {numbers}"
         return f"({', '.join(d.name or str(d.size) for d in self.dimensions)}) = {numbers}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {"name": self.of, "shape": [[each.name, each.size] for each in self.dimensions]}
 
     @classmethod
@@ -60,7 +62,7 @@ class Axis:
         end = self.starts[cell + 1] if cell + 1 < len(self.starts) else self.size
         return range(self.starts[cell], end)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {
             "name": self.name,
             "size": self.size,
@@ -86,7 +88,7 @@ class Difference:
     columns: Axis
     levels: tuple[tuple[int, ...], ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {
             "name": self.of,
             "rows": self.rows.as_json(),

@@ -22,6 +22,7 @@ import torch
 from torch import nn
 
 from autograder.checking.diagnosis.fingerprint import weights
+from autograder.protocol.values import Json
 
 Result = TypeVar("Result")
 _NEAR = 1e-6
@@ -119,7 +120,7 @@ class Recorder:
     def __init__(self) -> None:
         self.tapes: dict[str, list[tuple[_Call, Any]]] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Json:
         return self.as_data()
 
     def __setstate__(self, data: Mapping[str, Any]) -> None:
@@ -140,7 +141,7 @@ class Recorder:
             for call, result in entries:
                 tape.note(call, result)
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> Json:
         """All of it, for a JSON file; a tensor that occurs several times is there once."""
         pool: dict[str, str] = {}
         tapes = {

@@ -22,7 +22,7 @@ from autograder.protocol import answers, messages
 from autograder.protocol.answers import AnyAnswer
 from autograder.protocol.events import Line
 from autograder.protocol.messages import Target
-from autograder.protocol.values import Opaque, Ref, map_tree
+from autograder.protocol.values import ByName, Keywords, Opaque, Ref, map_tree
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,14 @@ class Handle:
 
         return self._connection.request(self._call(args, kwargs), read)
 
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, **how: Any) -> Call:
+    def run(self, args: tuple[Any, ...], kwargs: Keywords | None = None, **how: Any) -> Call:
         """Call it and return everything seen of the call; `how` is what `run_request` takes."""
         return self.run_request(args, kwargs, **how).ask()
 
     def run_request(
         self,
         args: tuple[Any, ...],
-        kwargs: dict[str, Any] | None = None,
+        kwargs: Keywords | None = None,
         *,
         grad: bool = False,
         kernels: bool = False,
@@ -215,7 +215,7 @@ class Handle:
             error=StudentError(seen.error) if seen.error is not None else None,
         )
 
-    def made(self, args: tuple[Any, ...], kwargs: dict[str, Any], refuse: Callable[[Any], object]) -> Handle:
+    def made(self, args: tuple[Any, ...], kwargs: Keywords, refuse: Callable[[Any], object]) -> Handle:
         """Return the module that calling it makes, which is done with the next request.
 
         If it makes something else, `refuse` is called with that when that request is read, and raises.
@@ -325,7 +325,7 @@ class Handle:
             raise ValueError(f"hand over `submission.{self._target.name}.attribute()`, the object itself")
         return Ref(self._target.number, self.type)
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], unanswered: bool = False) -> messages.Call:
+    def _call(self, args: tuple[Any, ...], kwargs: Keywords, unanswered: bool = False) -> messages.Call:
         return messages.Call(
             target=self._target,
             args=outgoing(args),
@@ -386,5 +386,5 @@ def _tensor(connection: Connection, value: Any) -> Any:
     return incoming(connection, value)
 
 
-def _tensors(connection: Connection, named: Mapping[str, Any]) -> dict[str, Any]:
+def _tensors(connection: Connection, named: Mapping[str, Any]) -> ByName:
     return {name: _tensor(connection, value) for name, value in named.items()}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import traceback
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+
+from autograder.protocol.values import Json
 
 _PACKAGE = Path(__file__).parents[2]
 _MOST_FRAMES = 12
@@ -36,7 +37,7 @@ class Fault:
             "It is not your mistake and costs you nothing. Please pass this line on to your instructor."
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return asdict(self)
 
 

@@ -10,6 +10,7 @@ import torch
 
 from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.specs.inputs import Input
+from autograder.protocol.values import Keywords
 
 Size = int | str | tuple[int, int]
 """A size, the letter of the dimension that has the same, or the least and the most of what is drawn."""
@@ -94,7 +95,7 @@ class Case:
             draw = draw.at(self.arranged(draw.sizes))
         return draw.at(self._sizes_from(draw)) if self.sizes else draw
 
-    def draw_options(self, draw: Draw) -> dict[str, Any]:
+    def draw_options(self, draw: Draw) -> Keywords:
         """Return the arguments for the student's class, what is drawn in numbers."""
         return {
             name: draw.size(*each) if isinstance(each, tuple) else each for name, each in self.options.items()

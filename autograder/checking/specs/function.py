@@ -17,6 +17,7 @@ from autograder.checking.specs.inputs import (
     Modules,
 )
 from autograder.checking.specs.spec import Prepared, Spec, State
+from autograder.protocol.values import Keywords
 
 
 class FunctionSpec(Spec):
@@ -74,7 +75,7 @@ class FunctionSpec(Spec):
     def _has_parameters(self) -> bool:
         return any(isinstance(each, Handed) for each in self.inputs.values())
 
-    def _made_with(self, chosen: Case, draw: Draw) -> dict[str, Any]:
+    def _made_with(self, chosen: Case, draw: Draw) -> Keywords:
         return {}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:

@@ -23,6 +23,7 @@ from autograder.checking.specs.inputs import (
 )
 from autograder.checking.specs.marks import CheckFunction, Marks
 from autograder.checking.specs.spec import Outputs, Prepared, Spec, State
+from autograder.protocol.values import Keywords
 from autograder.protocol.without import Without
 
 Parameters = Mapping[str, str] | Callable[[Sizes], Mapping[str, str]]
@@ -158,7 +159,7 @@ class ModuleSpec(Spec):
     def _parameters_at(self, sizes: Sizes) -> Mapping[str, str]:
         return self.parameters(sizes) if callable(self.parameters) else self.parameters
 
-    def _numbers(self, sizes: Sizes, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _numbers(self, sizes: Sizes, options: Mapping[str, Any]) -> Keywords:
         """Return the arguments of `made_with` by name, dimensions in numbers."""
         return {name: options.get(name, size_of(each, sizes)) for name, each in self.made_with.items()}
 
@@ -176,7 +177,7 @@ class ModuleSpec(Spec):
     def _has_parameters(self) -> bool:
         return bool(self.parameters)
 
-    def _made_with(self, chosen: Case, draw: Draw) -> dict[str, Any]:
+    def _made_with(self, chosen: Case, draw: Draw) -> Keywords:
         options = chosen.draw_options(draw)
         numbers = self._numbers(draw.sizes, options)
         further = [each for name, each in options.items() if name not in numbers]

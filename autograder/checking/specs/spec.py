@@ -52,6 +52,7 @@ from autograder.checking.specs.inputs import (
     names_of,
 )
 from autograder.checking.specs.marks import CheckFunction, Marks, as_check, stated_dimensions
+from autograder.protocol.values import Keywords
 from autograder.protocol.without import Without
 
 State = Mapping[str, torch.Tensor]
@@ -137,7 +138,7 @@ class Spec(ABC):
         """Return the right results of a call."""
 
     @property
-    def form(self) -> dict[str, Any]:
+    def form(self) -> Keywords:
         """Return the names and dimensions of the results, as `expect` takes them."""
         return {"names": self.names, "dims": _dims_of(self.outputs)}
 
@@ -425,7 +426,7 @@ class Spec(ABC):
             yield
         except (CheckFailed, StudentError):
             dims = _dims_of(call.outputs)
-            form: dict[str, Any] = {"names": self.names, "dims": dims, "sizes": call.sizes}
+            form: Keywords = {"names": self.names, "dims": dims, "sizes": call.sizes}
             try:
                 expect(call.target(*call.arguments), right, **form)
             except (CheckFailed, StudentError):
@@ -441,7 +442,7 @@ class Spec(ABC):
     def _has_parameters(self) -> bool: ...
 
     @abstractmethod
-    def _made_with(self, chosen: Case, draw: Draw) -> dict[str, Any]: ...
+    def _made_with(self, chosen: Case, draw: Draw) -> Keywords: ...
 
     @abstractmethod
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:

@@ -28,7 +28,7 @@ from torch.nn.parameter import is_lazy
 
 from autograder.protocol.answers import RanOnDevice
 from autograder.protocol.messages import RunOnDevice
-from autograder.protocol.values import map_tree, tensors_in
+from autograder.protocol.values import ByName, map_tree, tensors_in
 from autograder.worker.devices.autocast import GpuAutocast
 from autograder.worker.devices.base import Device
 from autograder.worker.devices.cpu import Cpu
@@ -54,7 +54,7 @@ class _Seen:
     places: list[str] = field(default_factory=list)
     stayed: list[str] = field(default_factory=list)
     inputs: list[Any] = field(default_factory=list)
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: ByName = field(default_factory=dict)
     gradient_places: list[str] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)
 
@@ -66,7 +66,7 @@ def run_on_device(objects: Objects, message: RunOnDevice) -> RanOnDevice:
     otherwise = None if looks is None else Otherwise(looks.way, looks.lines)
     machine = _machine(message, origins, objects.namespace, otherwise)
     seen, error = _Seen(), None
-    sent: dict[str, Any] = {}
+    sent: ByName = {}
     with warnings.catch_warnings(), _one_way_of_attention(), _same_defaults():
         warnings.simplefilter("ignore")  # of torch's about the student's code, nobody would see them
         try:
@@ -114,9 +114,7 @@ def _same_defaults() -> Iterator[None]:
             torch.set_default_device(None if before is None else before.device)
 
 
-def _machine(
-    message: RunOnDevice, origins: Origins, names: dict[str, Any], otherwise: Otherwise | None
-) -> Device:
+def _machine(message: RunOnDevice, origins: Origins, names: ByName, otherwise: Otherwise | None) -> Device:
     if message.device == "pretend":
         return SimulatedDevice(origins, names, otherwise)
     if message.device != "cpu":

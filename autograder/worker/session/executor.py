@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from msgspec.structs import replace
 
 from autograder.protocol import answers, messages
+from autograder.protocol.values import ByName
 from autograder.worker.session import operations
 from autograder.worker.session.calls.limit import Late, Limit
 from autograder.worker.session.calls.printed import Printed
@@ -34,9 +35,7 @@ class Cells(Protocol):
 class Executor:
     """Answers messages about the objects of one notebook."""
 
-    def __init__(
-        self, namespace: dict[str, Any], limit: Limit | None = None, cells: Cells | None = None
-    ) -> None:
+    def __init__(self, namespace: ByName, limit: Limit | None = None, cells: Cells | None = None) -> None:
         """`limit` is for where nobody outside sees to it that each call ends, `cells` for a worker."""
         self.objects = Objects(namespace)
         self._limit, self._cells = limit, cells

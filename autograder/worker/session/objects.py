@@ -18,7 +18,7 @@ from torch import nn
 from autograder.protocol.frames import MAX_NESTING
 from autograder.protocol.messages import Target
 from autograder.protocol.tensors import DTYPES, MAX_BODY
-from autograder.protocol.values import Opaque, Ref, map_tree
+from autograder.protocol.values import ByName, Keywords, Opaque, Ref, map_tree
 from autograder.worker.session.calls.left import Left
 from autograder.worker.tracing.module_contents import clone, detach
 
@@ -41,7 +41,7 @@ class KeptCall:
 class Objects:
     """The objects of one notebook, by name in `namespace` and by the numbers handed out for them."""
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
+    def __init__(self, namespace: ByName) -> None:
         self.namespace = namespace
         self.calls: dict[int, KeptCall] = {}
         self.left = Left()
@@ -67,7 +67,7 @@ class Objects:
 
     def arguments(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    ) -> tuple[tuple[Any, ...], Keywords]:
         """Return what a call is made with: copies, for in a notebook these are the check's own tensors."""
 
         def leaf(value: Any) -> Any:

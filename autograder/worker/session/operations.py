@@ -13,7 +13,7 @@ from torch import nn
 
 from autograder.protocol import answers, messages
 from autograder.protocol.looks import NOT_A_NUMBER
-from autograder.protocol.values import map_tree, tensors_in, tree_leaves
+from autograder.protocol.values import ByName, map_tree, tensors_in, tree_leaves
 from autograder.worker.devices.modules import assembled, convert, load
 from autograder.worker.session.calls.left import Marks
 from autograder.worker.session.objects import KeptCall, Objects, is_floating
@@ -46,7 +46,7 @@ def construct(objects: Objects, message: messages.Construct) -> answers.Done:
     args, kwargs = objects.arguments(message.args, message.kwargs)
     parts = message.assembled
     if message.source is not None:
-        home: dict[str, Any] = {"torch": torch, "nn": nn, "F": nn.functional, "__name__": "given"}
+        home: ByName = {"torch": torch, "nn": nn, "F": nn.functional, "__name__": "given"}
         exec(compile(message.source, "<given by the check>", "exec"), home)
         made = home[message.name](*args, **kwargs)
     elif parts is not None:

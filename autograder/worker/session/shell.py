@@ -23,6 +23,7 @@ from autograder.protocol.frames import encode_frame
 from autograder.protocol.messages import Batch
 from autograder.protocol.stream import MOST, Stream, WireClosed
 from autograder.protocol.tensors import WireError
+from autograder.protocol.values import Json
 from autograder.worker.session.executor import Executor
 from autograder.worker.session.likeness import look_like_a_kernel, see_new_modules
 from autograder.worker.session.shell_lines import WithoutPrograms
@@ -45,7 +46,7 @@ class Outputs:
         self.clear()
 
     def clear(self) -> None:
-        self.items: list[dict[str, Any]] = []
+        self.items: list[Json] = []
         self.text_left, self.display_left = MAX_TEXT, MAX_DISPLAY
 
     def write(self, name: str, text: str) -> None:
@@ -60,7 +61,7 @@ class Outputs:
         else:
             self.items.append({"output_type": "stream", "name": name, "parts": [kept]})
 
-    def display(self, kind: str, data: dict[str, Any]) -> None:
+    def display(self, kind: str, data: Json) -> None:
         data = {str(mime)[:100]: item for mime, item in data.items() if isinstance(item, str)}
         self.display_left -= sum(map(len, data.values()))
         if self.display_left <= 0:
@@ -76,7 +77,7 @@ class Outputs:
             {"output_type": "error", "ename": told.type, "evalue": told.message, "traceback": traceback}
         )
 
-    def as_data(self) -> list[dict[str, Any]]:
+    def as_data(self) -> list[Json]:
         return [
             {"output_type": "stream", "name": item["name"], "text": "".join(item["parts"])}
             if "parts" in item

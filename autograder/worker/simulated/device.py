@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any
 
 from torch import nn
 
 from autograder.protocol.events import Event
+from autograder.protocol.values import ByName
 from autograder.worker.devices.base import Device
 from autograder.worker.devices.fast_modules import swap
 from autograder.worker.simulated.cuda_module import cuda_of
@@ -41,7 +41,7 @@ class SimulatedDevice(Ledger, Device):
     def __init__(
         self,
         origins: Origins | None = None,
-        names: dict[str, Any] | None = None,
+        names: ByName | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
         super().__init__(origins, names, otherwise)

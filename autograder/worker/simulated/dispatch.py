@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from autograder.protocol.values import Keywords
 from autograder.worker.simulated.ledger import Ledger
 from autograder.worker.simulated.tensor import LABEL, Holds, MixedDevices, Root, SimulatedTensor
 from autograder.worker.tracing.modes import Watching
@@ -83,7 +84,7 @@ class Kernels(Watching):
         self.gpu = weakref.proxy(gpu)
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Keywords | None = None
     ) -> Any:
         kernel = _kernel_of(func)
         asked = kwargs.get("device") if kwargs else None
@@ -137,7 +138,7 @@ class Kernels(Watching):
             return args[position] if position < len(args) else kwargs and kwargs[name]
         return self._wrapped(made, root, keep_last=kernel.packing)
 
-    def _run_here(self, kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run_here(self, kernel: Kernel, args: tuple[Any, ...], kwargs: Keywords) -> Any:
         """Run a kernel that has nothing to do with the pretend device."""
         made = kernel.run(*args, **kwargs)
         if isinstance(made, torch.Tensor):
@@ -148,7 +149,7 @@ class Kernels(Watching):
         self,
         kernel: Kernel,
         inner: list[Any],
-        named: dict[str, Any],
+        named: Keywords,
         ours: list[SimulatedTensor],
         plain: list[torch.Tensor],
     ) -> torch.Tensor:
@@ -276,7 +277,7 @@ def _follow(into: SimulatedTensor) -> None:
     aten.as_strided_.default.redispatch(keys, into, inner.size(), inner.stride(), inner.storage_offset())
 
 
-def _copy(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+def _copy(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: Keywords) -> Any:
     """`copy_` goes across devices without a word: `output[:, t] = h` into a buffer on the CPU."""
     into, source = args[0], args[1]
     if not isinstance(into, SimulatedTensor) and source.root.holds:
@@ -291,14 +292,14 @@ def _copy(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str,
     return into
 
 
-def _number(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+def _number(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: Keywords) -> Any:
     return gpu.read(args[0], "a Python number").item()
 
 
 def _compared(kernel: Any) -> Any:
     """A kernel that answers with a truth of Python's."""
 
-    def answer(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+    def answer(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: Keywords) -> Any:
         ours = [value for value in args if isinstance(value, SimulatedTensor)]
         truth = SimulatedTensor(torch.tensor(kernel(*inner, **named), device="cpu"), Root(_most(ours)))
         return bool(gpu.read(truth, operation_of(kernel)))
@@ -306,7 +307,7 @@ def _compared(kernel: Any) -> Any:
     return answer
 
 
-def _dropout(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+def _dropout(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: Keywords) -> Any:
     """Torch has another kernel for other devices, which draws otherwise: this is the CPU's way."""
     x, p = inner[0], inner[1]
     noise = torch.empty_like(x).bernoulli_(1 - p)
@@ -315,7 +316,7 @@ def _dropout(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[s
     return dropped, SimulatedTensor(kept, Root(Holds.LENGTHS))
 
 
-def _conjugate(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: dict[str, Any]) -> Any:
+def _conjugate(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: Keywords) -> Any:
     """Torch only marks a tensor as conjugate; the mark would stay where no kernel looks."""
     return SimulatedTensor(torch.conj_physical(inner[0]), args[0].root)
 

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from autograder.protocol.values import map_tree
+from autograder.protocol.values import Keywords, map_tree
 from autograder.worker.simulated.ledger import Ledger
 from autograder.worker.simulated.patches import refuse_other_generators
 from autograder.worker.simulated.tensor import DEVICE, LABEL, MixedDevices, SimulatedTensor
 from autograder.worker.tracing.provenance import called_by_student
 
 _T = torch.Tensor
-_Handler = Callable[["Ledger", Any, tuple[Any, ...], dict[str, Any]], Any]
+_Handler = Callable[["Ledger", Any, tuple[Any, ...], Keywords], Any]
 
 
 class Calls(TorchFunctionMode):

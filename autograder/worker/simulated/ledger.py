@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from autograder.protocol.events import Event, Line
+from autograder.protocol.values import ByName
 from autograder.worker.simulated.tensor import (
     DEVICE,
     LABEL,
@@ -31,9 +32,7 @@ from autograder.worker.tracing.provenance import (
 class Ledger:
     """All that is seen of one call."""
 
-    def __init__(
-        self, origins: Origins | None, names: dict[str, Any] | None, otherwise: Otherwise | None
-    ) -> None:
+    def __init__(self, origins: Origins | None, names: ByName | None, otherwise: Otherwise | None) -> None:
         self.events = Events()
         self.otherwise = otherwise
         self.origins = origins or Origins()

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.protocol.values import tree_leaves
+from autograder.protocol.values import ByName, Keywords, tree_leaves
 from autograder.worker.simulated.ledger import Ledger
 from autograder.worker.simulated.tensor import DEVICE, LABEL, MixedDevices, SimulatedTensor
 
@@ -37,7 +37,7 @@ class _There(_Plain):
 
 
 @contextmanager
-def other_names(gpu: Ledger, notebook: dict[str, Any]) -> Iterator[None]:
+def other_names(gpu: Ledger, notebook: ByName) -> Iterator[None]:
     """While this lasts the names mean the other thing, in torch and in the student's notebook."""
     patched: Any = torch
     init, enter = torch.autocast.__init__, torch.autocast.__enter__
@@ -69,7 +69,7 @@ def other_names(gpu: Ledger, notebook: dict[str, Any]) -> Iterator[None]:
             del notebook["type"]
 
 
-def refuse_other_generators(gpu: Ledger, func: Any, args: Any, kwargs: dict[str, Any]) -> None:
+def refuse_other_generators(gpu: Ledger, func: Any, args: Any, kwargs: Keywords) -> None:
     """Stop a draw whose generator is of another device than its numbers, as torch does."""
     generator = kwargs.get("generator")
     if generator is None:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from autograder.protocol.events import Event, Line
+from autograder.protocol.values import Keywords
 from autograder.worker.tracing.modes import Events, Watching, tensors_of
 from autograder.worker.tracing.provenance import Origins, line_of, memory_of, name_of, student_frame
 from autograder.worker.tracing.schema import schema_of
@@ -51,7 +52,7 @@ class CoarserLog(CpuLog):
         self._coarser = frozenset(other for other, eps in _EPS.items() if eps > _EPS[dtype])
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Keywords | None = None
     ) -> Any:
         made = func(*args, **(kwargs or {}))
         # One event says all; whoever reads it has the call made again.
@@ -91,7 +92,7 @@ class DtypeLog(CpuLog):
                 self.events.note(Event("rounded", line=line))
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Keywords | None = None
     ) -> Any:
         kwargs = kwargs or {}
         given = [value for value in tensors_of((*args, *kwargs.values())) if value.dtype in _EPS]

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
+from autograder.protocol.values import Keywords
 from autograder.worker.tracing.modes import Watching
 
 
@@ -21,7 +22,7 @@ class KernelLog(Watching):
         self.names: set[str] = set()
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Keywords | None = None
     ) -> Any:
         self.names.add(func.name().split(".")[0])
         return func(*args, **(kwargs or {}))
@@ -38,7 +39,7 @@ class CallLog(TorchFunctionMode):
         self.names: set[str] = set()
 
     def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Keywords | None = None
     ) -> Any:
         self.names.add(f"torch::{getattr(func, '__name__', '')}")
         return func(*args, **(kwargs or {}))

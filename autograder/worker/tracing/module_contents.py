@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.protocol.values import ByName
+
 detach = torch._C.TensorBase.detach
 clone = torch._C.TensorBase.clone
 equal = torch.equal
@@ -69,6 +71,6 @@ def parameters_of(module: nn.Module) -> dict[str, nn.Parameter]:
     return found
 
 
-def _of(module: nn.Module, name: str) -> dict[str, Any]:
-    held: dict[str, Any] = object.__getattribute__(module, "__dict__").get(name, {})
+def _of(module: nn.Module, name: str) -> ByName:
+    held: ByName = object.__getattribute__(module, "__dict__").get(name, {})
     return held
