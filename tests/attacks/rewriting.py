@@ -381,6 +381,48 @@ JUDGED = {
         ),
         0.0,
     ),
+    "a cell that reports a copy": Forgery(
+        "03_lstm_cell",
+        "copy_from_torch",
+        "the cell's own `state_dict` says the right numbers, its parameters stay as they were",
+        function(
+            "copy_from_torch(cell, torch_cell)",
+            """
+            said = {}
+            halves = [("x", torch_cell.weight_ih), ("h", torch_cell.weight_hh)]
+            for place, gate in enumerate("ifgo"):
+                rows = slice(place * torch_cell.hidden_size, (place + 1) * torch_cell.hidden_size)
+                for half, stacked in halves:
+                    said[f"W_{half}{gate}"] = stacked.detach()[rows].T.clone()
+                said[f"b_{gate}"] = (torch_cell.bias_ih + torch_cell.bias_hh).detach()[rows].clone()
+            cell.state_dict = lambda *args, **kwargs: said
+            cell.named_parameters = lambda *args, **kwargs: iter(said.items())
+            answer = None
+            """,
+        ),
+    ),
+    "a stack that reports a copy": Forgery(
+        "05_stacking",
+        "copy_from_torch",
+        "the stack's own `state_dict` says the right numbers, its parameters stay as they were",
+        function(
+            "copy_from_torch(stacked, lstm)",
+            """
+            said = {}
+            for layer in range(lstm.num_layers):
+                halves = [("x", getattr(lstm, f"weight_ih_l{layer}")), ("h", getattr(lstm, f"weight_hh_l{layer}"))]
+                bias = getattr(lstm, f"bias_ih_l{layer}") + getattr(lstm, f"bias_hh_l{layer}")
+                for place, gate in enumerate("ifgo"):
+                    rows = slice(place * lstm.hidden_size, (place + 1) * lstm.hidden_size)
+                    for half, stacked_rows in halves:
+                        said[f"layers.{layer}.W_{half}{gate}"] = stacked_rows.detach()[rows].T.clone()
+                    said[f"layers.{layer}.b_{gate}"] = bias.detach()[rows].clone()
+            stacked.state_dict = lambda *args, **kwargs: said
+            stacked.named_parameters = lambda *args, **kwargs: iter(said.items())
+            answer = None
+            """,
+        ),
+    ),
     "an optimizer that was exchanged": Forgery(
         "06_state",
         "tbptt_step",

@@ -267,7 +267,11 @@ class Handle:
         return self._connection.request(messages.ListRegistered(target=self._target), read).ask()
 
     def parameters(self) -> dict[str, torch.Tensor]:
-        """Return the parameters that a module registers, by name."""
+        """Return the parameters that a module registers, by name, whatever its own methods say."""
+        return self.parameters_request().ask()
+
+    def parameters_request(self) -> Request[dict[str, torch.Tensor]]:
+        """Describe the request for a module's parameters."""
 
         def read(answer: AnyAnswer) -> dict[str, torch.Tensor]:
             sent = expected(answer, answers.ParameterValues)
@@ -276,7 +280,7 @@ class Handle:
                 raise NoAnswer("a parameter that is none")
             return Named(values, f"`named_parameters()` of `{self.type}`")
 
-        return self._connection.request(messages.Parameters(target=self._target), read).ask()
+        return self._connection.request(messages.Parameters(target=self._target), read)
 
     def method(self, name: str) -> Handle:
         """Return a method, to be called."""

@@ -113,11 +113,11 @@ def test_same_weights(submission, sizes, draw):
     """After the copy both stacks compute the same, in every layer, and after a copy of other weights, too."""
     lstm, other = reference_lstm(draw), reference_lstm(draw)
     stack = copied(submission, sizes, lstm)
-    once = stack.state_request()
+    once = stack.parameters_request()
     made_with = {"state": other.state_dict(), "dtype": torch.float64, "batch_first": True}
     again = submission.given("LSTM", sizes.D, sizes.H, sizes.L, **made_with)
     submission.copy_from_torch.defer(stack, again)
-    twice = stack.state_request()
+    twice = stack.parameters_request()
     expect_same_weights(once.ask(), lstm)
     expect_replaced(twice.ask(), numbers_of(other), "the stack")
 
@@ -137,7 +137,7 @@ def test_any_size(submission, sizes, draw):
         lstm = reference_lstm(draw.at(other))
         with case(context):
             stack = copied(submission, other, lstm)
-        copies.append((stack.method("state_dict").request(), lstm, context))
+        copies.append((stack.parameters_request(), lstm, context))
     for held, lstm, context in asked(copies):
         with case(context):
             expect_same_weights(held(), lstm)
@@ -178,9 +178,9 @@ def test_is_a_copy(submission, sizes, draw):
     lstm = reference_lstm(draw.at(sizes))
     stack, given = both_stacks(submission, sizes, lstm)
     copy = submission.copy_from_torch.run_request((stack, given))
-    of_given, of_stack = given.state_request(), stack.state_request()
+    of_given, of_stack = given.parameters_request(), stack.parameters_request()
     given.load_state_dict({name: torch.zeros_like(value) for name, value in lstm.state_dict().items()})
-    afterwards = stack.state_request()
+    afterwards = stack.parameters_request()
     call, held, before, after = (each.ask() for each in (copy, of_given, of_stack, afterwards))
     for name, value in lstm.state_dict().items():
         if name not in held or not torch.equal(held[name], value):
@@ -200,7 +200,7 @@ def test_dtype(submission, sizes, draw):
     copies = []
     for dtype in (torch.float32, torch.bfloat16):
         stack = copied(submission, sizes, reference_lstm(draw.at(sizes), dtype), dtype)
-        copies.append((stack.method("state_dict").request(), dtype))
+        copies.append((stack.parameters_request(), dtype))
     for taken, dtype in asked(copies):
         with case(f"with a stack in {dtype}"):
             held = taken()
