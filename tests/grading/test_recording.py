@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from autograder.checking.runner.collection import collect
+from autograder.errors import UserError
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.records import beside as beside_module
@@ -155,6 +156,23 @@ def stack(frame: Any) -> Iterator[tuple[str, int]]:
     while frame is not None:
         yield frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
+
+
+def test_a_folder_that_has_a_graded_notebooks_name_is_named_and_no_score_is_written(resubmitted):
+    course, before = resubmitted.course, rows(resubmitted.course)
+    notebook = course.folder("autograded", "ben", ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
+    aside = notebook.rename(notebook.with_name("aside"))
+    notebook.mkdir()
+    try:
+        with pytest.raises(UserError) as told:
+            record(course, course.bundle(ASSIGNMENT), [(resubmitted.graded, resubmitted.key)])
+    finally:
+        notebook.rmdir()
+        aside.rename(notebook)
+    assert str(notebook) in str(told.value)
+    assert ".tmp" not in str(told.value)
+    assert rows(course) == before
+    assert leftovers(course) == []
 
 
 @pytest.mark.slow

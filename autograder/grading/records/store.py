@@ -71,8 +71,10 @@ def staged(path: Path, text: str, access: Access = UMASK) -> Iterator[None]:
     """Write a file beside its place, and put it there when the block ends well.
 
     A reader sees the old file or the new one. If the block fails, neither the file nor a folder made
-    for it stays.
+    for it stays. Raises `UserError`, before anything is written, where a folder has the file's name.
     """
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; a file is to be written there. Move it away, then try again.")
     made = [folder for folder in path.parents if not folder.exists()]
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
