@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test sweep lint types validate outcomes build bench format wheels reference screenshots constraints clean
+.PHONY: help demo test sweep lint types validate outcomes build bench format wheels reference messages screenshots constraints clean
 
 # Any Python from 3.11 on that can make environments; 3.11 first, since that is what the tests run on.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
@@ -68,6 +68,9 @@ wheels: $(READY) ## the wheels into dist/: the students', the graders' and the i
 
 reference: $(READY) ## docs/reference.md again, from the docstrings of the names that checks may use
 	$(BIN)/python docs/make_reference.py
+
+messages: $(READY) ## everything that a student may read, with file and line; ONLY="titles hints" shows some groups
+	@$(BIN)/python docs/list_messages.py $(ONLY)
 
 screenshots: $(READY) ## the pictures in docs/images/ and of the students' page again, from the tests in a browser
 	rm -rf build/screenshots
