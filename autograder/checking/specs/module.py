@@ -144,7 +144,7 @@ class ModuleSpec(Spec):
             expect_registered(made, self.shapes(sizes), f"`{self.task}`")
 
         told = "its parameters" if callable(self.parameters) else in_a_row(list(self.parameters))
-        usual = f"It registers {told}, with their shapes, and nothing else."
+        usual = f"It registers {told}, with the right shapes, and nothing else."
         return self._check("registered", body, usual, marks)
 
     def shapes(self, sizes: Sizes, **options: Any) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -259,8 +259,8 @@ class Spec(ABC):
                         **self._made_with(chosen, here),
                     )
 
-        results = "result" if len(self.names) == 1 else "results"
-        return self._check("dtypes", body, f"The dtype of the inputs is the dtype of the {results}.", marks)
+        results, has = ("result", "has") if len(self.names) == 1 else ("results", "have")
+        return self._check("dtypes", body, f"The {results} {has} the dtype of the inputs.", marks)
 
     def devices(
         self,
@@ -294,7 +294,7 @@ class Spec(ABC):
                         **self._made_with(chosen, here),
                     )
 
-        usual = "With everything on a GPU, nothing is made elsewhere or takes a way through the CPU."
+        usual = "With everything on a GPU, nothing is created elsewhere or goes through the CPU."
         return self._check("devices", body, usual, marks)
 
     def leaves_arguments(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
@@ -317,9 +317,7 @@ class Spec(ABC):
                         if isinstance(value, Given):
                             expect_weights_untouched(handle, value.module, name)
 
-        return self._check(
-            "leaves_arguments", body, "The arguments are the same after the call as before.", marks
-        )
+        return self._check("leaves_arguments", body, "The call leaves its arguments unchanged.", marks)
 
     def from_scratch(self, **marks: Unpack[Marks]) -> CheckFunction:
         """Check that what is `forbidden` does not do the work: where the task is judged it does not work.
@@ -338,7 +336,7 @@ class Spec(ABC):
                     raise
                 # Other checks say what is wrong; nothing was borrowed up to there.
 
-        usual = "The work is done by your own code."
+        usual = "Your own code does the work."
         return self._check("from_scratch", body, usual, marks, without=self.forbidden)
 
     def follows(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
@@ -364,7 +362,7 @@ class Spec(ABC):
                         sizes=call.sizes,
                     )
 
-        usual = "After the parameters have changed, by training or by loading, it computes with the new ones."
+        usual = "After its parameters have changed, by training or loading, it computes with the new ones."
         return self._check("follows", body, usual, marks)
 
     # --- What they share -------------------------------------------------------------------------

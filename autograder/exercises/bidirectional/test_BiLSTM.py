@@ -115,7 +115,7 @@ test_shape = task.shape(
 @rule("from-scratch")
 @needs(test_shape)
 def test_two_networks(submission, sizes, draw):
-    """Two one-directional LSTMs do the work; no bidirectional one does."""
+    """Two one-directional LSTMs do the work, not a bidirectional one."""
     told = new_bilstm(submission, sizes)
     seen = told.registered()
     for name in seen.modules:
@@ -176,7 +176,7 @@ def expect_bilstm_shapes(answer, sizes):
 @rule("values")
 @needs(test_parameters, test_shape, test_two_networks)
 def test_output(submission, sizes, draw):
-    """With the same weights its output is that of nn.LSTM(bidirectional=True), at every time step."""
+    """With the same weights, its output equals that of nn.LSTM(bidirectional=True) at every time step."""
     here = APART.draw(draw)
     lstm, x = one_layer(here), here("B T D")
     output, _ = expect_bilstm_shapes(filled_bilstm(submission, here, lstm)(x), here.sizes)
@@ -205,7 +205,7 @@ def test_output(submission, sizes, draw):
 @rule("values")
 @needs(test_parameters, test_shape, test_two_networks)
 def test_final_states(submission, sizes, draw):
-    """With the same weights h_n and c_n are those of nn.LSTM(bidirectional=True)."""
+    """With the same weights, its h_n and c_n equal those of nn.LSTM(bidirectional=True)."""
     here = APART.draw(draw)
     lstm, x = one_layer(here), here("B T D")
     output, h_n, c_n = results(lstm, x)
@@ -245,7 +245,7 @@ test_any_size = task.any_size(
     sized("when the same module gets a third batch, as large as the second", B=3, T=6).again(),
     title="It works for one sequence, one step, equal sizes, non-contiguous inputs, and batch after batch.",
     points=0.5,
-    hidden="It works for inputs of other sizes than the ones you saw.",
+    hidden="It works for inputs of other sizes than the ones you have seen.",
     needs=[test_output, test_final_states],
 )
 test_gradients = task.gradients(
@@ -259,9 +259,9 @@ test_dtype = task.dtypes(
     title="A module and input of one dtype give results of that dtype.", needs=[test_shape]
 )
 test_device = task.devices(
-    title="With the module and its input on a GPU everything is made and stays there.",
+    title="With the module and its input on a GPU, everything is created and computed there.",
     needs=[test_shape, test_parameters, test_two_networks, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The input is the same after the call as before.", teaching_only=True, needs=[test_output]
+    title="The call leaves the input unchanged.", teaching_only=True, needs=[test_output]
 )

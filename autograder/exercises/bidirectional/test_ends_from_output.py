@@ -41,7 +41,7 @@ task = FunctionSpec(
 test_shape = task.shape(
     APART,
     explain=lambda answer, call: expect_both_directions(answer, "vector", "B 2H", call.sizes),
-    title="It returns one vector a sequence, (batch, 2·hidden).",
+    title="It returns one vector per sequence, (batch, 2·hidden).",
 )
 
 
@@ -49,7 +49,7 @@ test_shape = task.shape(
 @rule("values")
 @needs(test_shape)
 def test_final_states(submission, sizes, draw):
-    """From one layer's or three layers' output it reads the top layer's two final states."""
+    """It reads the top layer's two final states from the output of one layer and of three."""
     for layers, context in ((1, "from the output of one layer"), (3, "from the output of three layers")):
         here = APART.draw(draw.at(sizes.but(L=layers)))
         lstm, x = reference_lstm(here), here("B T D")
@@ -87,10 +87,10 @@ test_gradients = task.gradients(
     points=0.5,
     needs=[test_final_states],
 )
-test_dtype = task.dtypes(title="The dtype of the output is the dtype of the vector.", needs=[test_shape])
+test_dtype = task.dtypes(title="The vector has the dtype of the output.", needs=[test_shape])
 test_device = task.devices(
-    title="With the output on a GPU the vector is made there.", needs=[test_shape, test_dtype]
+    title="With the output on a GPU, the vector is created there.", needs=[test_shape, test_dtype]
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The output is the same after the call as before.", needs=[test_final_states]
+    title="The call leaves the output unchanged.", needs=[test_final_states]
 )

@@ -30,7 +30,7 @@ task = FunctionSpec(
 test_shape = task.shape(
     APART,
     explain=lambda answer, call: expect_both_directions(answer, "vector", "B 2H", call.sizes),
-    title="It returns one vector a sequence, (batch, 2·hidden).",
+    title="It returns one vector per sequence, (batch, 2·hidden).",
 )
 
 
@@ -38,7 +38,7 @@ test_shape = task.shape(
 @rule("values")
 @needs(test_shape)
 def test_top_layer(submission, sizes, draw):
-    """Of three layers it takes the top one: its final forward state, then its final backward state."""
+    """It takes the top one of three layers: its final forward state, then its final backward state."""
     here = APART.draw(draw)
     lstm, x = reference_lstm(here), here("B T D")
     h_n, wanted, layers = results(lstm, x)[1], of_the_top(lstm, x), here.sizes.L
@@ -81,10 +81,10 @@ test_gradients = task.gradients(
     points=0.5,
     needs=[test_top_layer],
 )
-test_dtype = task.dtypes(title="The dtype of the states is the dtype of the vector.", needs=[test_shape])
+test_dtype = task.dtypes(title="The vector has the dtype of the states.", needs=[test_shape])
 test_device = task.devices(
-    title="With the states on a GPU the vector is made there.", needs=[test_shape, test_dtype]
+    title="With the states on a GPU, the vector is created there.", needs=[test_shape, test_dtype]
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The states are the same after the call as before.", needs=[test_top_layer]
+    title="The call leaves the states unchanged.", needs=[test_top_layer]
 )

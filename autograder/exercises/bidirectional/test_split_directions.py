@@ -71,10 +71,10 @@ test_gradients = task.gradients(
     points=0.5,
     needs=[test_matches_each_direction],
 )
-test_dtype = task.dtypes(title="The dtype of the output is the dtype of both halves.", needs=[test_shape])
+test_dtype = task.dtypes(title="Both halves have the dtype of the output.", needs=[test_shape])
 test_device = task.devices(
-    title="With the output on a GPU both halves stay there.", needs=[test_gradients, test_dtype]
+    title="With the output on a GPU, both halves stay there.", needs=[test_gradients, test_dtype]
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The output is the same after the call as before.", needs=[test_matches_each_direction]
+    title="The call leaves the output unchanged.", needs=[test_matches_each_direction]
 )

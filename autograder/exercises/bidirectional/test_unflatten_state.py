@@ -91,7 +91,7 @@ test_one_direction = one.any_size(
     sized("with four layers of one direction", L=4),
     sized("with one layer of one direction", L=1),
     *(sized("with many layers of one direction", L=layers) for layers in (8, 10, 12, 14)),
-    title="Of three one-directional layers, and of four, the second dimension has size 1.",
+    title="With three one-directional layers, and with four, the second dimension has size 1.",
     points=0.5,
     needs=[test_two_directions],
 )
@@ -112,10 +112,10 @@ test_gradients = both.gradients(
     points=0.5,
     needs=[test_two_directions],
 )
-test_dtype = both.dtypes(title="The dtype of the states stays what it is.", needs=[test_shape])
+test_dtype = both.dtypes(title="The states keep their dtype.", needs=[test_shape])
 test_device = both.devices(
-    title="With the states on a GPU they stay there.", needs=[test_gradients, test_dtype]
+    title="With the states on a GPU, they stay there.", needs=[test_gradients, test_dtype]
 )
 test_arguments_untouched = both.leaves_arguments(
-    title="The states passed in are the same after the call as before.", needs=[test_two_directions]
+    title="The call leaves the given states unchanged.", needs=[test_two_directions]
 )

@@ -56,7 +56,7 @@ test_from_scratch = task.from_scratch(
     title="The module computes the step itself and holds none of torch's recurrent modules."
 )
 test_parameters = task.registered(
-    title="It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else.",
+    title="It registers the twelve per-gate parameters W_xi … b_o, with the right shapes, and nothing else.",
     points=0.5,
     needs=[test_from_scratch],
 )
@@ -69,7 +69,7 @@ test_shape = task.shape(
 @rule("values")
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
-    """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
+    """The weights start Xavier-uniform, each gate separately; the biases start at zero."""
     expect_starting_weights(submission.LSTMCell, draw, task.told)
 
 
@@ -83,7 +83,7 @@ test_default_state = task.values(
     WITHOUT.named("without a state, called a second time").again(),
     WITHOUT.named("in eval() without a state").again().in_eval(),
     WITHOUT.named("in eval() without a state, called a second time").again().in_eval(),
-    title="Without a state it starts from zeros, for h and for c, on every call.",
+    title="Without a state, it starts from zeros, for h and for c, on every call.",
     points=0.5,
     needs=[test_shape, test_parameters, test_from_scratch],
 )
@@ -98,7 +98,7 @@ test_any_size = task.any_size(
     needs=[test_matches_torch, test_default_state],
 )
 test_follows_its_parameters = task.follows(
-    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    title="After its parameters have changed, by training or loading, it computes with the new ones.",
     needs=[test_matches_torch],
 )
 
@@ -141,18 +141,18 @@ def test_gradients(submission, sizes, draw):
 test_dtype = task.dtypes(
     USUAL.named("with a state"),
     briefly=[WITHOUT],
-    title="A cell and input of one dtype give states of that dtype, also when the state is left out.",
+    title="A cell and input of one dtype give states of that dtype, with and without a state.",
     needs=[test_shape, test_from_scratch],
 )
 test_device = task.devices(
     WITHOUT,
     USUAL.named("with a state"),
-    title="With the input on a GPU everything is made and stays there, also when the state is left out.",
+    title="With the input on a GPU, everything is created and computed there, with and without a state.",
     points=0.5,
     needs=[test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The input and both states are the same after the call as before.", needs=[test_shape]
+    title="The call leaves the input and both states unchanged.", needs=[test_shape]
 )
 
 
@@ -161,7 +161,7 @@ test_arguments_untouched = task.leaves_arguments(
 @hidden("Fed its own state, step after step, the cell stays right.")
 @needs(test_matches_torch)
 def test_chain_of_steps(submission, sizes, draw):
-    """Fed its own state, step after step, it stays equal to nn.LSTMCell, from a large one, too."""
+    """Fed its own state, step after step, it stays equal to nn.LSTMCell, even from a large state."""
     cell = task.prepare(submission, USUAL, draw)
     state = (draw("B H"), 20 * draw("B H"))
     for step in range(sizes.T + 2):

@@ -72,7 +72,7 @@ def expect_same_weights(held, torch_cell):
 @rule("values")
 @anywhere
 def test_same_step(submission, sizes, draw):
-    """After the copy both cells compute the same step, and after another one with other weights, too."""
+    """After the copy both cells compute the same step, and again after a copy of other weights."""
     reference, other = reference_cell(draw), reference_cell(draw)
     cell = copied(submission, sizes, reference)
     once = cell.parameters_request()
@@ -101,7 +101,7 @@ def test_any_size(submission, sizes, draw):
 @rule("registration")
 @needs(test_same_step)
 def test_still_trainable(submission, sizes, draw):
-    """The copy is in place and outside the graph: the same parameters, still asking for gradients."""
+    """The copy is in place and outside the graph: the same parameters, which still require gradients."""
     expect_copied_in_place(submission, *both_cells(submission, sizes, reference_cell(draw)), NAMES)
 
 
@@ -109,7 +109,7 @@ def test_still_trainable(submission, sizes, draw):
 @rule("mutation")
 @needs(test_same_step)
 def test_is_a_copy(submission, sizes, draw):
-    """The torch cell is left as it was, and changing it afterwards does not change the copy."""
+    """The torch cell is left as it was, and changing it later does not change the copy."""
     reference = reference_cell(draw)
     cell, given = both_cells(submission, sizes, reference)
     copy = submission.copy_from_torch.run_request((cell, given))

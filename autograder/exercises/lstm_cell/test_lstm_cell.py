@@ -27,9 +27,7 @@ task = FunctionSpec(
     forbidden=RECURRENT_MODULES,
 )
 
-test_from_scratch = task.from_scratch(
-    title="The step is computed by you, not by torch's recurrent functions."
-)
+test_from_scratch = task.from_scratch(title="Your code computes the step, not torch's recurrent functions.")
 test_shape = task.shape(
     title="One step returns (h_next, c_next), each (batch, hidden).", needs=[test_from_scratch]
 )
@@ -42,7 +40,7 @@ test_any_size = task.any_size(
     *SIZES,
     LARGE,
     strided(),
-    title="It works for one sequence, equal sizes, large numbers, and inputs not contiguous in memory.",
+    title="It works for one sequence, equal sizes, large numbers, and non-contiguous inputs.",
     points=0.5,
     needs=[test_matches_torch],
 )
@@ -51,10 +49,10 @@ test_gradients = task.gradients(
     points=0.5,
     needs=[test_matches_torch],
 )
-test_dtype = task.dtypes(title="The dtype of the inputs is the dtype of both states.", needs=[test_shape])
+test_dtype = task.dtypes(title="Both states have the dtype of the inputs.", needs=[test_shape])
 test_device = task.devices(needs=[test_dtype, test_matches_torch])
 test_arguments_untouched = task.leaves_arguments(
-    title="The arguments, the states above all, are the same after the call as before.",
+    title="The call leaves its arguments unchanged, above all the states.",
     points=0.5,
     needs=[test_matches_torch],
 )

@@ -22,9 +22,7 @@ task = FunctionSpec(
     forbidden=RECURRENT_MODULES,
 )
 
-test_from_scratch = task.from_scratch(
-    title="The gates are computed by you, not by torch's recurrent functions."
-)
+test_from_scratch = task.from_scratch(title="Your code computes the gates, not torch's recurrent functions.")
 test_shape = task.shape(
     sized("", B=12),  # four pieces of the batch, for who cuts that in place of the gates
     title="It returns four gates (i, f, g, o), each (batch, hidden).",
@@ -39,13 +37,13 @@ test_any_size = task.any_size(
     *SIZES,
     with_inputs("with large inputs", x=lambda draw: 5 * draw("B D")),
     strided(),
-    title="It works for one sequence, equal sizes, large numbers, and inputs not contiguous in memory.",
+    title="It works for one sequence, equal sizes, large numbers, and non-contiguous inputs.",
     points=0.5,
     needs=[test_matches_torch],
 )
 test_gradients = task.gradients(
     title="Gradients reach the input, the state and all four weights.", points=0.5, needs=[test_matches_torch]
 )
-test_dtype = task.dtypes(title="The dtype of the inputs is the dtype of the gates.", needs=[test_shape])
+test_dtype = task.dtypes(title="The gates have the dtype of the inputs.", needs=[test_shape])
 test_device = task.devices(needs=[test_dtype, test_matches_torch])
 test_arguments_untouched = task.leaves_arguments(points=0.5, needs=[test_matches_torch])

@@ -56,7 +56,7 @@ test_from_scratch = task.from_scratch(
     title="The layer computes its steps itself and holds none of torch's recurrent modules."
 )
 test_parameters = task.registered(
-    title="It registers the twelve per-gate parameters W_xi … b_o, with their shapes, and nothing else.",
+    title="It registers the twelve per-gate parameters W_xi … b_o, with the right shapes, and nothing else.",
     points=0.5,
     needs=[test_from_scratch],
 )
@@ -70,7 +70,7 @@ test_shape = task.shape(
 @rule("values")
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
-    """The weights start Xavier-uniform, each gate by itself; the biases start at zero."""
+    """The weights start Xavier-uniform, each gate separately; the biases start at zero."""
     expect_starting_weights(submission.LSTMLayer, draw, task.told)
 
 
@@ -88,7 +88,7 @@ test_default_state = task.values(
     WITHOUT.named("without a state, called a second time").again(),
     WITHOUT.named("in eval() without a state").again().in_eval(),
     WITHOUT.named("in eval() without a state, called a second time").again().in_eval(),
-    title="Without a state it starts from zeros, for h and for c, on every call.",
+    title="Without a state, it starts from zeros, for h and for c, on every call.",
     points=0.5,
     needs=[test_shape, test_parameters, test_from_scratch],
 )
@@ -112,32 +112,33 @@ test_any_size = task.any_size(
 )
 test_follows_its_parameters = task.follows(
     sized("", T=2),
-    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    title="After its parameters have changed, by training or loading, it computes with the new ones.",
     needs=[test_matches_torch],
 )
 test_gradients = task.gradients(
     USUAL,
     LONG,
     tell="Is a state detached or copied between the steps?",
-    title="In either mode, gradients flow back through every step to the input, both states, all parameters.",
+    title="In train() and eval(), gradients flow through every step to the input, both states and all "
+    "parameters.",
     points=0.5,
     needs=[test_matches_torch],
 )
 test_dtype = task.dtypes(
     USUAL.named("with a state"),
     briefly=[WITHOUT],
-    title="A layer and input of one dtype give states of that dtype, also when the state is left out.",
+    title="A layer and input of one dtype give states of that dtype, with and without a state.",
     needs=[test_shape, test_from_scratch],
 )
 test_device = task.devices(
     WITHOUT,
     USUAL.named("with a state"),
-    title="With the input on a GPU everything is made and stays there, also when the state is left out.",
+    title="With the input on a GPU, everything is created and computed there, with and without a state.",
     points=0.5,
     needs=[test_shape, test_from_scratch, test_parameters, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The sequence and both states are the same after the call as before.",
+    title="The call leaves the sequence and both states unchanged.",
     points=0.5,
     needs=[test_matches_torch],
 )
@@ -146,11 +147,11 @@ test_arguments_untouched = task.leaves_arguments(
 @points(0.5)
 @rule("generality")
 @hidden(
-    "Stopped somewhere and started again from its own states, the layer goes on as if it had not stopped."
+    "Stopped at some step and restarted from its own states, the layer continues as if it had never stopped."
 )
 @needs(test_matches_torch)
 def test_goes_on_anywhere(submission, sizes, draw):
-    """Stopped after any step and started again from both states of that step, it goes on the same."""
+    """Stopped after any step and restarted from both states of that step, it continues in the same way."""
     here = draw.at(sizes.but(T=sizes.T + 3))
     layer = task.prepare(submission, USUAL, here)
     x, (h, c) = layer.arguments

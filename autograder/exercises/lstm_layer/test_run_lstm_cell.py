@@ -95,7 +95,7 @@ def test_matches_torch(submission, sizes, draw):
 @rule("from-scratch")
 @needs(test_matches_torch)
 def test_one_call_a_step(submission, sizes, draw):
-    """The cell is called exactly once for each time step, with that step of all sequences."""
+    """The cell is called exactly once per time step, with that step of all sequences."""
     cell, numbers = draw.module(nn.LSTMCell, sizes.D, sizes.H), marks(draw)
     rounds = [drawn(draw) for _ in range(2)]
     given = hand_over_driven(submission, cell, numbers)
@@ -129,7 +129,7 @@ def test_one_call_a_step(submission, sizes, draw):
 @rule("values")
 @needs(test_matches_torch)
 def test_goes_on(submission, sizes, draw):
-    """The final state that it returns goes in again: two halves of a sequence equal the whole."""
+    """The final state it returns can be passed in again: two halves of a sequence equal the whole."""
     length, cut = (sizes.T + 3, 3) if sizes.L > 2 else (sizes.T, 1)  # the smallest input is as small as told
     cell, (x, state) = draw.module(nn.LSTMCell, sizes.D, sizes.H), drawn(draw.at(sizes.but(T=length)))
     answer = submission.run_lstm_cell(hand_over(submission, cell), x[:, :cut], state)
@@ -149,14 +149,14 @@ test_default_state = task.values(
     WITHOUT,
     WITHOUT.named("without a state, called a second time"),
     same_modules=True,
-    title="Without a state it starts from zeros, for h and for c, on every call.",
+    title="Without a state, it starts from zeros, for h and for c, on every call.",
     points=0.5,
     needs=[test_goes_on],
 )
 test_any_size = task.any_size(
     *(each for size in SIZES for each in (size, size.leaving_out("state", words=size.words))),
     strided(),
-    title="It works for one step, one sequence, any length, equal sizes, and inputs that are not contiguous.",
+    title="It works for one step, one sequence, any length, equal sizes, and non-contiguous inputs.",
     points=0.5,
     needs=[test_goes_on, test_default_state],
 )
@@ -171,18 +171,18 @@ test_gradients = task.gradients(
 test_dtype = task.dtypes(
     WITHOUT,
     USUAL.named("with a state"),
-    title="The dtype of the cell and its input is the dtype of the results, with and without a state.",
+    title="The results have the dtype of the cell and its input, with and without a state.",
     needs=[test_shape],
 )
 test_device = task.devices(
     WITHOUT,
     USUAL.named("with a state"),
-    title="With the cell and its input on a GPU everything is made and stays there, "
-    "with and without a state.",
+    title="With the cell and its input on a GPU, everything is created and computed there, with and "
+    "without a state.",
     points=0.5,
     needs=[test_shape, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The sequence, both states and the cell's weights are the same after the call as before.",
+    title="The call leaves the sequence, both states and the cell's weights unchanged.",
     needs=[test_shape],
 )

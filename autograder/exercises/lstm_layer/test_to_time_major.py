@@ -41,21 +41,21 @@ test_any_size = task.any_size(
     sized("with one feature (D = 1)", D=1),
     sized("with every size 1", B=1, T=1, D=1),
     strided("with an input that is not contiguous in memory"),
-    title="It works for as many sequences as steps, for one of each, and for inputs that are not contiguous.",
+    title="It works for as many sequences as steps, for one of each, and for non-contiguous inputs.",
     points=0.5,
     needs=[test_nothing_mixed],
 )
 test_gradients = task.gradients(
     USUAL,
     sized("with {T} time steps", B=2, T=(150, 300)),
-    title="Gradients go back to the input.",
+    title="Gradients flow back to the input.",
     points=0.5,
     needs=[test_nothing_mixed],
 )
-test_dtype = task.dtypes(title="The dtype of the input is the dtype of the result.", needs=[test_shape])
+test_dtype = task.dtypes(title="The result has the dtype of the input.", needs=[test_shape])
 test_device = task.devices(
-    title="With the input on a GPU the result is there, too.", needs=[test_gradients, test_dtype]
+    title="With the input on a GPU, the result is on it as well.", needs=[test_gradients, test_dtype]
 )
 test_argument_untouched = task.leaves_arguments(
-    title="The input is the same after the call as before, its shape too.", needs=[test_shape]
+    title="The call leaves the input unchanged, its shape included.", needs=[test_shape]
 )

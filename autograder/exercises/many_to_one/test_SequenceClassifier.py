@@ -104,7 +104,7 @@ def test_parameters(submission, sizes, draw):
 
 
 test_shape = task.shape(
-    title="A batch of token ids gives one row of class scores a sequence, (batch, num_classes).",
+    title="A batch of token ids gives one row of class scores per sequence, (batch, num_classes).",
     needs=[test_parameters],
 )
 test_matches_torch = task.values(
@@ -112,18 +112,18 @@ test_matches_torch = task.values(
     explain=lambda answer, call: expect_no_slip(
         answer, task.right(call), slips(call.parameters, *call.arguments), "scores"
     ),
-    title="With the same weights it gives the scores of the top layer's final hidden state.",
+    title="With the same weights, it gives the scores of the top layer's final hidden state.",
     points=0.5,
     needs=[test_shape],
 )
 test_fresh_start = task.values(
     *FRESH_START,
-    title="Every call starts from zero states: the batches before have no influence.",
+    title="Every call starts from zero states: earlier batches have no influence.",
     points=0.5,
     needs=[test_matches_torch],
 )
 test_follows_its_parameters = task.follows(
-    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    title="After its parameters have changed, by training or loading, it computes with the new ones.",
     needs=[test_fresh_start],
 )
 test_any_size = task.any_size(
@@ -157,7 +157,7 @@ test_gradients = task.gradients(
     ),
     further=[sized("with one long sequence (B = 1)", B=1, T=(31, 70), L=1).with_parameters(remembering)],
     tell="Is a part of the computation cut off, or is one id treated apart from the others?",
-    title="Gradients reach every parameter, the embedding of every id included.",
+    title="Gradients reach every parameter, including the embedding of every id.",
     points=0.5,
     needs=[test_matches_torch],
 )
@@ -167,9 +167,9 @@ test_dtype = task.dtypes(
     needs=[test_shape],
 )
 test_device = task.devices(
-    title="With the model and the ids on a GPU everything is made and stays there.",
+    title="With the model and the ids on a GPU, everything is created and computed there.",
     needs=[test_shape, test_parameters, test_dtype],
 )
 test_ids_untouched = task.leaves_arguments(
-    title="The ids are the same after the call as before.", teaching_only=True, needs=[test_shape]
+    title="The call leaves the ids unchanged.", teaching_only=True, needs=[test_shape]
 )

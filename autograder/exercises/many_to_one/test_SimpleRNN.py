@@ -72,7 +72,7 @@ def test_parameters(submission, sizes, draw):
 
 
 test_shape = task.shape(
-    title="A batch of sequences gives one row of outputs a sequence, (batch, output_size).",
+    title="A batch of sequences gives one row of outputs per sequence, (batch, output_size).",
     needs=[test_parameters],
 )
 test_matches_torch = task.values(
@@ -80,18 +80,18 @@ test_matches_torch = task.values(
     explain=lambda answer, call: expect_no_slip(
         answer, task.right(call), slips(call.parameters, *call.arguments), "prediction"
     ),
-    title="With the same weights it gives what nn.RNN and nn.Linear give for the last step of the top layer.",
+    title="With the same weights, it gives what nn.RNN and nn.Linear give for the top layer's last step.",
     points=0.5,
     needs=[test_shape],
 )
 test_fresh_start = task.values(
     *FRESH_START,
-    title="Every call starts from a zero state: what it was called with before has no influence.",
+    title="Every call starts from a zero state: earlier calls have no influence.",
     points=0.5,
     needs=[test_matches_torch],
 )
 test_follows_its_parameters = task.follows(
-    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    title="After its parameters have changed, by training or loading, it computes with the new ones.",
     needs=[test_fresh_start],
 )
 test_any_size = task.any_size(
@@ -122,10 +122,10 @@ test_dtype = task.dtypes(
     title="A model and input of one dtype give a prediction of that dtype.", needs=[test_shape]
 )
 test_device = task.devices(
-    title="With the model and its input on a GPU everything is made and stays there.",
+    title="With the model and its input on a GPU, everything is created and computed there.",
     points=0.5,
     needs=[test_shape, test_parameters, test_dtype],
 )
 test_input_untouched = task.leaves_arguments(
-    title="The input is the same after the call as before.", teaching_only=True, needs=[test_shape]
+    title="The call leaves the input unchanged.", teaching_only=True, needs=[test_shape]
 )

@@ -108,7 +108,7 @@ def test_losses(submission, sizes, draw):
 @rule("values")
 @needs(test_one_loss_a_step)
 def test_parameters(submission, sizes, draw):
-    """Afterwards the model itself holds the parameters that Adam arrives at, for another lr as well."""
+    """Afterwards the model itself holds the parameters that Adam arrives at, for any lr."""
     cases = USUAL, with_inputs("", y=large, lr=lambda draw: 0.004)
     for answer, after, call in trainings(submission, draw, *cases):
         answer()
@@ -120,7 +120,7 @@ def test_parameters(submission, sizes, draw):
 @rule("gradient")
 @needs(test_losses)
 def test_plain_numbers(submission, sizes, draw):
-    """The losses are Python floats: no tensor, and no graph, is kept."""
+    """The losses are Python floats: no tensor and no graph is kept."""
     call = task.prepare(submission, USUAL, draw)
     losses = call.target(*call.arguments)
     if not isinstance(losses, (list, tuple)):
@@ -174,7 +174,7 @@ DIVERGING = Case(
 @rule("generality")
 @needs(test_losses, test_parameters)
 def test_any_size(submission, sizes, draw):
-    """It works for one step, one sequence, one time step, one output, and for long where losses rise."""
+    """It works for one step, one sequence, one time step, one output, and for long, where losses rise."""
     *others, diverging = trainings(submission, draw, *SIZES, *LONG_TRAININGS, DIVERGING)
     for answer, after, call in others[: len(SIZES)]:
         with call.case():
@@ -194,7 +194,7 @@ def test_any_size(submission, sizes, draw):
 @rule("dtype")
 @needs(test_one_loss_a_step)
 def test_dtype(submission, sizes, draw):
-    """The model keeps the dtype it has."""
+    """The model keeps its dtype."""
     rows = []
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         model, x, y, *rest = task.prepare(submission, USUAL, draw).arguments
@@ -216,7 +216,7 @@ test_device = task.devices(
     with_inputs("", steps=lambda draw: 2),  # in two steps the optimizer has its own tensors, too
     reads=True,  # each loss is a number that is read
     gradients=False,
-    title="With the model and the data on a GPU the training stays there.",
+    title="With the model and the data on a GPU, the training stays there.",
     needs=[test_losses, test_dtype],
 )
 
@@ -225,7 +225,7 @@ test_device = task.devices(
 @rule("mutation")
 @needs(test_one_loss_a_step)
 def test_data_untouched(submission, sizes, draw):
-    """x and y are the same after the call as before."""
+    """The call leaves x and y unchanged."""
     here = draw.at(sizes.but(B=23))  # so many that no shuffling leaves them in their order
     call = task.prepare(submission, USUAL, here)
     expect_untouched(
@@ -238,10 +238,10 @@ def test_data_untouched(submission, sizes, draw):
 
 @points(0.5)
 @rule("values")
-@hidden("Called again, it goes on from where the model is, with nothing left over from the call before.")
+@hidden("A second call continues from where the model is, with nothing left over from the first.")
 @needs(test_losses, test_parameters)
 def test_second_call(submission, sizes, draw):
-    """A second call trains on from the parameters as they are, with an Adam of its own."""
+    """A second call continues from the current parameters, with a new Adam."""
     call = task.prepare(submission, USUAL, draw)
     model, before = call.arguments[0], deepcopy(call.drawn.here[0])
     rows = []

@@ -61,7 +61,7 @@ def expect_fed_back(answer, call):
 test_shape = task.shape(
     FORECAST,
     explain=expect_one_a_step,
-    title="It returns one number a step, a tensor of shape (steps,).",
+    title="It returns one number per step, a tensor of shape (steps,).",
 )
 test_feeds_back = task.values(
     Case(arranged=lambda sizes: sizes.but(T=STEPS, V=sizes.T + 2)),  # two values hide much
@@ -92,7 +92,7 @@ test_any_size = task.any_size(
 @rule("gradient")
 @needs(test_feeds_back)
 def test_without_gradients(submission, sizes, draw):
-    """The forecast is a plain result: no graph of all its steps hangs on it."""
+    """The forecast is a plain tensor, with no graph attached."""
     call = task.prepare(submission, FORECAST, FORECAST.draw(draw))
     # The window asks for none: whoever joins it to the predictions before `no_grad` begins keeps no graph.
     if any(call.target.run(call.arguments).attached):
@@ -104,14 +104,14 @@ def test_without_gradients(submission, sizes, draw):
 
 test_dtype = task.dtypes(
     FORECAST,
-    title="The dtype of the model and the window is the dtype of the forecast.",
+    title="The forecast has the dtype of the model and the window.",
     needs=[test_shape],
 )
 test_device = task.devices(
     FORECAST,
     reads=True,  # each prediction may pass through a number: a tensor of them is right where the window is
     gradients=False,
-    title="With the model and the window on a GPU everything is made and stays there.",
+    title="With the model and the window on a GPU, everything is created and computed there.",
     needs=[test_shape, test_feeds_back, test_dtype],
 )
 
@@ -120,7 +120,7 @@ test_device = task.devices(
 @rule("mutation")
 @needs(test_feeds_back)
 def test_window_untouched(submission, sizes, draw):
-    """The window and the model are the same after the call as before."""
+    """The call leaves the window and the model unchanged."""
     call = task.prepare(submission, FORECAST, FORECAST.draw(draw))
     model, window, _ = call.arguments
     calls = ((f"with steps={steps}", (model, window, steps)) for steps in (STEPS, 1))

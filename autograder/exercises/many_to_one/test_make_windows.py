@@ -58,7 +58,8 @@ test_shape = task.shape(
 )
 test_windows_and_next_values = task.values(
     explain=expect_next_values,
-    title="Each window holds consecutive values in order, and its target is the one after its last.",
+    title="Each window holds consecutive values in order, and its target is the value that follows the "
+    "last one.",
     points=0.5,
     needs=[test_shape],
 )
@@ -83,14 +84,12 @@ test_gradients = task.gradients(
     title="Gradients flow from the windows and the targets back to the series.",
     needs=[test_windows_and_next_values],
 )
-test_dtype = task.dtypes(
-    title="The dtype of the series is the dtype of the windows and of the targets.", needs=[test_shape]
-)
+test_dtype = task.dtypes(title="The windows and targets have the dtype of the series.", needs=[test_shape])
 test_device = task.devices(
-    title="With the series on a GPU the windows and targets are there, too.",
+    title="With the series on a GPU, the windows and targets are on it as well.",
     points=0.5,
     needs=[test_shape, test_dtype],
 )
 test_series_untouched = task.leaves_arguments(
-    title="The series is the same after the call as before.", needs=[test_shape]
+    title="The call leaves the series unchanged.", needs=[test_shape]
 )

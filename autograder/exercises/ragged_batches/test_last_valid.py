@@ -53,18 +53,16 @@ test_any_size = task.any_size(
 test_gradients = task.gradients(
     *EVERY_GRADIENT,
     if_right=True,
-    title="Gradients reach each sequence's last real step and no other one.",
+    title="Gradients reach each sequence's last real step and no other.",
     points=0.5,
     needs=[test_last_real_step],
 )
-test_dtype = task.dtypes(
-    ROOMY, title="The dtype of the output is the dtype of the result.", needs=[test_shape]
-)
+test_dtype = task.dtypes(ROOMY, title="The result has the dtype of the output.", needs=[test_shape])
 test_device = task.devices(
     *each_place(),
-    title="With the data on a GPU everything is made and stays there, wherever the lengths are.",
+    title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
     needs=[test_shape, test_last_real_step, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    ROOMY, title="The outputs and the lengths are the same after the call as before.", needs=[test_shape]
+    ROOMY, title="The call leaves the outputs and the lengths unchanged.", needs=[test_shape]
 )

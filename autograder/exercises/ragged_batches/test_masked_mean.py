@@ -41,7 +41,7 @@ test_mean_of_real_steps = task.values(
     *EVERY_PADDING,
     room("with real steps that happen to be all zeros", changed=steps_zero),
     together=True,
-    title="Real steps count, all of them and with equal weight; padding does not, whatever it holds.",
+    title="All real steps count, with equal weight; padding does not, whatever it holds.",
     points=0.5,
     needs=[test_shape],
 )
@@ -61,17 +61,17 @@ test_gradients = task.gradients(
 )
 test_dtype = task.dtypes(
     ROOMY,
-    title="The dtype of the output is the dtype of the mean: the mask does not change it.",
+    title="The mean has the dtype of the output; the mask does not change it.",
     needs=[test_shape],
 )
 test_device = task.devices(
     *each_place(),
-    title="With the data on a GPU everything is made and stays there, wherever the lengths are.",
+    title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
     points=0.5,
     needs=[test_shape, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
     ROOMY,
-    title="The outputs, their padding too, and the lengths are the same after the call as before.",
+    title="The call leaves the outputs, their padding and the lengths unchanged.",
     needs=[test_shape],
 )

@@ -69,7 +69,8 @@ test_any_size = task.any_size(
     room("with inputs that are not contiguous in memory", is_strided=True),
     room("with very small numbers", changed=scaled(1e-3)),
     room("with very large numbers", changed=scaled(1e6)),
-    title="It works for one sequence, one step, one feature, equal sizes, any lengths, strided inputs.",
+    title="It works for one sequence, one step, one feature, equal sizes, any lengths, non-contiguous "
+    "inputs.",
     needs=[test_mean_of_real_steps],
 )
 
@@ -88,17 +89,17 @@ def test_gradients(submission, sizes, draw):
 
 test_dtype = task.dtypes(
     ROOMY,
-    title="The dtype of the prediction and target is the dtype of the loss: the mask does not change it.",
+    title="The loss has the dtype of the prediction and target; the mask does not change it.",
     needs=[test_shape],
 )
 test_device = task.devices(
     *each_place(),
-    title="With the data on a GPU everything is made and stays there, wherever the lengths are.",
+    title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
     points=0.5,
     needs=[test_shape, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
     ROOMY,
-    title="Prediction, target, their padding too, and the lengths are the same after the call as before.",
+    title="The call leaves prediction, target, their padding and the lengths unchanged.",
     needs=[test_shape],
 )

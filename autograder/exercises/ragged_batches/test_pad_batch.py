@@ -54,7 +54,7 @@ task = FunctionSpec(
 
 test_shape = task.shape(
     ROOMY,
-    title="It returns one tensor, (batch, longest, features), and one length a sequence, (batch,).",
+    title="It returns one tensor, (batch, longest, features), and one length per sequence, (batch,).",
 )
 test_padded_with_zeros = task.values(
     ROOMY,
@@ -62,7 +62,8 @@ test_padded_with_zeros = task.values(
         "with zeros in the last step of every sequence, which is a step like any other",
         changed=ending_in_zeros,
     ),
-    title="Every sequence stands in its own row, from step 0 on, followed by zeros; its length is its own.",
+    title="Each sequence fills its own row from step 0 on, followed by zeros, and `lengths` holds its real "
+    "length.",
     points=0.5,
     needs=[test_shape],
 )
@@ -76,7 +77,8 @@ test_any_size = task.any_size(
     room("with many features", B=3, T=3, D=(33, 70)),
     room("with sequences that are not contiguous in memory", sequences=strided),
     room("with numbers from very small to very large", sequences=far_apart),
-    title="It works for one sequence, one step, one feature, equal lengths, many of each, strided sequences.",
+    title="It works for one sequence, one step, one feature, equal lengths, many of each, non-contiguous "
+    "sequences.",
     points=0.5,
     needs=[test_padded_with_zeros],
 )
@@ -101,7 +103,7 @@ test_device = task.devices(
     ROOMY,
     stays=("lengths",),
     reads=True,  # sequences rebuilt from plain numbers are for the gradient check to find, and cost there
-    title="With the sequences on a GPU they are padded there; the lengths are on the CPU.",
+    title="With the sequences on a GPU, they are padded there; the lengths stay on the CPU.",
     points=0.5,
     needs=[test_shape, test_dtype],
 )
@@ -134,7 +136,7 @@ def test_gradients(submission, sizes, draw):
 @rule("mutation")
 @needs(test_shape)
 def test_arguments_untouched(submission, sizes, draw):
-    """The list and its sequences are the same after the call as before, in the same order."""
+    """The call leaves the list, its order and its sequences unchanged."""
     sequences = ragged(ROOMY.draw(draw))
     call = submission.pad_batch.run((sequences,))
     if len(call.arguments[0]) != len(sequences):

@@ -80,8 +80,8 @@ test_shape = task.shape(
 test_as_one_by_one = task.values(
     room("with padding that is not zero"),
     room("with huge padding", changed=padding(None, HUGE)),
-    title="Every sequence gets the output, then zeros, and the final states that it gets when it is run "
-    "alone.",
+    title="Each sequence gets the output and final states of a run on its own; after its end, `output` is "
+    "zero.",
     points=1,
     needs=[test_shape],
 )
@@ -126,7 +126,7 @@ test_keeps_the_time_steps = task.any_size(
     room("with sequences of equal length, all shorter than the batch", lengths=equal(missing=2)),
     room("with one sequence, shorter than its row", B=1, lengths=equal(missing=2)),
     explain=expect_every_step,
-    title="`output` has all T steps of `x`, and only real ones count, also when no sequence is that long.",
+    title="`output` has all T steps of `x`, even when no sequence is that long, and only real steps count.",
     points=0.5,
     needs=[test_as_one_by_one],
 )
@@ -142,9 +142,10 @@ test_any_size = task.any_size(
     room("with the longest sequence last", B=3, lengths=lambda draw: torch.tensor([1, 2, draw.sizes.T])),
     room("with lengths that occur twice", B=4, lengths=lambda draw: torch.tensor([2, draw.sizes.T] * 2)),
     room("with an input that is not contiguous in memory", is_strided=True),
-    title="It works for one sequence, one step, one or many layers, any order of lengths, strided inputs.",
+    title="It works for one sequence, one step, one or many layers, any order of lengths, non-contiguous "
+    "inputs.",
     points=0.5,
-    hidden="It works for batches, lengths and networks of other sizes than the ones you saw.",
+    hidden="It works for batches, lengths and networks of other sizes than the ones you have seen.",
     needs=[test_as_one_by_one],
 )
 test_gradients = task.gradients(
@@ -152,20 +153,20 @@ test_gradients = task.gradients(
     room("with one sequence (B = 1)", B=1, T=(24, 40), L=1, lengths=lambda draw: torch.tensor([23])),
     room("with every sequence as long as the batch", B=3, T=3, L=1, lengths=equal()),
     if_right=True,
-    title="Gradients reach every real step of x and the LSTM's weights, as when each sequence is run alone.",
+    title="Gradients reach every real step of x and the LSTM's weights, as if each sequence were run alone.",
     needs=[test_as_one_by_one],
 )
 test_dtype = task.dtypes(
-    ROOMY, title="The dtype of the LSTM and its input is the dtype of the results.", needs=[test_shape]
+    ROOMY, title="The results have the dtype of the LSTM and its input.", needs=[test_shape]
 )
 test_device = task.devices(
     *each_place(B=3, T=4),  # one call of whole size costs a student half a second here
-    title="With the LSTM and its input on a GPU everything is made and stays there, wherever the lengths "
-    "are.",
+    title="With the LSTM and its input on a GPU, everything is created and computed there, wherever the "
+    "lengths are.",
     needs=[test_shape, test_as_one_by_one, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
     ROOMY,
-    title="The batch, the lengths and the LSTM's weights are the same after the call as before.",
+    title="The call leaves the batch, the lengths and the LSTM's weights unchanged.",
     needs=[test_shape],
 )

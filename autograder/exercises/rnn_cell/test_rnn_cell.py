@@ -26,9 +26,7 @@ task = FunctionSpec(
     forbidden=RECURRENT,
 )
 
-test_from_scratch = task.from_scratch(
-    title="The step is computed by you, not by torch's recurrent functions."
-)
+test_from_scratch = task.from_scratch(title="Your code computes the step, not torch's recurrent functions.")
 test_shape = task.shape(
     title="One step returns the next state of every sequence, (batch, hidden).", needs=[test_from_scratch]
 )
@@ -40,7 +38,7 @@ test_any_size = task.any_size(
     sized("with one feature and one hidden unit", D=1, H=1),
     sized("with as many features as hidden units", D="H"),
     strided(),
-    title="It works for one sequence, for equal sizes, and for inputs that are not contiguous in memory.",
+    title="It works for one sequence, for equal sizes, and for non-contiguous inputs.",
     points=0.5,
     needs=[test_matches_torch],
 )

@@ -28,12 +28,10 @@ task = FunctionSpec(
     forbidden=RECURRENT,
 )
 
-test_from_scratch = task.from_scratch(
-    title="The layer is computed by you, not by torch's recurrent functions."
-)
+test_from_scratch = task.from_scratch(title="Your code computes the layer, not torch's recurrent functions.")
 test_shape = task.shape(
     FEWER_SEQUENCES_THAN_STEPS,
-    title="It returns the state at every step, (batch, time, hidden), and the last one, (batch, hidden).",
+    title="It returns the state at every step, (batch, time, hidden), and the final one, (batch, hidden).",
     needs=[test_from_scratch],
 )
 test_matches_torch = task.values(
@@ -46,7 +44,7 @@ test_any_size = task.any_size(
     sized("with every size 4", B=4, T=4, D=4, H=4),
     sized("with a longer sequence", T=23),
     strided(),
-    title="It works for one step, one sequence, long sequences, and inputs that are not contiguous.",
+    title="It works for one step, one sequence, long sequences, and non-contiguous inputs.",
     points=0.5,
     needs=[test_matches_torch],
 )
@@ -59,10 +57,10 @@ test_gradients = task.gradients(
     needs=[test_matches_torch],
 )
 test_dtype = task.dtypes(
-    title="The dtype of the inputs is the dtype of the results.", needs=[test_shape, test_from_scratch]
+    title="The results have the dtype of the inputs.", needs=[test_shape, test_from_scratch]
 )
 test_device = task.devices(
-    title="With the input on a GPU everything is made and stays there.",
+    title="With the input on a GPU, everything is created and computed there.",
     points=0.5,
     needs=[test_shape, test_from_scratch, test_matches_torch, test_dtype],
 )

@@ -47,11 +47,11 @@ def one_step_a_call(rnn, numbers, before, x, state):
 
 
 test_shape = task.shape(
-    title="It returns the top layer's steps (batch, time, hidden) and all last states "
-    "(layers, batch, hidden)."
+    title="It returns the top layer's steps (batch, time, hidden) and all final states (layers, batch, "
+    "hidden)."
 )
 test_matches_one_call = task.values(
-    title="Step by step gives what one call over the whole sequence gives, in every layer.",
+    title="Step by step, it gives the same as one call on the whole sequence, in every layer.",
     points=0.5,
     needs=[test_shape],
 )
@@ -91,7 +91,7 @@ def test_one_step_a_call(submission, sizes, draw):
 test_default_state = task.values(
     leaving_out("h_0", words="without h_0"),
     leaving_out("h_0", words="without h_0, called a second time"),
-    title="Without h_0 it starts from zeros, as nn.RNN does, on every call.",
+    title="Without h_0, it starts from zeros on every call, as nn.RNN does.",
     same_modules=True,
     points=0.5,
     needs=[test_matches_one_call],
@@ -117,16 +117,17 @@ test_gradients = task.gradients(
 test_dtype = task.dtypes(
     leaving_out("h_0", words="without h_0"),
     USUAL.named("with h_0"),
-    title="The dtype of the RNN and its input is the dtype of the results, with and without h_0.",
+    title="The results have the dtype of the RNN and its input, with and without h_0.",
     needs=[test_shape],
 )
 test_device = task.devices(
     leaving_out("h_0", words="without h_0"),
     USUAL.named("with h_0"),
-    title="With the RNN and its input on a GPU everything is made and stays there, with and without h_0.",
+    title="With the RNN and its input on a GPU, everything is created and computed there, with and without "
+    "h_0.",
     needs=[test_shape, test_matches_one_call, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The sequence, the initial state and the RNN's weights are the same after the call as before.",
+    title="The call leaves the sequence, the initial state and the RNN's weights unchanged.",
     needs=[test_shape],
 )

@@ -15,11 +15,11 @@ task = FunctionSpec(
 )
 
 test_from_scratch = task.from_scratch(
-    title="The stack is computed from the weights, without calling the RNN or another of torch's."
+    title="The stack is computed from the weights, without calling the given RNN or any other torch module."
 )
 test_shape = task.shape(
-    title="It returns the top layer's steps (batch, time, hidden) and all last states "
-    "(layers, batch, hidden).",
+    title="It returns the top layer's steps (batch, time, hidden) and all final states (layers, batch, "
+    "hidden).",
     needs=[test_from_scratch],
 )
 test_matches_torch = task.values(
@@ -40,9 +40,10 @@ test_any_depth = task.any_size(
     sized("with one time step (T = 1)", T=1),
     sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
     strided(),
-    title="It works for one, five and twelve layers, one sequence, one step, equal sizes, strided inputs.",
+    title="It works for one, five and twelve layers, one sequence, one step, equal sizes, non-contiguous "
+    "inputs.",
     points=0.5,
-    hidden="It works for networks of other depths and sizes than the ones you saw.",
+    hidden="It works for networks of other depths and sizes than the ones you have seen.",
     needs=[test_matches_torch],
 )
 test_gradients = task.gradients(
@@ -54,16 +55,16 @@ test_gradients = task.gradients(
     needs=[test_matches_torch],
 )
 test_dtype = task.dtypes(
-    title="The dtype of the RNN and its input is the dtype of the results.",
+    title="The results have the dtype of the RNN and its input.",
     needs=[test_shape, test_from_scratch],
 )
 test_device = task.devices(
-    title="With the RNN and its input on a GPU everything is made and stays there.",
+    title="With the RNN and its input on a GPU, everything is created and computed there.",
     points=0.5,
     needs=[test_shape, test_from_scratch, test_matches_torch, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The sequence, the initial states and the RNN's weights are the same after the call as before.",
+    title="The call leaves the sequence, the initial states and the RNN's weights unchanged.",
     points=0.5,
     needs=[test_matches_torch],
 )

@@ -121,7 +121,7 @@ test_without_padding = task.values(
 test_with_padding = task.values(
     Case(arranged=roomy),
     explain=about_weights,
-    title="Padded steps get weight 0, and the real steps share the whole weight among them.",
+    title="Padded steps get weight 0; the weights of the real steps add up to 1.",
     points=1,
     needs=[test_without_padding],
 )
@@ -153,21 +153,21 @@ test_gradients = task.gradients(
         "with one sequence (B = 1), not padded, and a query of zeros", lambda q, e, n: (q * 0, e, n), B=1
     ),
     if_right=True,
-    title="Gradients of context and weights reach the query and the encoder's real steps.",
+    title="Gradients flow from context and weights to the query and the encoder's real steps.",
     points=0.5,
     needs=[test_with_padding],
 )
 test_dtype = task.dtypes(
-    title="The dtype of the query and the encoder's output is the dtype of the results.", needs=[test_shape]
+    title="The results have the dtype of the query and the encoder's output.", needs=[test_shape]
 )
 test_device = task.devices(
     Case("with the lengths on the CPU", on_cpu=("lengths",)),
     USUAL.named("with the lengths on the GPU, too"),
-    title="With the data on a GPU everything is made and stays there, wherever the lengths are.",
+    title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
     points=0.5,
     needs=[test_shape, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The query, the encoder's output and the lengths are the same after the call as before.",
+    title="The call leaves the query, the encoder's output and the lengths unchanged.",
     needs=[test_with_padding],
 )

@@ -32,7 +32,7 @@ task = FunctionSpec(
 
 test_shape = task.shape(title="It returns a pair (h, c), each (layers, batch, 2·hidden).")
 test_joins_directions = task.values(
-    title="Each layer's forward and backward state stand side by side, forward first, in h and in c.",
+    title="In h and in c, each layer's forward and backward states are joined side by side, forward first.",
     points=1,
     needs=[test_shape],
 )
@@ -51,7 +51,7 @@ test_any_size = task.any_size(
         "with numbers from very small to very large",
         state=lambda draw: tuple(far_apart(draw("2L B H"), 0) for _ in range(2)),
     ),
-    title="It works for one sequence, any number of layers, sizes that coincide, and a real encoder's state.",
+    title="It works for one sequence, any number of layers, equal sizes, and a real encoder's state.",
     points=0.5,
     needs=[test_joins_directions],
 )
@@ -60,19 +60,17 @@ test_gradients = task.gradients(
     sized("with one sequence and one layer", B=1, L=1),
     if_right=True,
     tell="Training the encoder depends on it: is a part of the state detached or rebuilt?",
-    title="Gradients of the decoder's first state reach the encoder, through h and through c.",
+    title="Gradients flow from the decoder's first state back to the encoder, through h and through c.",
     points=0.5,
     needs=[test_joins_directions],
 )
-test_dtype = task.dtypes(
-    title="The dtype of the encoder's state is the dtype of the decoder's.", needs=[test_shape]
-)
+test_dtype = task.dtypes(title="The decoder's state has the dtype of the encoder's.", needs=[test_shape])
 test_device = task.devices(
-    title="With the encoder's state on a GPU the decoder's is made there.",
+    title="With the encoder's state on a GPU, the decoder's is created there.",
     needs=[test_shape, test_joins_directions, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The encoder's state is the same after the call as before.",
+    title="The call leaves the encoder's state unchanged.",
     points=0.5,
     needs=[test_joins_directions],
 )

@@ -26,7 +26,7 @@ task = FunctionSpec(
 
 test_shape = task.shape(title="It returns logits for every step, (batch, time, vocabulary).")
 test_reads_the_given_text = task.values(
-    title="The logits of each step follow from the given tokens up to it and from the state at the start.",
+    title="The logits of each step depend on the given tokens up to that step and on the initial state.",
     points=1,
     needs=[test_shape],
 )
@@ -45,7 +45,7 @@ test_any_size = task.any_size(
         is_strided=True,
         given={"target_ids": lambda draw: draw.ints("T B", draw.sizes.V).T},
     ),
-    title="It works for one sequence, one token, any depth, sizes that coincide, and non-contiguous inputs.",
+    title="It works for one sequence, one token, any depth, equal sizes, and non-contiguous inputs.",
     points=0.5,
     needs=[test_reads_the_given_text],
 )
@@ -54,19 +54,17 @@ test_gradients = task.gradients(
     sized("with one long text (B = 1)", B=1, T=(31, 45), L=1),
     if_right=True,
     tell="Is the state detached or overwritten, or are weights read through `.data`?",
-    title="Gradients reach the state, so the encoder, and the weights of decoder, embedding and fc.",
+    title="Gradients reach the state (and so the encoder) and the weights of decoder, embedding and fc.",
     points=0.5,
     needs=[test_reads_the_given_text],
 )
-test_dtype = task.dtypes(
-    title="The dtype of the modules and the state is the dtype of the logits.", needs=[test_shape]
-)
+test_dtype = task.dtypes(title="The logits have the dtype of the modules and the state.", needs=[test_shape])
 test_device = task.devices(
-    title="With the modules, the ids and the state on a GPU everything is made and stays there.",
+    title="With the modules, the ids and the state on a GPU, everything is created and computed there.",
     needs=[test_shape, test_reads_the_given_text, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The token ids, the state and the weights are the same after the call as before.",
+    title="The call leaves the token ids, the state and the weights unchanged.",
     needs=[test_reads_the_given_text],
     teaching_only=True,
 )

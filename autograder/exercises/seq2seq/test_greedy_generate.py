@@ -101,7 +101,7 @@ test_shape = task.shape(USUAL_STEPS, title="It returns the new tokens only, (bat
 test_each_row_its_own = task.values(
     after("", prompt(5), T=STEPS),
     explain=step_by_step,
-    title="Each sequence goes on with its own most probable token, given all tokens before it.",
+    title="Each sequence continues with its own most probable token, given all tokens before it.",
     points=1,
     needs=[test_shape],
 )
@@ -111,7 +111,7 @@ test_each_row_its_own = task.values(
 @rule("from-scratch")
 @needs(test_each_row_its_own)
 def test_one_token_a_call(submission, sizes, draw):
-    """The model reads the whole prompt once, from no state, then one token a call with the carried state."""
+    """The model reads the whole prompt once, without a state, then one token per call with its state."""
     steps = STEPS
     marks = (*(1 + draw.ints("5", sizes.V - 1)).tolist(), 0)
     rounds = [(draw.ints("B T", sizes.V), steps) for _ in range(2)]
@@ -187,7 +187,7 @@ def test_no_gradients(submission, sizes, draw):
 @rule("dtype")
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
-    """Tokens are int64, whatever dtype the model computes in."""
+    """The tokens are int64, whatever dtype the model computes in."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         model = history(sizes.V, dtype).hand_over(submission)
         arguments = (model, draw.ints("B T", sizes.V), STEPS)
@@ -202,7 +202,7 @@ test_device = task.devices(
     USUAL_STEPS,
     reads=True,  # whoever writes a text may look at its tokens on the way, to print them or to stop
     gradients=False,
-    title="With the model and the prompt on a GPU everything is made and stays there.",
+    title="With the model and the prompt on a GPU, everything is created and computed there.",
     needs=[test_shape, test_each_row_its_own, test_dtype],
 )
 
@@ -211,7 +211,7 @@ test_device = task.devices(
 @rule("mutation")
 @needs(test_shape)
 def test_arguments_untouched(submission, sizes, draw):
-    """The prompt and the model's weights are the same after the call as before."""
+    """The call leaves the prompt and the model's weights unchanged."""
     model, prompt_ids = history(sizes.V), draw.ints("B T", sizes.V)
     given = model.hand_over(submission)
     names = ("model", "prompt_ids", "steps")
@@ -239,6 +239,6 @@ test_any_size = task.any_size(
     title="It works for one sequence, a prompt of one token, one step, equal sizes, and an LSTM language "
     "model.",
     points=0.5,
-    hidden="It works for other models, prompts and numbers of steps than the ones you saw.",
+    hidden="It works for other models, prompts and numbers of steps than the ones you have seen.",
     needs=[test_each_row_its_own],
 )

@@ -70,7 +70,7 @@ def answers_in(submission) -> dict[str, bool | None]:
 @points(0)
 @rule("shape")
 def test_all_answered(submission, sizes, draw):
-    """Every claim is answered with True or False; which answers are right is judged at grading."""
+    """Every claim is answered with True or False; which answers are right is judged at grading only."""
     answers = answers_in(submission)
     told = submission.claims.attribute()
     if all(told.get(claim) is None for claim in answers):
@@ -89,9 +89,9 @@ def test_all_answered(submission, sizes, draw):
 
 @points(3)
 @rule("values")
-@hidden("Every claim is judged rightly. A wrong answer costs what a right one earns.")
+@hidden("Every claim is judged correctly. A wrong answer costs as much as a right one earns.")
 def test_judged_rightly(submission, sizes, draw):
-    """All eight claims are judged rightly."""
+    """All eight claims are judged correctly."""
     answers = answers_in(submission)
     truth = asked_of_torch(sizes)
     right = [claim for claim, answer in answers.items() if answer is truth[claim]]

@@ -43,7 +43,7 @@ test_any_size = task.any_size(
     sized("with longer sequences", T=23),
     with_inputs("with token ids that are not contiguous in memory", token_ids=strided_ids),
     with_inputs("with two other networks of that size", token_ids=strided_ids),
-    title="It works for one sequence, one token, one layer, longer texts, and ids that are not contiguous.",
+    title="It works for one sequence, one token, one layer, longer texts, and non-contiguous ids.",
     points=0.5,
     needs=[test_matches_torch],
 )
@@ -53,13 +53,11 @@ test_gradients = task.gradients(
     points=0.5,
     needs=[test_matches_torch],
 )
-test_dtype = task.dtypes(
-    title="The dtype of the embedding and the RNN is the dtype of the results.", needs=[test_shape]
-)
+test_dtype = task.dtypes(title="The results have the dtype of the embedding and the RNN.", needs=[test_shape])
 test_device = task.devices(
-    title="With the ids and both networks on a GPU everything is made and stays there.",
+    title="With the ids and both networks on a GPU, everything is created and computed there.",
     needs=[test_shape, test_matches_torch, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
-    title="The token ids and the weights are the same after the call as before.", needs=[test_shape]
+    title="The call leaves the token ids and the weights unchanged.", needs=[test_shape]
 )

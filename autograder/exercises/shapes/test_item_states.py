@@ -37,7 +37,7 @@ test_each_sequence = task.values(
     fewer_and_more_than_layers,
     explain=expect_its_own,
     together=True,  # together they tell how a student counts
-    title="Each sequence of the batch is found by its number, with fewer and with more sequences than "
+    title="It finds each sequence of the batch by its number, with fewer and with more sequences than "
     "layers.",
     points=0.5,
     needs=[test_shape],
@@ -51,12 +51,10 @@ test_any_size = task.any_size(
     each_item("with every size 1", B=1, H=1, L=1),
     each_item("with every size 4", B=4, H=4, L=4),
     strided("with an h_n that is not contiguous in memory"),
-    title="It works for one sequence, one layer, deep networks, equal sizes, and what is not contiguous.",
+    title="It works for one sequence, one layer, deep networks, equal sizes, and non-contiguous inputs.",
     points=0.5,
     needs=[test_each_sequence],
 )
 test_gradients = task.gradients(title="Gradients reach the sequence's states.", needs=[test_each_sequence])
-test_dtype = task.dtypes(title="The dtype of h_n is the dtype of the result.", needs=[test_shape])
-test_arguments_untouched = task.leaves_arguments(
-    title="h_n is the same after the call as before.", needs=[test_shape]
-)
+test_dtype = task.dtypes(title="The result has the dtype of h_n.", needs=[test_shape])
+test_arguments_untouched = task.leaves_arguments(title="The call leaves h_n unchanged.", needs=[test_shape])

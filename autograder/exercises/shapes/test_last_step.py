@@ -28,7 +28,7 @@ test_is_the_last_step = task.values(
     FEWER_SEQUENCES_THAN_STEPS.named("with {B} sequences of {T} steps"),
     Case("with {B} sequences of {T} steps", arranged=more_sequences),
     explain=expect_the_last,
-    title="The vectors are those of the last time step, with fewer and with more sequences than steps.",
+    title="It returns the last time step's vectors, with fewer and with more sequences than steps.",
     points=0.5,
     needs=[test_shape],
 )
@@ -40,17 +40,15 @@ test_any_size = task.any_size(
     sized("with every size 4", B=4, T=4, H=4),
     sized("with a longer sequence", T=130),
     strided("with an output that is not contiguous in memory"),
-    title="It works for one step, one sequence, equal sizes, long sequences, and what is not contiguous.",
+    title="It works for one step, one sequence, equal sizes, long sequences, and non-contiguous inputs.",
     points=0.5,
     needs=[test_is_the_last_step],
 )
 test_gradients = task.gradients(
-    title="Gradients reach the last step, so that a network in front of it can be trained.",
+    title="Gradients reach the last step, so that the network before it can be trained.",
     needs=[test_is_the_last_step],
 )
-test_dtype = task.dtypes(
-    title="The dtype of the output is the dtype of the result.", needs=[test_is_the_last_step]
-)
+test_dtype = task.dtypes(title="The result has the dtype of the output.", needs=[test_is_the_last_step])
 test_arguments_untouched = task.leaves_arguments(
-    title="The output is the same after the call as before.", needs=[test_is_the_last_step]
+    title="The call leaves the output unchanged.", needs=[test_is_the_last_step]
 )

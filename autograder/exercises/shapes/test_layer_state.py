@@ -30,7 +30,7 @@ test_each_layer = task.values(
     each_number("layer", "L", "for layer {number} of {L}"),
     explain=expect_its_own,
     together=True,  # together they tell how a student counts
-    title="Each of three layers is found by its number, counting from 0 at the bottom.",
+    title="It finds each of three layers by its number; layer 0 is the bottom one.",
     points=0.5,
     needs=[test_shape],
 )
@@ -42,12 +42,10 @@ test_any_size = task.any_size(
     each_layer("with every size 1", B=1, H=1, L=1),
     each_layer("with every size 4", B=4, H=4, L=4),
     strided("with an h_n that is not contiguous in memory"),
-    title="It works for one layer, deep networks, one sequence, equal sizes, and what is not contiguous.",
+    title="It works for one layer, deep networks, one sequence, equal sizes, and non-contiguous inputs.",
     points=0.5,
     needs=[test_each_layer],
 )
 test_gradients = task.gradients(title="Gradients reach the layer's state.", needs=[test_each_layer])
-test_dtype = task.dtypes(title="The dtype of h_n is the dtype of the result.", needs=[test_shape])
-test_arguments_untouched = task.leaves_arguments(
-    title="h_n is the same after the call as before.", needs=[test_shape]
-)
+test_dtype = task.dtypes(title="The result has the dtype of h_n.", needs=[test_shape])
+test_arguments_untouched = task.leaves_arguments(title="The call leaves h_n unchanged.", needs=[test_shape])

@@ -42,7 +42,7 @@ def test_one_direction(submission, sizes, draw):
 @rule("values")
 @needs(test_one_direction)
 def test_cell_state(submission, sizes, draw):
-    """An nn.LSTM has a cell state "c_n" too; the others have not."""
+    """An nn.LSTM also has a cell state, "c_n"; the others have none."""
     for kind in ("LSTM", "RNN", "GRU"):
         with case(f"for nn.{kind} with three layers"):
             expect_shapes(submission.predict_shapes(kind, *given(sizes)), reference(kind, sizes), sizes)
@@ -63,7 +63,7 @@ def test_two_directions(submission, sizes, draw):
 @rule("generality")
 @needs(test_one_direction)
 def test_any_size(submission, sizes, draw):
-    """It holds for one sequence, one step, one layer, deep networks, and equal sizes."""
+    """It is right for one sequence, one step, one layer, deep networks, and equal sizes."""
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
@@ -82,7 +82,7 @@ def test_any_size(submission, sizes, draw):
 @rule("generality")
 @needs(test_two_directions, test_any_size)
 def test_one_layer_of_two_directions(submission, sizes, draw):
-    """It holds for one layer of two directions."""
+    """It is right for one layer with two directions."""
     one = sizes.but(L=1)
     with case("for nn.LSTM with one layer and two directions"):
         answer = submission.predict_shapes("LSTM", *given(one), True)

@@ -51,7 +51,7 @@ task = ModuleSpec(
 WITHOUT = leaving_out("state", words="without a state").again(same_inputs=True)
 
 test_from_scratch = task.from_scratch(
-    title="The stack is made of the given layer, not of torch's recurrent modules."
+    title="The stack is built from the given layer, not from torch's recurrent modules."
 )
 
 
@@ -64,8 +64,8 @@ def test_parameters(submission, sizes, draw):
 
 
 test_shape = task.shape(
-    title="It returns (logits, (h_n, c_n)): one prediction a step, as wide as the input, "
-    "and all final states.",
+    title="It returns (logits, (h_n, c_n)): one prediction per step, as wide as the input, and all final "
+    "states.",
     needs=[test_from_scratch],
 )
 
@@ -98,32 +98,32 @@ test_any_size = task.any_size(
 )
 test_follows_its_parameters = task.follows(
     sized("", L=2, T=2),
-    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    title="After its parameters have changed, by training or loading, it computes with the new ones.",
     needs=[test_matches_torch],
 )
 test_gradients = task.gradients(
     sized("", L=2, T=3),
     tell="Is something detached between two layers, before `proj`, or in the states?",
-    title="Gradients reach the input, both states and every parameter, those of `proj` too.",
+    title="Gradients reach the input, both states and every parameter, including those of `proj`.",
     needs=[test_matches_torch],
 )
 test_dtype = task.dtypes(
     WITH_STATE,
     briefly=[WITHOUT_STATE],
-    title="A model and input of one dtype give results of that dtype, also without a state and with dropout.",
+    title="A model and input of one dtype give results of that dtype, even without a state or with dropout.",
     needs=[test_shape, test_from_scratch],
 )
 test_device = task.devices(
     WITHOUT_STATE,
     WITH_STATE,
-    title="With the input on a GPU everything is made and stays there, also without a state "
-    "and with dropout.",
+    title="With the input on a GPU, everything is created and computed there, even without a state or with "
+    "dropout.",
     needs=[test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
     TWO,
     TWO.with_options(dropout=RATE),
-    title="The input and both states are the same after the call as before, with dropout too.",
+    title="The call leaves the input and both states unchanged, with dropout as well.",
     needs=[test_shape],
 )
 

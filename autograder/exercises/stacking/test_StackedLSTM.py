@@ -60,7 +60,7 @@ task = ModuleSpec(
 WITHOUT = TWO.leaving_out("state", words="without a state")
 
 test_from_scratch = task.from_scratch(
-    title="The stack is made of the given layer, not of torch's recurrent modules."
+    title="The stack is built from the given layer, not from torch's recurrent modules."
 )
 
 
@@ -68,7 +68,7 @@ test_from_scratch = task.from_scratch(
 @rule("registration")
 @needs(test_from_scratch)
 def test_parameters(submission, sizes, draw):
-    """Every layer's parameters are registered as layers.0.W_xi … with their shapes, and nothing else is."""
+    """Every layer's parameters are registered as layers.0.W_xi …, with the right shapes; no others are."""
     for other in (sizes, sizes.but(L=1)):
         with case("with one layer" if other.L == 1 else f"with {other.L} layers"):
             expect_parameters(task, submission, other)
@@ -84,7 +84,7 @@ test_shape = task.shape(
 @rule("values")
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
-    """Every layer starts as the given layer does, with weights of its own."""
+    """Every layer starts as the given layer does, with its own weights."""
     weights = expect_xavier_layers(task, submission, draw)
     for one, other in itertools.combinations(weights, 2):
         if torch.equal(weights[one], weights[other]):
@@ -102,7 +102,7 @@ test_default_state = task.values(
     WITHOUT.sized("without a state, called with a batch of another size", B=3, T=4).again(),
     WITHOUT.named("in eval() without a state").again().in_eval(),
     WITHOUT.named("in eval() without a state, called a second time").again().in_eval(),
-    title="Without a state every layer starts from zeros, on every call.",
+    title="Without a state, every layer starts from zeros on every call.",
     points=0.5,
     needs=[test_shape, test_parameters, test_from_scratch],
 )
@@ -110,10 +110,10 @@ test_default_state = task.values(
 
 @points(0.5)
 @rule("generality")
-@hidden("It works for stacks of other depths and sizes, and goes on from the state it returned.")
+@hidden("It works for stacks of other depths and sizes, and continues from the state it returned.")
 @needs(test_matches_torch)
 def test_any_depth(submission, sizes, draw):
-    """It works for other depths and sizes, for inputs that are not contiguous, and in parts."""
+    """It works for other depths and sizes, for non-contiguous inputs, and in two successive calls."""
     task.any_size(*OTHER_SIZES)(submission, sizes, draw)
     # A long sequence may have counted c up.
     counted = with_inputs("", state=lambda draw: (draw("L B H"), draw("L B H", spread=20))).sized("", L=2)
@@ -128,7 +128,7 @@ def test_any_depth(submission, sizes, draw):
 
 test_follows_its_parameters = task.follows(
     sized("", L=2, T=2),
-    title="After its parameters have changed, by training or by loading, it computes with the new ones.",
+    title="After its parameters have changed, by training or loading, it computes with the new ones.",
     needs=[test_matches_torch],
 )
 flows_back = task.gradients(
@@ -157,21 +157,21 @@ def test_gradients(submission, sizes, draw):
 test_dtype = task.dtypes(
     WITH_STATE,
     briefly=[WITHOUT_STATE],
-    title="A stack and input of one dtype give results of that dtype, also without a state and with dropout.",
+    title="A stack and input of one dtype give results of that dtype, even without a state or with dropout.",
     needs=[test_shape, test_from_scratch],
 )
 test_device = task.devices(
     WITHOUT_STATE,
     WITH_STATE,
-    title="With the input on a GPU everything is made and stays there, also without a state "
-    "and with dropout.",
+    title="With the input on a GPU, everything is created and computed there, even without a state or with "
+    "dropout.",
     points=0.5,
     needs=[test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype],
 )
 test_arguments_untouched = task.leaves_arguments(
     TWO,
     TWO.with_options(dropout=RATE),
-    title="The input and both states are the same after the call as before, with dropout too.",
+    title="The call leaves the input and both states unchanged, with dropout as well.",
     needs=[test_shape],
 )
 
@@ -214,7 +214,7 @@ def test_dropout_has_its_place(submission, sizes, draw):
 @rule("dropout")
 @needs(test_evaluation, test_dropout_has_its_place)
 def test_dropout_between_layers(submission, sizes, draw):
-    """In training, each number handed up to the next layer is dropped with probability p, else scaled up."""
+    """In training, each number passed up to the next layer is dropped with probability p or scaled up."""
     wide, rate = seen_through_sizes(draw), drawn_rate(draw)
 
     def in_training(sizes, calls):

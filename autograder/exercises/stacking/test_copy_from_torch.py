@@ -110,7 +110,7 @@ def expect_same_weights(held, lstm):
 @rule("values")
 @anywhere
 def test_same_weights(submission, sizes, draw):
-    """After the copy both stacks compute the same, in every layer, and after a copy of other weights, too."""
+    """After the copy both stacks compute the same in every layer, and again after a copy of other weights."""
     lstm, other = reference_lstm(draw), reference_lstm(draw)
     stack = copied(submission, sizes, lstm)
     once = stack.parameters_request()
@@ -147,7 +147,7 @@ def test_any_size(submission, sizes, draw):
 @rule("device")
 @needs(test_same_weights)
 def test_device(submission, sizes, draw):
-    """With both stacks on a GPU the numbers are copied there."""
+    """With both stacks on a GPU, the numbers are copied there."""
     sizes = sizes.but(L=2)
     lstm = reference_lstm(draw.at(sizes))
 
@@ -163,7 +163,7 @@ def test_device(submission, sizes, draw):
 @rule("registration")
 @needs(test_same_weights)
 def test_still_trainable(submission, sizes, draw):
-    """The copy is in place and outside the graph: the same parameters, still asking for gradients."""
+    """The copy is in place and outside the graph: the same parameters, which still require gradients."""
     sizes = sizes.but(L=2)
     both = both_stacks(submission, sizes, reference_lstm(draw.at(sizes)))
     expect_copied_in_place(submission, *both, stack_dims(sizes))
@@ -173,7 +173,7 @@ def test_still_trainable(submission, sizes, draw):
 @rule("mutation")
 @needs(test_same_weights)
 def test_is_a_copy(submission, sizes, draw):
-    """The nn.LSTM is left as it was, and changing it afterwards does not change the copy."""
+    """The nn.LSTM is left as it was, and changing it later does not change the copy."""
     sizes = sizes.but(L=2)
     lstm = reference_lstm(draw.at(sizes))
     stack, given = both_stacks(submission, sizes, lstm)

@@ -62,7 +62,7 @@ def expect_parameters(seen, wanted, sizes, told):
 @rule("from-scratch")
 @without(RECURRENT_MODULES)
 def test_formula(submission, sizes, draw):
-    """The number is calculated, not read from one of torch's recurrent modules."""
+    """The number is calculated, not read off one of torch's recurrent modules."""
     expect_from_scratch(
         submission,
         "lstm_parameter_count",
@@ -83,7 +83,7 @@ def test_whole_number(submission, sizes, draw):
 @rule("values")
 @needs(test_whole_number, test_formula)
 def test_one_bias(submission, sizes, draw):
-    """With one bias for each gate it counts the parameters of your own stack."""
+    """With one bias per gate, it counts the parameters of your own stack."""
     expect_parameters(
         submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L),
         own_count(sizes.D, sizes.H, sizes.L),
@@ -96,7 +96,7 @@ def test_one_bias(submission, sizes, draw):
 @rule("values")
 @needs(test_whole_number, test_formula)
 def test_two_biases(submission, sizes, draw):
-    """With biases_per_gate=2 it gives nn.LSTM's own count."""
+    """With biases_per_gate=2, it gives nn.LSTM's own count."""
     expect_parameters(
         submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L, biases_per_gate=2),
         torch_count(sizes.D, sizes.H, sizes.L),
@@ -110,7 +110,7 @@ def test_two_biases(submission, sizes, draw):
 @hidden("It is right for networks of other sizes and depths.")
 @needs(test_one_bias, test_two_biases)
 def test_any_size(submission, sizes, draw):
-    """It is right for one layer, ten layers, equal sizes, one unit, and a network of usual size."""
+    """It is right for one layer, ten layers, equal sizes, one unit, and a network of ordinary size."""
     calls = [
         (sizes.but(L=1), "with one layer"),
         (sizes.but(L=10), "with ten layers"),

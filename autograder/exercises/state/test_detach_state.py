@@ -21,7 +21,7 @@ task = FunctionSpec(
     reference=lambda state: state,
 )
 
-test_shape = task.shape(title="It returns a pair (h, c) with the shapes of the pair it is given.")
+test_shape = task.shape(title="It returns a pair (h, c) with the shapes of the pair it was given.")
 test_same_values = task.values(
     sized("with three layers"),
     sized("with one sequence (B = 1)", B=1),
@@ -39,7 +39,7 @@ test_same_values = task.values(
 @rule("gradient")
 @needs(test_same_values)
 def test_off_the_graph(submission, sizes, draw):
-    """No gradient flows from the states it returns back to those it was given, neither h nor c."""
+    """No gradient flows back from the returned h and c to the ones it was given."""
     for other, factor, context in (
         (sizes, 1.0, "with three layers"),
         (sizes.but(B=1, L=1), 1.0, "with one sequence and one layer"),
@@ -55,7 +55,7 @@ def test_off_the_graph(submission, sizes, draw):
 @rule("mutation")
 @needs(test_same_values)
 def test_not_in_place(submission, sizes, draw):
-    """The state that was passed in keeps its numbers and its place in the graph."""
+    """The given state keeps its numbers and its place in the graph."""
     state = random_state(draw)
     expect_untouched(submission.detach_state.run((state,)), (state,), ("state",))
     cut = look(submission, "cut_in_place", "detach_state", *state)
@@ -68,14 +68,14 @@ def test_not_in_place(submission, sizes, draw):
         )
 
 
-test_dtype = task.dtypes(title="The dtype of the states stays what it was.", needs=[test_shape])
+test_dtype = task.dtypes(title="The states keep their dtype.", needs=[test_shape])
 
 
 @points(0)
 @rule("device")
 @needs(test_shape, test_dtype)
 def test_device(submission, sizes, draw):
-    """With the states on a GPU the results are there, too."""
+    """With the states on a GPU, the results are on it as well."""
     expect_device_neutral(
         submission.detach_state, (random_state(draw),), names=STATE["names"], gradients=False
     )

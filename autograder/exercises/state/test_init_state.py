@@ -52,12 +52,12 @@ test_any_size = task.any_size(
     sized("with every size 1", B=1, T=1, D=1, H=1, L=1),
     sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
     strided("with an x that is not contiguous in memory"),
-    title="It works for one sequence, one step, one layer, equal sizes, and an x that is not contiguous.",
+    title="It works for one sequence, one step, one layer, equal sizes, and a non-contiguous x.",
     needs=[test_zeros],
 )
-test_dtype = task.dtypes(title="The dtype of x is the dtype of both states.", needs=[test_shape])
+test_dtype = task.dtypes(title="Both states have the dtype of x.", needs=[test_shape])
 test_device = task.devices(
-    title="With x on a GPU both states are made there.", points=0.5, needs=[test_shape, test_dtype]
+    title="With x on a GPU, both states are created there.", points=0.5, needs=[test_shape, test_dtype]
 )
 
 
@@ -65,7 +65,7 @@ test_device = task.devices(
 @rule("mutation")
 @needs(test_zeros)
 def test_own_memory(submission, sizes, draw):
-    """h_0 and c_0 are two tensors: writing into one leaves the other, and x, as it was."""
+    """h_0 and c_0 are two tensors: writing into one changes neither the other nor x."""
     arguments = (draw("B T D"), sizes.L, sizes.H)
     if look(submission, "shared", "init_state", *arguments):
         fail(

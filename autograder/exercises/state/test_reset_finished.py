@@ -58,10 +58,9 @@ def scaled(state):
     return tuple(far_apart(part, 1) for part in state)
 
 
-test_shape = task.shape(title="It returns a pair (h, c) with the shapes of the pair it is given.")
+test_shape = task.shape(title="It returns a pair (h, c) with the shapes of the pair it was given.")
 test_only_the_finished = task.values(
-    title="h and c of the finished sequences are zero in every layer; those of the others are what they "
-    "were.",
+    title="h and c of the finished sequences are zero in every layer; those of the others are unchanged.",
     points=0.5,
     needs=[test_shape],
 )
@@ -89,7 +88,8 @@ test_any_mask = task.any_size(
         "with those, the largest of them finished",
         lambda state, finished: (scaled(state), finished.flip(0)),
     ),
-    title="It works when none or all are finished, for any sizes and numbers, states half zero or strided.",
+    title="It works when none or all are finished, for any sizes and numbers, and half-zero or "
+    "non-contiguous states.",
     points=0.5,
     needs=[test_only_the_finished],
 )
@@ -101,14 +101,14 @@ test_gradients = task.gradients(
         B=1,
     ),
     if_right=True,
-    title="Gradients flow back to the states that went on, and none to those that were reset.",
+    title="Gradients flow back to the states that were kept, and none to those that were reset.",
     points=0.5,
     needs=[test_only_the_finished],
 )
-test_dtype = task.dtypes(title="The dtype of the states stays what it was.", needs=[test_shape])
+test_dtype = task.dtypes(title="The states keep their dtype.", needs=[test_shape])
 test_device = task.devices(
     reads=True,  # Which sequences are finished may be asked: not every loop can do without.
-    title="With the state on a GPU everything is made and stays there.",
+    title="With the state on a GPU, everything is created and computed there.",
     needs=[test_shape, test_only_the_finished, test_dtype],
 )
 
@@ -117,7 +117,7 @@ test_device = task.devices(
 @rule("mutation")
 @needs(test_only_the_finished)
 def test_arguments_untouched(submission, sizes, draw):
-    """The state that was passed in, and the mask, are the same after the call as before."""
+    """The call leaves the given state and the mask unchanged."""
     state, finished = random_state(draw), some_finished(draw)
     calls = (
         ("with some sequences finished", (state, finished)),

@@ -111,11 +111,11 @@ def expect_chunks(submission, draw, chunk_size):
 
 test_shape = task.shape(
     WHOLE,
-    title="It returns (output, (h_n, c_n)): every step of the top layer, and the last states of all layers.",
+    title="It returns (output, (h_n, c_n)): every step of the top layer, and the final states of all layers.",
 )
 test_matches_one_call = task.values(
     WHOLE,
-    title="In chunks, from a given state, it gives what one call over the whole sequence gives.",
+    title="In chunks, from a given state, it gives the same as one call on the whole sequence.",
     points=0.5,
     needs=[test_shape],
 )
@@ -133,7 +133,7 @@ test_default_state = task.values(
     WITHOUT_STATE,
     WITHOUT_STATE.named("without a state, called a second time"),
     same_modules=True,
-    title="Without a state it starts from zeros, as nn.LSTM does, on every call.",
+    title="Without a state, it starts from zeros on every call, as nn.LSTM does.",
     points=0.5,
     needs=[test_matches_one_call],
 )
@@ -150,7 +150,8 @@ test_any_size = task.any_size(
     in_chunks_of((2, 4), "with many chunks", B=2, T=(70, 130), H=2, L=1),
     in_chunks_of(2, "with many sequences and layers", B=(20, 70), T=3, H=2, L=(5, 9)),
     Case("with inputs that are not contiguous in memory", sizes={"T": STEPS}, is_strided=True),
-    title="It works for every length of sequence and chunk, one sequence, one layer, and strided inputs.",
+    title="It works for every length of sequence and chunk, one sequence, one layer, and non-contiguous "
+    "inputs.",
     points=0.5,
     needs=[test_matches_one_call],
 )
@@ -160,7 +161,7 @@ test_any_size = task.any_size(
 @rule("from-scratch")
 @needs(test_calls, test_any_size)
 def test_calls_at_any_length(submission, sizes, draw):
-    """The LSTM is called once for each chunk also where the chunks come out even, and for a single one."""
+    """The LSTM is called once per chunk, even if the last chunk is full or is the only one."""
     chunk_size = 4 + int(draw.ints("1", 3))
     for steps, length in ((3 * chunk_size, chunk_size), (3 * chunk_size - 1, chunk_size), (3, 5)):
         expect_chunks(submission, draw.at(sizes.but(T=steps)), length)
@@ -182,14 +183,14 @@ test_gradients = task.gradients(
 test_dtype = task.dtypes(
     WITHOUT_STATE,
     WHOLE.named("with a state"),
-    title="The dtype of the LSTM and its input is the dtype of the results, with and without a state.",
+    title="The results have the dtype of the LSTM and its input, with and without a state.",
     needs=[test_shape],
 )
 test_device = task.devices(
     WITHOUT_STATE,
     WHOLE.named("with a state"),
-    title="With the LSTM and its input on a GPU everything is made and stays there, with and without a "
-    "state.",
+    title="With the LSTM and its input on a GPU, everything is created and computed there, with and "
+    "without a state.",
     needs=[test_shape, test_matches_one_call, test_dtype],
 )
 
@@ -198,7 +199,7 @@ test_device = task.devices(
 @rule("mutation")
 @needs(test_shape)
 def test_arguments_untouched(submission, sizes, draw):
-    """The sequence, the first state and the LSTM's weights are the same after the call as before."""
+    """The call leaves the sequence, the first state and the LSTM's weights unchanged."""
     draw = draw.at(sizes.but(T=STEPS))
     lstm, x, state = reference_lstm(draw), draw("B T D"), random_state(draw)
     given = hand_over(submission, lstm)

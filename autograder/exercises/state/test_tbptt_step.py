@@ -45,7 +45,7 @@ def test_shape(submission, sizes, draw):
 @rule("values")
 @needs(test_shape)
 def test_loss_and_state(submission, sizes, draw):
-    """The loss is that of this chunk before the update, and the state is the model's new one."""
+    """The loss is that of this chunk before the update, and the state is the model's new state."""
     bench, given = Bench(submission, draw), chunk(draw)
     expect_step(bench.ask(*given), bench.step(*given), sizes)
     bench, (x, _, state) = Bench(submission, draw), chunk(draw)
@@ -58,7 +58,7 @@ def test_loss_and_state(submission, sizes, draw):
 @rule("values")
 @needs(test_shape)
 def test_one_update(submission, sizes, draw):
-    """The parameters have taken one step of the given optimizer along this chunk's gradients."""
+    """The parameters have taken one step of the given optimizer with this chunk's gradients."""
     for options in ({"lr": 0.1}, {"lr": 0.03, "weight_decay": 0.2}):
         bench, (x, y, state) = Bench(submission, draw, **options), chunk(draw)
         given = (x, 50 * y, state)  # far targets, for gradients that would not survive any clipping
@@ -140,7 +140,7 @@ def test_any_size(submission, sizes, draw):
 @rule("dtype")
 @needs(test_shape)
 def test_dtype(submission, sizes, draw):
-    """The dtype of the model and the data is the dtype of the state."""
+    """The state has the dtype of the model and the data."""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         bench, given = Bench(submission, draw, dtype=dtype), chunk(draw, dtype)
         with case(f"with the model and the data in {dtype}"):
@@ -154,7 +154,7 @@ def test_dtype(submission, sizes, draw):
 @rule("device")
 @needs(test_loss_and_state, test_one_update, test_dtype)
 def test_device(submission, sizes, draw):
-    """With the model, the data and the state on a GPU the step is done there."""
+    """With the model, the data and the state on a GPU, the step is done there."""
     bench, given = Bench(submission, draw), chunk(draw)
     # The loss is a number that is read.
     expect_device_neutral(
@@ -170,7 +170,7 @@ def test_device(submission, sizes, draw):
 @rule("mutation")
 @needs(test_shape)
 def test_arguments_untouched(submission, sizes, draw):
-    """x, y and the state that came in are the same after the call as before."""
+    """The call leaves x, y and the given state unchanged."""
     bench, given = Bench(submission, draw), chunk(draw)
     call = submission.tbptt_step.run(bench.arguments(*given))
     names = ("model", "optimizer", "loss_fn", "x", "y", "state")
@@ -182,7 +182,7 @@ def test_arguments_untouched(submission, sizes, draw):
 @hidden("Called chunk after chunk, with its own state, it trains the network as it should.")
 @needs(test_gradients_cleared, test_off_the_graph, test_dtype)
 def test_chunk_after_chunk(submission, sizes, draw):
-    """Four chunks in a row, the state carried from each to the next, train the network as torch does."""
+    """Four chunks in a row, each continuing from the last one's state, train the network as torch does."""
     for kind, options in (("SGD", {"lr": 0.05, "momentum": 0.9}), ("Adam", {"lr": 0.02})):
         bench, state = Bench(submission, draw, kind, **options), random_state(draw)
         before = {name: value.clone() for name, value in bench.parameters().items()}
