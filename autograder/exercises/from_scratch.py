@@ -27,7 +27,7 @@ NAMES = (
 )
 """The names in torch through which they are reached."""
 
-SAY = "This task is from scratch: torch's own recurrent modules and functions may not do the work."
+SAY = "This task is from scratch: torch's own recurrent modules and functions must not do the work."
 
 _IN_PYTHON = (
     ("torch/_decomp/decompositions.py", r".*(lstm|gru|rnn).*"),

@@ -117,8 +117,8 @@ def expect_driven(
 def elsewhere(name: str) -> str:
     """The message for answers that are wrong though the calls look as asked."""
     return (
-        f"`{name}` was called as asked, but what you return is not made of what these calls gave. Take the "
-        "results, and the state for the next call, from the calls themselves."
+        f"`{name}` was called as it should be, but what you return does not come from these calls. Take "
+        "the results, and the state for the next call, from the calls themselves."
     )
 
 

@@ -100,12 +100,12 @@ def expect_starting_weights(kind: Handle, draw: Draw, told: str) -> None:
                 fail(f"The bias `{name}` does not start at zero.")
         elif said := not_xavier([value]):
             fail(
-                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: {said}. See "
-                "`nn.init.xavier_uniform_`, applied to each gate's matrix and not to a stack of four."
+                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: {said}. "
+                "Apply `nn.init.xavier_uniform_` to each gate's matrix, not to a stack of four."
             )
     for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
         if torch.equal(start[one], start[other]):
-            fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights anew.")
+            fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights separately.")
     small = make_module(kind, *starting_sizes(draw, SMALL), told=told).parameters()
     expect_small_start({name: value for name, value in small.items() if name.startswith("W_")})
 
@@ -138,8 +138,8 @@ def not_xavier(weights: Sequence[torch.Tensor]) -> str:
     if least < largest <= 1.0001 and abs(spread - 1 / math.sqrt(3)) < allowed:
         return ""
     if len(weights) == 1:
-        return f"its numbers reach {largest * bounds[0]:.3f} with a spread of {spread * bounds[0]:.3f}"
-    return f"their numbers reach {largest:.2f} of its bound with a spread of {spread:.2f} of it"
+        return f"its numbers go up to {largest * bounds[0]:.3f}, with a spread of {spread * bounds[0]:.3f}"
+    return f"their numbers go up to {largest:.2f} of the bound, with a spread of {spread:.2f} of it"
 
 
 def own_or_bare(

@@ -70,7 +70,7 @@ OF_AN_OUTPUT = (
     sized("with one time step (T = 1)", T=1),
     sized("with two time steps", T=2),
     sized("with one sequence (B = 1)", B=1),
-    sized("with one hidden unit a direction", H=1),
+    sized("with one hidden unit per direction", H=1),
     sized("with every size 1", B=1, T=1, H=1),
     sized("with every size 4", B=4, T=4, H=4),
     sized("with as many time steps as numbers in the last dimension", T=6, H=3),
@@ -89,7 +89,7 @@ OF_STATES = (
     sized("with two layers", L=2),
     sized("with five layers", L=5),
     sized("with one sequence (B = 1)", B=1),
-    sized("with one hidden unit a direction", H=1),
+    sized("with one hidden unit per direction", H=1),
     sized("with every size 1", B=1, H=1, L=1),
     sized("with every size 2", B=2, H=2, L=2),
     sized("with as many sequences and hidden units as states", B=6, H=6, L=3),
@@ -186,7 +186,7 @@ def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> N
     if isinstance(answer, torch.Tensor) and tuple(answer.shape) == (*wanted[:-1], sizes.H):
         fail(
             f"`{name}` has {sizes.H} numbers in its last dimension, as many as one direction has; expected "
-            f"{wanted[-1]}. Both directions are wanted, side by side: not one of them, nor their sum."
+            f"{wanted[-1]}. Return both directions side by side, not one of them and not their sum."
         )
 
 

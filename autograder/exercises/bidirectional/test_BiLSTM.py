@@ -33,7 +33,7 @@ from autograder.exercises.bidirectional.given import (
 )
 
 DIMS = ("B T 2H", "2 B H", "2 B H")
-SAY = "The work is for two one-directional LSTMs, `fwd` and `bwd`."
+SAY = "Two one-directional LSTMs, `fwd` and `bwd`, must do the work."
 BY_HAND = r"(rnn_tanh|rnn_relu|lstm|gru)(_cell)?|_VF|_C|ops"
 """The functions below torch's modules, which can run both directions at once."""
 
@@ -87,8 +87,8 @@ def test_parameters(submission, sizes, draw):
     missing = [name for name in ("fwd", "bwd") if name not in modules]
     if missing:
         fail(
-            f"`BiLSTM` has no module of its own under the name `{missing[0]}`. It needs two LSTMs, assigned "
-            "to `self.fwd` and `self.bwd`; one LSTM under two names is still one, with one set of weights."
+            f"`BiLSTM` has no separate module named `{missing[0]}`. It needs two LSTMs, assigned to "
+            "`self.fwd` and `self.bwd`; one LSTM under two names is still one, with one set of weights."
         )
     expect_registered(made, task.shapes(sizes), "`BiLSTM`")
 
@@ -101,7 +101,7 @@ def expect_two_directions(answer, call):
     states = answer[-1] if isinstance(answer[-1], (list, tuple)) else ()
     for name, state in zip(task.names[1:], states, strict=False):
         if isinstance(state, torch.Tensor) and state.shape == call.sizes.shape("1 B H"):
-            fail(f"`{name}` holds one state a sequence; expected two, one of each direction.")
+            fail(f"`{name}` holds one state per sequence; expected two, one for each direction.")
 
 
 test_shape = task.shape(
@@ -120,9 +120,9 @@ def test_two_networks(submission, sizes, draw):
     seen = told.registered()
     for name in seen.modules:
         if _is_bidirectional(told.attribute(*name.split("."))):
-            fail(f"{SAY} `{name}` is bidirectional already.")
+            fail(f"{SAY} `{name}` is already bidirectional.")
     if "RNNBase" in seen.kinds and not seen.modules and _is_bidirectional(told):
-        fail(f"{SAY} Your module is itself one of torch's, and bidirectional already.")
+        fail(f"{SAY} Your module is itself one of torch's and already bidirectional.")
     if set(seen.shapes) != set(task.parameters):
         return  # which is said already
     lstm, other, x = one_layer(draw), one_layer(draw), draw("B T D")
@@ -141,13 +141,13 @@ def test_two_networks(submission, sizes, draw):
     calls = stand.attribute("calls")
     called = {each for each in calls if isinstance(each, str)} if isinstance(calls, list) else set()
     if called != {"fwd", "bwd"}:
-        fail(f"{SAY} They were not both called.")
+        fail(f"{SAY} At least one of them was never called.")
     if not _same(alone, again, sizes):
         fail(
-            "With the same weights and the same input it gives different numbers each time. Is something "
-            "drawn in `forward`?"
+            "With the same weights and the same input it gives different numbers each time. Does `forward` "
+            "draw random numbers?"
         )
-    fail(f"{SAY} What you return is not made of what calling them gives.")
+    fail(f"{SAY} What you return does not come from calling them.")
 
 
 def _same(one, other, sizes):
@@ -183,19 +183,19 @@ def test_output(submission, sizes, draw):
     ((forward, _), (backward, _)) = every_direction(lstm, x)[0]
     unturned = every_direction(lstm, x.flip(1))[0][1][0].flip(1)  # what `bwd` gives for x as it is
     same_order = (
-        "`bwd` has read the time steps in the same order as `fwd`. If you turn something round, is it the "
-        "time dimension?"
+        "`bwd` read the time steps in the same order as `fwd`. If you flip something, is it the time "
+        "dimension?"
     )
     for wrong in (unturned, unturned.flip(1)):
         expect_no_slip(output, {same_order: torch.cat([forward, wrong], dim=2)})
     expect_no_slip(
         output,
         {
-            "The backward half stands in the order in which `bwd` read: its first step belongs to the last "
-            "input. Both halves of a time step must be about the same input.": torch.cat(
+            "The backward half is still in the order in which `bwd` read: its first step belongs to the "
+            "last input. Both halves of a time step must be about the same input.": torch.cat(
                 [forward, backward.flip(1)], dim=2
             ),
-            "The two halves have changed places: forward comes first.": torch.cat([backward, forward], 2),
+            "The two halves are swapped: forward comes first.": torch.cat([backward, forward], 2),
         },
     )
     expect(output, results(lstm, x)[0], names="output", dims=DIMS[0], sizes=here.sizes)
@@ -214,17 +214,15 @@ def test_final_states(submission, sizes, draw):
     expect_no_slip(
         states[0],
         {
-            "`h_n` holds the last time step of `output`, both halves. The backward direction is not done "
-            "there: it has read one input only.": torch.stack(
-                [output[:, -1, :hidden_size], output[:, -1, hidden_size:]]
-            ),
+            "`h_n` holds both halves of `output` at the last time step. The backward direction has read "
+            "only one input there.": torch.stack([output[:, -1, :hidden_size], output[:, -1, hidden_size:]]),
         },
     )
     expect_no_slip(
         states,
         {
-            "`h_n` and `c_n` have changed places.": (c_n, h_n),
-            "The two directions have changed places: forward comes first.": (h_n.flip(0), c_n.flip(0)),
+            "`h_n` and `c_n` are swapped.": (c_n, h_n),
+            "The two directions are swapped: forward comes first.": (h_n.flip(0), c_n.flip(0)),
         },
     )
     expect(states, (h_n, c_n), names=task.names[1:], dims=DIMS[1], sizes=here.sizes)

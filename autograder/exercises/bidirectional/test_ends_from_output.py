@@ -61,13 +61,13 @@ def test_final_states(submission, sizes, draw):
             expect_no_slip(
                 answer,
                 {
-                    "This is `output` at the last time step, both halves. How many inputs has the backward "
-                    "direction read there?": output[:, -1],
-                    "This is `output` at the first time step, both halves. How many inputs has the forward "
-                    "direction read there?": output[:, 0],
-                    "Each half is taken where its direction has read one input only: the ends have changed "
-                    "places.": other_ends,
-                    "The right states in the wrong order: forward comes first.": backward_first,
+                    "These are both halves of `output` at the last time step. How many inputs has the "
+                    "backward direction read there?": output[:, -1],
+                    "These are both halves of `output` at the first time step. How many inputs has the "
+                    "forward direction read there?": output[:, 0],
+                    "Each half is taken where its direction has read only one input: the two ends are "
+                    "swapped.": other_ends,
+                    "These are the right states in the wrong order: forward comes first.": backward_first,
                 },
             )
             expect(answer, wanted, names="vector", dims="B 2H", sizes=here.sizes)

@@ -47,19 +47,20 @@ def test_top_layer(submission, sizes, draw):
     expect_no_slip(
         answer,
         {
-            "These are the top layer's two states with the backward one in front: forward comes first.": (
+            "These are the top layer's two states in the wrong order: forward comes first.": (
                 torch.cat([last, first], dim=1)
             ),
-            "These are the states of layer 0. The top layer is wanted: where in `h_n` does it stand?": (
+            "These are layer 0's states. You need the top layer's: where are they in `h_n`?": (
                 torch.cat(tuple(bottom), dim=1)
             ),
             "Both halves are the backward state: `h_n[-1]` is only one of the top layer's two.": (
                 torch.cat([last, last], dim=1)
             ),
-            "Each half is a last state, but of different layers. `h_n` goes layer by layer: both directions "
-            "of layer 0, then both of layer 1, and so on.": torch.cat([h_n[layers - 1], h_n[-1]], dim=1),
-            "The right numbers in the wrong sequences: the batch stands between the directions and the "
-            "hidden units, and a `reshape` or `view` never moves a dimension.": h_n[-2:].reshape(
+            "Each half is a final state, but the two are from different layers. `h_n` goes layer by layer: "
+            "both directions of layer 0, then both of layer 1, and "
+            "so on.": torch.cat([h_n[layers - 1], h_n[-1]], dim=1),
+            "The right numbers are in the wrong sequences: the batch dimension is between the directions "
+            "and the hidden units, and a `reshape` or `view` never moves a dimension.": h_n[-2:].reshape(
                 wanted.shape
             ),
         },

@@ -44,14 +44,14 @@ def test_matches_each_direction(submission, sizes, draw):
     expect_no_slip(
         answer,
         {
-            "The two directions have changed places: which half of `output` comes first?": (
+            "The two directions are swapped: which half of `output` comes first?": (
                 backward,
                 forward,
             ),
-            "Every other number went to each half. A direction's numbers stand together: first all of the "
-            "forward ones, then all of the backward ones.": (both[..., ::2], both[..., 1::2]),
-            "The backward half has been turned round in time. In `output` both directions stand at the time "
-            "step they belong to, so nothing is left to turn.": (forward, backward.flip(1)),
+            "Each half got every other number. A direction's numbers are next to each other: first all of "
+            "the forward ones, then all of the backward ones.": (both[..., ::2], both[..., 1::2]),
+            "The backward half has been reversed in time. In `output`, both directions are already at the "
+            "time step they belong to, so there is nothing to reverse.": (forward, backward.flip(1)),
         },
     )
     expect(answer, (forward, backward), names=task.names, dims="B T H", sizes=here.sizes)

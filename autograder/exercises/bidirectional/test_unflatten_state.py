@@ -50,8 +50,8 @@ both, one = with_directions(2, "2L B H"), with_directions(1, "L B H")
 
 def explain_shape(answer, call):
     slip = (
-        "The directions have become the first dimension. `h_n` goes layer by layer, so layers come "
-        "first, and this is not a matter of swapping dimensions afterwards."
+        "The directions have become the first dimension. `h_n` goes layer by layer, so the layers come "
+        "first; do not get there by swapping dimensions afterwards."
     )
     expect_no_slip(answer, {slip: directions_first(call.arguments[0])})
 
@@ -73,13 +73,11 @@ def test_two_directions(submission, sizes, draw):
     expect_no_slip(
         answer,
         {
-            "The states are taken as all forward ones first, then all backward ones. `h_n` goes layer by "
-            "layer: both directions of layer 0, then both of layer 1, and so on.": directions_first(
-                h_n
-            ).transpose(0, 1),
-            "The two directions have changed places: the forward state of a layer comes first.": wanted.flip(
-                1
+            "You read `h_n` as all forward states first, then all backward ones. It goes layer by layer: "
+            "both directions of layer 0, then both of layer 1, and so on.": directions_first(h_n).transpose(
+                0, 1
             ),
+            "The two directions are swapped: the forward state of a layer comes first.": wanted.flip(1),
         },
     )
     expect(answer, wanted, names="states", dims="L 2 B H", sizes=here.sizes)

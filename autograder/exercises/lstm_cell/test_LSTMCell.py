@@ -127,14 +127,14 @@ def test_gradients(submission, sizes, draw):
             state = reference(leaves, step, state)
         return state
 
-    with case(f"over {steps} steps, each from the state before"):
+    with case(f"over {steps} steps, each from the previous state"):
         expect_gradients(
             submission.given("chain", source=CHAIN, dtype=None),
             over_time,
             (cell.target, here("B T D"), (here("B H"), here("B H"))),
             **form,
             draw=here,
-            tell="Is a state detached or copied in `forward`?",
+            tell="Does `forward` detach or copy a state?",
         )
 
 

@@ -56,15 +56,15 @@ def expect_same_weights(held, torch_cell):
     wrong = not_copied(held, wanted, "the cell")
     if len(wrong) == len(NAMES):
         fail(
-            "After the copy none of the twelve parameters holds the numbers of its gate, so the two cells "
-            "compute different steps. Are the numbers written into the cell that was passed in?"
+            "After the copy, none of the twelve parameters holds its gate's numbers, so the two cells "
+            "compute different steps. Do you write the numbers into the cell that was passed in?"
         )
     if wrong:
         only_biases = all(name.startswith("b_") for name in wrong)
-        hint = " How many biases does nn.LSTMCell add for each gate?" if only_biases else ""
+        hint = " nn.LSTMCell has two biases per gate: what does it do with them?" if only_biases else ""
         fail(
-            "After the copy the two cells compute different steps. Not the numbers of their gate: "
-            f"{quoted(wrong)}. The other parameters hold theirs.{hint}"
+            "After the copy, the two cells compute different steps. These parameters do not hold their "
+            f"gate's numbers: {quoted(wrong)}. The others do.{hint}"
         )
 
 

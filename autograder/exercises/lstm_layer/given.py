@@ -20,6 +20,6 @@ def expect_states(answer: Any, reference: Any, **form: Any) -> None:
         if not isinstance(seen, torch.Tensor) or seen.shape != wanted.shape:
             raise
         if compare(seen, wanted) and not compare(seen[:, 0], wanted[:, 0]):
-            hint = "Step 0 is right: does each later step get both states, h and c, of the step before?"
+            hint = "Step 0 is right: does each later step get both states, h and c, of the previous step?"
             raise CheckFailed(f"{error} {hint}", error.earned, error.evidence) from None
         raise

@@ -102,7 +102,7 @@ def test_one_call_a_step(submission, sizes, draw):
 
     def explain(calls):
         if not calls:
-            return "The cell was never called. Let the given `cell` make each step: call it."
+            return "The cell was never called. Call the given `cell` for each step."
         if any(shape != sizes.shape("B D") for shape in calls):
             other = next(shape for shape in calls if shape != sizes.shape("B D"))
             return (
@@ -111,7 +111,8 @@ def test_one_call_a_step(submission, sizes, draw):
             )
         if len(calls) != sizes.T:
             return (
-                f"The cell was called {len(calls)} times for {sizes.T} time steps; expected one call a step."
+                f"The cell was called {len(calls)} times for {sizes.T} time steps; expected one call per "
+                "step."
             )
         return elsewhere("cell")
 

@@ -16,8 +16,8 @@ def in_old_order(answer, call):
     as_it_was = isinstance(answer, torch.Tensor) and torch.equal(answer.flatten(), x.flatten())
     if as_it_was and not torch.equal(answer, reference(x)):
         fail(
-            "`x_time_major` has the right shape, but its numbers still stand in the order they had in `x`, "
-            "so a step holds numbers of other steps. `reshape` and `view` never move a dimension: which "
+            "`x_time_major` has the right shape, but its numbers are still in the order they had in `x`, "
+            "so a step holds numbers from other steps. `reshape` and `view` never move a dimension: which "
             "operation swaps two of them?"
         )
 

@@ -155,10 +155,10 @@ def expect_parts(
             fail(f"`{name}` is an `nn.{kind_seen}`; expected an `nn.{kind_asked}`.")
         missing = [part for part in own if part not in seen.shapes]
         if missing and all(part[-1] in "123456789" for part in missing):
-            fail(f"`{name}` has fewer layers than asked for: is `num_layers` handed on to it?")
+            fail(f"`{name}` has fewer layers than it should: do you pass `num_layers` on to it?")
         if missing:
             told = " and ".join(f"`{part.removeprefix(f'{name}.')}`" for part in missing[:2])
-            fail(f"`{name}` has no parameter {told}: is it an `nn.{kind_asked}` itself, made with biases?")
+            fail(f"`{name}` has no parameter {told}: is it an `nn.{kind_asked}` itself, created with biases?")
     expect_registered(model, expected, kind)
 
 
@@ -189,9 +189,9 @@ def losses_in(answer: Any, steps: int) -> list[float]:
             kind = getattr(value, "what", f"a {type(value).__name__}")
             if isinstance(value, Handle):
                 kind = f"an object of type {value.type}"
-            fail(f"Expected a list of numbers, the losses; it holds {kind}.")
+            fail(f"Expected a list of numbers, the losses; yours holds {kind}.")
     if len(values) != steps:
-        fail(f"The list holds {len(values)} losses after {steps} steps; expected one a step.")
+        fail(f"The list holds {len(values)} losses after {steps} steps; expected one per step.")
     return [float(value) if math.isfinite(value) else math.nan for value in values]
 
 
@@ -208,21 +208,25 @@ def expect_losses(
     if not wrong:
         return
     if all(near(mine, true) for mine, true in zip(seen, reference[1:], strict=True)):
-        fail("Each loss is the one after the update of its step; expected the one before, which led to it.")
+        fail(
+            "Each loss is taken after its step's update; expected the loss before it, which led to the "
+            "update."
+        )
     if not _wrong(after.ask(), right):
         fail(
-            "The model is trained as it should be, but the list does not hold the losses that its training "
-            f"went by (from step {wrong[0]} on). What happens to a loss before it is noted down?"
+            f"The model is trained correctly, but from step {wrong[0]} on the list does not hold the "
+            "losses of that training. What happens to a loss before you store it?"
         )
     if wrong[0] > 0:
         fail(
-            f"The loss of step 0 is right; from step {wrong[0]} on the losses are not those of Adam. Look at "
-            "the update: one optimizer for the whole call, torch's own settings but for `lr`, gradients "
-            "cleared before each backward pass, all of `x` in each step."
+            f"The loss of step 0 is right; from step {wrong[0]} on, the losses are not those of Adam. Look "
+            "at the update: one optimizer for the whole call, torch's default settings except for `lr`, "
+            "gradients cleared before each backward pass, all of `x` in each step."
         )
     fail(
-        "Already the loss of step 0, before any update, is not the mean squared error between the model's "
-        "prediction for all of `x` and `y`. Is it the mean over all numbers, and have both the same shape?"
+        "Even the loss of step 0, before any update, is not the mean squared error between the model's "
+        "prediction for all of `x` and `y`. Is it the mean over all numbers, and do both have the same "
+        "shape?"
     )
 
 
@@ -231,16 +235,16 @@ def expect_trained(model: nn.Module, after: Parameters, right: Parameters) -> No
     before = model.state_dict()
     if all(torch.equal(after[name], value) for name, value in before.items()):
         fail(
-            "After the call the model has the parameters it had before. Is it this model's parameters "
-            "that the optimizer was given, and is `optimizer.step()` called after `backward()`?"
+            "The call did not change the model's parameters. Does the optimizer have this model's "
+            "parameters, and is `optimizer.step()` called after `backward()`?"
         )
     wrong = _wrong(after, right)
     if wrong:
         fail(
-            f"After the call {len(before) - len(wrong)} of {len(before)} parameters hold the right "
-            "values. Is one Adam made for the whole call, with `lr` and otherwise torch's own settings, "
-            "is there one update a step, the last step included, are gradients cleared before each "
-            "backward pass, and does each step use all of `x`?"
+            f"After the call, {len(before) - len(wrong)} of {len(before)} parameters hold the right "
+            "values. Check four things: one Adam for the whole call, with `lr` and otherwise torch's "
+            "default settings; one update per step, including the last step; gradients cleared before each "
+            "backward pass; all of `x` in each step."
         )
 
 
@@ -252,17 +256,18 @@ def expect_long_training(
     pairs = enumerate(zip(seen, losses, strict=True))
     wrong = [step for step, (mine, true) in pairs if not _about(mine, true)]
     if wrong and not wrong[0]:
-        fail("The first of the losses, before any update, is not the mean squared error.")
+        fail("The first loss, before any update, is not the mean squared error.")
     if wrong:
         fail(
-            f"Of {len(losses)} losses, the first {wrong[0]} are right, and those after them are not. Each "
-            "step is the same update with the same `lr`, however long it goes on and whatever the loss does."
+            f"The first {wrong[0]} of {len(losses)} losses are right, the later ones are not. Every step "
+            "makes the same update with the same `lr`, however long training goes on and whatever the loss "
+            "does."
         )
     held = after.ask()
     if not all(_about(held[name], value) for name, value in right.items()):
         fail(
             f"All {len(losses)} losses are right, but afterwards the model does not hold the parameters of "
-            "the last update. Are others put back into it, those of an earlier step, say?"
+            "the last update. Do you put other parameters back, such as those of an earlier step?"
         )
 
 

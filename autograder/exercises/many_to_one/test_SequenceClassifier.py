@@ -45,8 +45,8 @@ def slips(parameters, ids):
     }
     right = linear(parameters, h_n[-1])
     return {hint: linear(parameters, states) for hint, states in given.items()} | {
-        "They are probabilities. Return the scores themselves, without a softmax: `cross_entropy` takes the "
-        "softmax itself.": right.softmax(1),
+        "They are probabilities. Return the scores themselves, without a softmax: `cross_entropy` applies "
+        "the softmax itself.": right.softmax(1),
         "They are logarithms of probabilities. Return the scores themselves: `cross_entropy` does the "
         "rest.": right.log_softmax(1),
     }
@@ -156,7 +156,7 @@ test_gradients = task.gradients(
         given={"ids": lambda draw: ending_differently(draw.ints("B T", draw.sizes.V))},
     ),
     further=[sized("with one long sequence (B = 1)", B=1, T=(31, 70), L=1).with_parameters(remembering)],
-    tell="Is a part of the computation cut off, or is one id treated apart from the others?",
+    tell="Is part of the computation cut off, or is one id treated differently from the others?",
     title="Gradients reach every parameter, including the embedding of every id.",
     points=0.5,
     needs=[test_matches_torch],

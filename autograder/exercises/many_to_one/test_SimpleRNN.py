@@ -102,7 +102,7 @@ test_any_size = task.any_size(
     sized("with every size 1", B=1, T=1, D=1, H=1, L=1).with_options(output_size=1),
     sized("with every size 4", B=4, T=4, D=4, H=4, L=4).with_options(output_size=4),
     sized("with more of everything", B=(20, 70), L=(5, 9)).with_options(output_size=(10, 40)),
-    sized("with a long sequence, of which every step counts", B=2, T=(70, 130), L=1).with_parameters(
+    sized("with a long sequence in which every step counts", B=2, T=(70, 130), L=1).with_parameters(
         remembering
     ),
     strided(),

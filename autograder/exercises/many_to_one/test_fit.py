@@ -165,9 +165,7 @@ LONG_TRAININGS = (
         },
     ),
 )
-DIVERGING = Case(
-    "with losses that grow beyond all numbers", sizes={"T": 1}, given={"lr": lambda draw: BEYOND}
-)
+DIVERGING = Case("with losses that grow without limit", sizes={"T": 1}, given={"lr": lambda draw: BEYOND})
 
 
 @points(0.5)

@@ -34,8 +34,8 @@ task = FunctionSpec(
 def expect_one_a_step(answer, call):
     if isinstance(answer, torch.Tensor) and answer.dim() == 1 and len(answer) != STEPS:
         fail(
-            f"The forecast of {STEPS} steps holds {len(answer)} numbers; expected one prediction a step, and "
-            "nothing of the window."
+            f"The forecast of {STEPS} steps holds {len(answer)} numbers; expected one prediction per step, "
+            "and none of the window's values."
         )
 
 
@@ -44,14 +44,14 @@ def expect_fed_back(answer, call):
     model, window, _ = call.drawn.here
     right = task.right(call)
     slips = {
-        "It is the same prediction at every step: does the window take in what was predicted?": (
+        "Every step gives the same prediction: does the window take in what was predicted?": (
             right[:1].expand(STEPS)
         ),
-        "It is what a window gives that grows with every step: does the oldest value drop out?": (
+        "This is what a window gives if it grows with every step: does the oldest value drop out?": (
             forecast(model, window, STEPS, keep=True)
         ),
         "It is the right forecast in reverse: the first prediction comes first.": right.flip(0),
-        "It begins one prediction too late: the first one belongs to the window as given.": (
+        "It starts one prediction too late: the first prediction comes from the window as it is given.": (
             forecast(model, window, STEPS + 1)[1:]
         ),
     }
@@ -97,8 +97,8 @@ def test_without_gradients(submission, sizes, draw):
     # The window asks for none: whoever joins it to the predictions before `no_grad` begins keeps no graph.
     if any(call.target.run(call.arguments).attached):
         fail(
-            "The forecast asks for gradients, as if something were to be trained through it, and may keep "
-            "the graph of every call of the model. Nothing is trained here: predict without gradients."
+            "The forecast requires gradients, so it may keep the graph of every call of the model. Nothing "
+            "is trained here: predict without gradients."
         )
 
 

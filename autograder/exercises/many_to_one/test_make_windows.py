@@ -67,7 +67,7 @@ test_any_size = task.any_size(
     sized("with a window of one value", T=1),
     sized("with a series that has room for a single window", B=1),
     sized("with a series of two values and a window of one", B=1, T=1),
-    sized("with as many windows as values in one", B=4, T=4),
+    sized("with as many windows as values in each", B=4, T=4),
     sized("with a longer series", B=(60, 130)),
     sized("with a long window", B=(31, 40), T=(41, 90)),
     with_inputs(
