@@ -165,10 +165,10 @@ def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tens
     """The parameters that do not hold their gate's numbers after a copy into `what`; all are still there."""
     for name, value in wanted.items():
         if name not in held:
-            fail(f"After the copy {what} has no `{name}` any more. Write into the one that is there.")
+            fail(f"After the copy, {what} no longer has a `{name}`. Write into the existing one.")
         if held[name].shape != value.shape:
             shapes = f"{tuple(held[name].shape)}, not {tuple(value.shape)}"
-            fail(f"After the copy `{name}` has shape {shapes}. Write into the parameter that is there.")
+            fail(f"After the copy `{name}` has shape {shapes}. Write into the existing parameter.")
     if agree([held[name] for name in wanted], list(wanted.values())):
         return []
     return [name for name, value in wanted.items() if compare(held[name], value)]
@@ -185,7 +185,8 @@ def expect_replaced(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch
     if wrong:
         fail(
             f"One copy into {what} is right, but a second one, from other weights, leaves wrong numbers in "
-            f"{quoted(wrong)}. A copy replaces what was there: is anything added to it, or done only once?"
+            f"{quoted(wrong)}. A copy replaces the old numbers: do you add to them, or do something only "
+            "the first time?"
         )
 
 
@@ -212,15 +213,17 @@ def expect_copied_in_place(
     names_replaced, seen = replaced.request(), module.registered()
     for name in names:
         if name not in seen.shapes:
-            fail(f"After the copy `{name}` is no registered parameter any more. Write into the one there is.")
+            fail(
+                f"After the copy, `{name}` is no longer a registered parameter. Write into the existing one."
+            )
         if name not in seen.trainable:
-            fail(f"After the copy `{name}` no longer asks for gradients. Copy only the numbers.")
+            fail(f"After the copy `{name}` no longer requires gradients. Copy only the numbers.")
         if name not in seen.leaves:
             fail(f"After the copy `{name}` is part of a graph. Copy under `torch.no_grad()`.")
     replaced_now = names_replaced.ask()
     for name in names:
         if name in replaced_now:
             fail(
-                f"The copy replaced `{name}` by a new parameter; an optimizer made before it would go on "
-                "training the old one. Write the numbers into the parameter that is there."
+                f"The copy replaced `{name}` with a new parameter; an optimizer created earlier would go "
+                "on training the old one. Write the numbers into the existing parameter."
             )

@@ -118,7 +118,7 @@ test_follows_its_parameters = task.follows(
 test_gradients = task.gradients(
     USUAL,
     LONG,
-    tell="Is a state detached or copied between the steps?",
+    tell="Do you detach or copy a state between the steps?",
     title="In train() and eval(), gradients flow through every step to the input, both states and all "
     "parameters.",
     points=0.5,

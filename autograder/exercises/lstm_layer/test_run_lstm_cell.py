@@ -164,7 +164,7 @@ test_any_size = task.any_size(
 test_gradients = task.gradients(
     USUAL,
     LONG,
-    tell="Is a state detached or copied between the steps?",
+    tell="Do you detach or copy a state between the steps?",
     title="Gradients flow back through every step to the input, both states and the cell's weights.",
     points=0.5,
     needs=[test_goes_on],

@@ -96,7 +96,7 @@ EVERY_LENGTH = (
     room("with more of everything", B=(20, 70), T=(40, 130), D=2, H=2),
 )
 EVERY_GRADIENT = (
-    room("with sequences in no order", T=(31, 70), D=2, H=2),
+    room("with sequences in no particular order", T=(31, 70), D=2, H=2),
     room("with every sequence as long as the batch", lengths=equal()),
     room("with one sequence (B = 1)", B=1, lengths=equal(missing=1)),
 )

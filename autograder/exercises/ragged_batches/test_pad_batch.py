@@ -146,7 +146,7 @@ def test_arguments_untouched(submission, sizes, draw):
         )
     if any(old.shape != new.shape for old, new in zip(sequences, call.arguments[0], strict=True)):
         fail(
-            "The call changed the list `sequences`, which belongs to the caller: after it, other sequences "
-            "stand in some places. Look for `sort`, `reverse` or an assignment such as `sequences[i] = `."
+            "The call changed the list `sequences`, which belongs to the caller: some of its places now "
+            "hold other sequences. Look for `sort`, `reverse` or an assignment such as `sequences[i] = `."
         )
     expect_untouched(call, (sequences,), ("sequences",))

@@ -52,7 +52,7 @@ def expect_every_step(answer, call):
     if isinstance(output, torch.Tensor) and output.dim() == 3 and output.shape[1] == longest:
         fail(
             f"`output` has {longest} steps, as many as the longest sequence; expected the {call.sizes.T} "
-            "steps that `x` has. What you return must fit the other tensors of the batch."
+            "steps that `x` has. What you return must match the other tensors of the batch."
         )
 
 
@@ -105,13 +105,13 @@ def test_one_packed_call(submission, sizes, draw):
             return "The given LSTM was not called. Call it as `lstm(...)`, with the packed batch."
         if len(calls) != 1:
             return (
-                f"The LSTM was called {len(calls)} times for {here.sizes.B} sequences; expected one call in "
-                "all. One packed sequence holds the whole batch."
+                f"The LSTM was called {len(calls)} times for {here.sizes.B} sequences; expected one call "
+                "in total. One packed sequence holds the whole batch."
             )
         if any(calls):  # an input that is not packed has a shape
             return (
                 "The LSTM was given a plain tensor, so it read the padding as if it were data. Pack the "
-                "batch first (`nn.utils.rnn`): the LSTM takes a `PackedSequence` in place of a tensor."
+                "batch first (`nn.utils.rnn`): the LSTM takes a `PackedSequence` instead of a tensor."
             )
         return elsewhere("lstm")
 
@@ -149,7 +149,7 @@ test_any_size = task.any_size(
     needs=[test_as_one_by_one],
 )
 test_gradients = task.gradients(
-    room("with sequences in no order"),
+    room("with sequences in no particular order"),
     room("with one sequence (B = 1)", B=1, T=(24, 40), L=1, lengths=lambda draw: torch.tensor([23])),
     room("with every sequence as long as the batch", B=3, T=3, L=1, lengths=equal()),
     if_right=True,

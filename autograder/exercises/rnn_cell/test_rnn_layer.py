@@ -51,7 +51,7 @@ test_any_size = task.any_size(
 test_gradients = task.gradients(
     USUAL,
     LONG,
-    tell="Is the state detached or copied between the steps?",
+    tell="Do you detach or copy the state between the steps?",
     title="Gradients flow back through every time step to the input, the initial state and all weights.",
     points=0.5,
     needs=[test_matches_torch],

@@ -77,7 +77,7 @@ def test_one_step_a_call(submission, sizes, draw):
             )
         if len(calls) != sizes.T:
             times = f"called {len(calls)} times" if calls else "never called"
-            return f"The RNN was {times} for {sizes.T} time steps; expected one call a step."
+            return f"The RNN was {times} for {sizes.T} time steps; expected one call per step."
         return elsewhere("rnn")
 
     answers = each_driven(submission.run_stepwise, given, rnn, sequences)
@@ -109,7 +109,7 @@ test_any_size = task.any_size(
 test_gradients = task.gradients(
     USUAL,
     LONG,
-    tell="Is the state detached or copied between the steps?",
+    tell="Do you detach or copy the state between the steps?",
     title="Gradients flow back through every step to the input, the initial state and the RNN's weights.",
     points=0.5,
     needs=[test_matches_one_call],

@@ -49,7 +49,7 @@ test_any_depth = task.any_size(
 test_gradients = task.gradients(
     USUAL,
     LONG,
-    tell="Are the states detached, or the weights read through `.data` or `state_dict()`?",
+    tell="Do you detach the states, or read the weights through `.data` or `state_dict()`?",
     title="Gradients reach the input, the initial states and every layer's weights.",
     points=0.5,
     needs=[test_matches_torch],

@@ -152,13 +152,17 @@ def expect_tokens(tokens: torch.Tensor, right: torch.Tensor) -> None:
     step = int(wrong.any(0).nonzero()[0])
     told = f"{int(wrong.sum())} of {wrong.numel()} tokens are not the ones that the model prefers"
     if len(tokens) > 1 and (tokens == tokens[:1]).all() and (right != right[:1]).any():
-        fail(f"{told}; all sequences get the same ones. Does each get the token of its own logits?")
+        fail(
+            f"{told}; all sequences get the same ones. Does each sequence get the token that its own "
+            "logits choose?"
+        )
     if step == 0:
         fail(
-            f"{told}, the very first ones among them. The first token of a sequence is chosen by the logits "
-            "after the last token of its prompt. Is it the largest, and does it stay with its own sequence?"
+            f"{told}, including the very first ones. A sequence's first token is chosen by the logits "
+            "after the last token of its prompt. Do you take the largest, and does it stay with its own "
+            "sequence?"
         )
     fail(
-        f"{told}: they are right before step {step} (counting from 0) and wrong from there. What does the "
-        "model read in each call after the first, and with which state?"
+        f"{told}: they are right before step {step} and wrong from there on. What does the model read in "
+        "each call after the first, and with which state?"
     )

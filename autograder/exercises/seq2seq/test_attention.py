@@ -70,8 +70,8 @@ def about_weights(answer, call):
     _, encoder_output, lengths = call.arguments
     if not torch.isfinite(weights).all():
         fail(
-            "Some `weights` are not finite (nan or inf). Is something divided by zero, or does a softmax "
-            "see no real step, or infinity times zero?"
+            "Some `weights` are not finite (nan or inf). Do you divide by zero, multiply infinity by zero, "
+            "or take a softmax over no real step at all?"
         )
     padded = weights[padding(encoder_output, lengths)]
     if (padded != 0).any():
@@ -89,7 +89,7 @@ def about_weights(answer, call):
     if wrong:
         fail(
             f"The `weights` of a sequence add up to 1 but are not the right ones: {wrong} Look at the "
-            "scores: which vectors are multiplied, by what are the products divided, which steps are real?"
+            "scores: which vectors are multiplied, what are the products divided by, which steps are real?"
         )
 
 

@@ -59,7 +59,7 @@ test_gradients = task.gradients(
     sized("with several layers", B=(20, 70), L=(6, 13), H=1),
     sized("with one sequence and one layer", B=1, L=1),
     if_right=True,
-    tell="Training the encoder depends on it: is a part of the state detached or rebuilt?",
+    tell="Training the encoder depends on it: is part of the state detached or rebuilt?",
     title="Gradients flow from the decoder's first state back to the encoder, through h and through c.",
     points=0.5,
     needs=[test_joins_directions],

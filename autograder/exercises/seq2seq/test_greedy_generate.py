@@ -141,18 +141,19 @@ def told_of_calls(sizes, steps, calls):
     for *shape, fresh in later:
         if fresh and tuple(shape) == (sizes.B, sizes.T):
             return (
-                "The model was given the whole prompt more than once. The first call returns everything that "
-                "can be learned from it: the logits and the state."
+                "The model was given the whole prompt more than once. Its first call already returns all "
+                "you need: the logits and the state."
             )
         if fresh:
             return (
-                "After the prompt the model was called with no state. What it has read is in the state that "
-                "the call before returned: hand it on."
+                "After the prompt, the model was called without a state. What it has read so far is in the "
+                "state that the previous call returned: pass it on."
             )
         if tuple(shape) != (sizes.B, 1):
             return (
-                f"After the prompt the model was given ids of shape {tuple(shape)}. The state already knows "
-                "all earlier tokens: give it only the newest of each sequence, (batch, 1)."
+                f"After the prompt, the model was given ids of shape {tuple(shape)}. The state already "
+                "holds all earlier tokens: give the model only the newest one of each sequence, (batch, "
+                "1)."
             )
     if len(calls) not in (steps, steps + 1):
         return (
@@ -174,13 +175,13 @@ def test_no_gradients(submission, sizes, draw):
     (tokens,) = parts_of(answer, "tokens")
     if not torch.equal(tokens.double(), of_history(sizes.V, prompt_ids, steps).double()):
         fail(
-            "The carried state brings its graph along, so every token keeps the memory of all calls before "
-            "it. Nothing is trained here: generate without gradients."
+            "The carried state brings its graph along, so every token keeps the graphs of all earlier "
+            "calls in memory. Nothing is trained here: generate without gradients."
         )
     seen = model.registered()
     frozen = sorted(set(seen.shapes) - set(seen.trainable))
     if frozen:
-        fail("After the call the model's parameters no longer ask for gradients. Leave the model as it is.")
+        fail("After the call the model's parameters no longer require gradients. Leave the model as it was.")
 
 
 @points(0)

@@ -27,10 +27,10 @@ def expect_shape_dict(answer: Any, names: tuple[str, ...]) -> None:
     missing = [name for name in names if name not in answer]
     if missing:
         keys = ", ".join(repr(key)[:30] for key in list(answer)[:6]) or "none"
-        fail(f"The dict has no key `{missing[0]!r}`. The keys it has: {keys}.")
+        fail(f"The dict has no key `{missing[0]!r}`. Its keys are: {keys}.")
     for name, shape in answer.items():
         if not isinstance(shape, (tuple, list)):
-            fail(f"Under `{name!r}` there is {spoken(shape)}. A shape is a tuple of whole numbers.")
+            fail(f"The key `{name!r}` holds {spoken(shape)}. A shape is a tuple of whole numbers.")
         if not all(type(size) is int for size in shape):
             fail(f"The shape under `{name!r}` holds something that is not a whole number (`int`).")
 
@@ -47,14 +47,17 @@ def expect_shapes(answer: Any, wanted: dict[str, tuple[int, ...]], sizes: Sizes)
         if len(seen) != len(right):
             fail(f"{said}. It has {len(seen)} dimensions; torch's has {len(right)}.")
         if sorted(seen) == sorted(right):
-            fail(f"{said}. The numbers are right, their order is not.")
+            fail(f"{said}. The numbers are right, but their order is not.")
         where = [("first", "second", "third")[at] for at in range(3) if seen[at] != right[at]]
         sides = " and ".join(where) if len(where) < 3 else "first, second and third"
         number = "number is" if len(where) == 1 else "numbers are"
         fail(f"{said}. The {sides} {number} not what torch gives. Which size belongs there?")
     extra = [key for key in answer if key not in wanted]
     if extra:
-        fail(f"There is a shape under `{extra[0]!r}`, but this network returns no such tensor.")
+        fail(
+            f"There is a shape under `{extra[0]!r}`, but this network returns no such tensor: leave the "
+            "key out."
+        )
 
 
 def _in_words(shape: tuple[int, ...], sizes: Sizes) -> str:
@@ -71,8 +74,8 @@ def expect_no_other_part(answer: Any, tensor: torch.Tensor, dim: int, wanted: in
     for number, part in enumerate(tensor.unbind(dim)):
         if number != wanted and isinstance(answer, torch.Tensor) and torch.equal(answer, part):
             fail(
-                f"You returned the values of {word} {number}, counting from 0. What does your index count, "
-                "and where does it start?"
+                f"You returned the values of {word} {number}. What does your index count, and where does "
+                "it start?"
             )
 
 

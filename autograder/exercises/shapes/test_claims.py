@@ -80,10 +80,9 @@ def test_all_answered(submission, sizes, draw):
         first = still_open[0]
         seen = f" (`{first}` is {spoken(told[first])})" if told.get(first) is not None else ""
         fail(
-            f"{len(answers) - len(still_open)} of {len(answers)} claims are answered. Neither `True` nor "
-            f"`False`: {', '.join(f'`{claim}`' for claim in still_open)}"
-            f"{seen}. An open claim earns nothing and costs nothing, a wrong answer costs what a right one "
-            "earns."
+            f"{len(answers) - len(still_open)} of {len(answers)} claims are answered. These are neither "
+            f"`True` nor `False`: {', '.join(f'`{claim}`' for claim in still_open)}{seen}. An open claim "
+            "earns nothing and costs nothing; a wrong answer costs as much as a right one earns."
         )
 
 
@@ -99,7 +98,7 @@ def test_judged_rightly(submission, sizes, draw):
     if len(right) < len(answers):
         first = next(claim for claim in answers if claim not in right)
         fail(
-            f"{len(right)} of {len(answers)} claims are judged rightly, {len(wrong)} wrongly. The first to "
-            f"look at again is `{first}`: read the section “{SECTIONS[first]}”.",
+            f"You judged {len(right)} of the {len(answers)} claims correctly and {len(wrong)} incorrectly. "
+            f"Look first at `{first}` again: read the section “{SECTIONS[first]}”.",
             earned=max(0, len(right) - len(wrong)) / len(answers),
         )

@@ -36,7 +36,7 @@ test_matches_torch = task.values(
 )
 test_any_size = task.any_size(
     sized("with one sequence (B = 1)", B=1),
-    sized("with one token a sequence (T = 1)", T=1),
+    sized("with one token per sequence (T = 1)", T=1),
     sized("with one layer (L = 1)", L=1),
     sized("with every size 1", B=1, T=1, D=1, H=1, L=1),
     sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
@@ -48,7 +48,8 @@ test_any_size = task.any_size(
     needs=[test_matches_torch],
 )
 test_gradients = task.gradients(
-    tell="`weight` is the embedding's, the others are the RNN's. Is one detached or read by `.data`?",
+    tell="`weight` is the embedding's, the others are the RNN's. Do you detach one, or read it through "
+    "`.data`?",
     title="Gradients reach the embedding's table and all of the RNN's weights, so that both can be trained.",
     points=0.5,
     needs=[test_matches_torch],

@@ -88,19 +88,20 @@ def expect_parameters(task: ModuleSpec, submission: Submission, sizes: Sizes) ->
     layers = [any(n.startswith(f"layers.{layer}.") for n in seen.shapes) for layer in range(sizes.L + 1)]
     if not any(layers):
         fail(
-            f"{kind} registers no layer: `state_dict()` holds no name that begins with `layers.0.`, and an "
-            "optimizer would not train it. Make the layers once, in `__init__`, and keep them in an "
+            f"{kind} has no registered layer: no name in its `state_dict()` begins with `layers.0.`, so an "
+            "optimizer would not train any. Create the layers once, in `__init__`, and keep them in an "
             "`nn.ModuleList` called `layers`; a Python list is invisible to PyTorch."
         )
     if not all(layers[:-1]):
         fail(
-            f"{kind} with num_layers={sizes.L} registers nothing under `layers.{layers.index(False)}`. Each "
-            "layer is an `LSTMLayer` of its own: one that stands in the list several times counts once."
+            f"{kind} with num_layers={sizes.L} has nothing registered under "
+            f"`layers.{layers.index(False)}`. Each layer must be a separate `LSTMLayer`: one that is in "
+            "the list several times counts once."
         )
     if layers[-1]:
-        fail(f"{kind} with num_layers={sizes.L} has a layer too many: there is a `layers.{sizes.L}`.")
+        fail(f"{kind} with num_layers={sizes.L} has one layer too many: there is a `layers.{sizes.L}`.")
     if "proj.bias" in shapes and not any(name.startswith("proj.") for name in seen.shapes):
-        fail(f"{kind} registers nothing called `proj`: the linear layer on top goes by that name.")
+        fail(f"{kind} has no layer named `proj`: that must be the name of the linear layer on top.")
     expect_registered(seen, shapes, kind)
 
 
@@ -210,23 +211,32 @@ def expect_dropped(
     kept = ~(given.abs() < 0.5 * whole.abs())
     if not torch.isfinite(given).all():
         fail(
-            f"In training with dropout={rate}, the numbers {place} are larger than dropout makes them, which "
-            f"scales by 1 / (1 - p). Is it applied once there, and nowhere else?{tell}"
+            f"In training with dropout={rate}, the numbers {place} are too large: dropout scales by no "
+            f"more than 1 / (1 - p). Is it applied once there, and nowhere else?{tell}"
         )
     if kept.all() and torch.allclose(given, whole, rtol=1e-3, atol=1e-6):
         fail(f"In training with dropout={rate}, no number {place} is dropped.{tell}")
     seen, right = given[kept], whole[kept]
     if not torch.allclose(seen * (1 - rate), right, rtol=1e-3, atol=1e-6):
-        unscaled = torch.allclose(seen, right, rtol=1e-3, atol=1e-6)
-        what = "are not scaled up" if unscaled else "are neither zero nor scaled by 1 / (1 - p)"
         fail(
-            f"In training with dropout={rate}, the numbers {place} that are not dropped {what}. "
-            f"Dropout divides what it keeps by 1 - p, and changes nothing else.{tell}"
+            f"In training with dropout={rate}, the numbers {place} that are not dropped "
+            f"{_changed(seen, right, rate)}. Dropout divides what it keeps by 1 - p and changes nothing else."
+            f"{tell}"
         )
     share = 1 - kept.double().mean().item()
     if abs(share - rate) > DEVIATIONS * math.sqrt(rate * (1 - rate) / kept.numel()):
         fail(f"In training with dropout={rate}, {share:.0%} of the numbers {place} are dropped.{tell}")
     return kept
+
+
+def _changed(seen: torch.Tensor, right: torch.Tensor, rate: float) -> str:
+    """Say how the numbers that a dropout kept differ from the right ones, which are not scaled yet."""
+    if torch.allclose(seen, right, rtol=1e-3, atol=1e-6):
+        return "are not scaled up"
+    scale = (seen / right)[right.abs() > 1e-6].median().item()
+    if torch.allclose(seen, right * scale, rtol=1e-3, atol=1e-6):
+        return f"are multiplied by {scale:.3g} and not by 1 / (1 - p) = {1 / (1 - rate):.3g}"
+    return "are not all scaled by 1 / (1 - p)"
 
 
 def expect_independent(kept: torch.Tensor, place: str) -> None:
@@ -252,5 +262,6 @@ def expect_same_state(
         if not torch.allclose(one[0].double(), other[0], rtol=1e-4, atol=1e-6):
             fail(
                 f"In training with dropout, `{name}[0]` is not the final state of layer 0. Dropout acts on "
-                "what a layer hands up to the next one: not on `x`, and not on the states that are returned."
+                "what a layer passes up to the next one: not on `x`, and not on the states that are "
+                "returned."
             )

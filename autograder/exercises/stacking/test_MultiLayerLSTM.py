@@ -174,7 +174,8 @@ def test_dropout(submission, sizes, draw):
                     below[kept],
                     rate,
                     "between layer 0 and layer 1, where those before `proj` are kept,",
-                    " There is a dropout between the layers and another before `proj`, each drawn by itself.",
+                    " There is a dropout between the layers and another before `proj`, each drawn "
+                    "separately.",
                 )
             elif (given.abs() > 1e-6).double().mean() > 0.99:
                 fail(f"In training with dropout={rate}, no number between layer 1 and layer 2 is dropped.")

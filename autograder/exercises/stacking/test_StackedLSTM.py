@@ -88,7 +88,7 @@ def test_starting_weights(submission, sizes, draw):
     weights = expect_xavier_layers(task, submission, draw)
     for one, other in itertools.combinations(weights, 2):
         if torch.equal(weights[one], weights[other]):
-            fail(f"`{one}` and `{other}` start with the same numbers: make each layer anew.")
+            fail(f"`{one}` and `{other}` start with the same numbers: create each layer separately.")
 
 
 test_matches_torch = task.values(
@@ -189,7 +189,7 @@ def test_evaluation(submission, sizes, draw):
 @needs(test_matches_torch)
 def test_dropout_has_its_place(submission, sizes, draw):
     """In training, dropout touches neither the input, nor the top layer's output, nor the returned states."""
-    trained = f"and dropout={RATE}, in training, where nothing is between layers"
+    trained = f"and dropout={RATE}, in training, where there is nothing between layers"
     one = sized(f"with one layer {trained}", L=1)
     as_wide = sized(f"with one layer as wide as its input {trained}", L=1, D="H")
     calls = []
@@ -205,8 +205,8 @@ def test_dropout_has_its_place(submission, sizes, draw):
     expect_same_state(last, task.right(two)[1], ("h_n", "c_n"))
     if not torch.allclose(output[:, -1].double(), last[0][-1].double(), rtol=1e-4, atol=1e-6):
         fail(
-            "In training with dropout, the last step of `output` and `h_n[-1]` are not the same numbers. "
-            "Dropout is never after the last layer."
+            "In training with dropout, the last step of `output` and `h_n[-1]` do not hold the same "
+            "numbers. Dropout never comes after the last layer."
         )
 
 
@@ -231,7 +231,7 @@ def test_dropout_between_layers(submission, sizes, draw):
     first, second = (expect_dropped(layer_input(each), below, rate, place) for each in both)
     expect_independent(first, place)
     if alike(first, second):
-        fail("In training, two calls drop the same numbers. Dropout is drawn anew on every call.")
+        fail("In training, two calls drop the same numbers. Dropout must be drawn again in every call.")
 
     small = torch.cat([layer_input(each) for each in of_few])
     with case(f"with a batch of {few.B}"):
@@ -248,7 +248,7 @@ def test_dropout_between_layers(submission, sizes, draw):
         below_of_three[kept],
         rate,
         "between layer 0 and layer 1, where those above them are kept,",
-        " Each pair of layers has a dropout of its own.",
+        " Each pair of layers has its own dropout.",
     )
     deep = few.but(L=draw.size(4, 6))
     of_many = None

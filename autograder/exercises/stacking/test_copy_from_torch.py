@@ -83,11 +83,11 @@ def expect_same_weights(held, lstm):
     wrong = not_copied(held, wanted, "the stack")
     if not wrong:
         return
-    said = "After the copy the two compute different things."
+    said = "After the copy, the two stacks compute different results."
     if len(wrong) == len(wanted):
         fail(
-            f"{said} No parameter holds its gate's numbers: are they written into the stack passed in, and "
-            "are they the gate's own rows?"
+            f"{said} No parameter holds its gate's numbers: do you write into the stack that was passed "
+            "in, and do you take the gate's own rows?"
         )
     layers = sorted({int(name.split(".")[1]) for name in wrong})
     kinds = sorted({name.split(".")[2] for name in wrong})
@@ -96,14 +96,17 @@ def expect_same_weights(held, lstm):
     which = f"{quoted(kinds)} in {where}" if everywhere else quoted(wrong)
     hint = ""
     if len(kinds) == 12 and len(layers) < lstm.num_layers:
-        hint = " Every layer of nn.LSTM has weights of its own; their names end in its number."
+        hint = " Every layer of nn.LSTM has its own weights; their names end with the layer's number."
     elif all(kind.startswith("b_") for kind in kinds):
-        unset = not any(held[name].any() for name in wrong)
-        hint = " How many biases does nn.LSTM add for each gate?"
-        hint = " They are all zero: is anything written into them?" if unset else hint
+        if not any(held[name].any() for name in wrong):
+            hint = " They are all zero: do you write anything into them?"
+        elif len(layers) < lstm.num_layers:
+            hint = " In the other layers the biases are right: which layer do you read these from?"
+        else:
+            hint = " nn.LSTM has two biases per gate: what does it do with them?"
     elif all(kind.startswith("W_h") for kind in kinds) and len(layers) == lstm.num_layers:
-        hint = " These are square: is there a transpose missing that no error tells of?"
-    fail(f"{said} Not the numbers of their gate: {which}. The other parameters hold theirs.{hint}")
+        hint = " These are square, so a missing transpose raises no error: is one missing?"
+    fail(f"{said} These parameters do not hold their gate's numbers: {which}. The others do.{hint}")
 
 
 @points(1)

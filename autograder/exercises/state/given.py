@@ -135,8 +135,8 @@ def expect_off_graph(call: Call, names: tuple[str, ...], shape: tuple[int, ...])
     which = [f"`{name}`" for name, attached in zip(names, call.attached, strict=False) if attached]
     told = (
         f"{' and '.join(which)} {'is' if len(which) == 1 else 'are'} still part of the graph that made "
-        f"{'it' if len(which) == 1 else 'them'}, so a later backward pass runs on into this call. Cut off "
-        "both states, and return the ones that are cut off."
+        f"{'it' if len(which) == 1 else 'them'}, so a later backward pass would run on into this call. Cut "
+        "off both states, and return the ones that are cut off."
     )
     try:
         gradients = call.backward([torch.ones(shape, dtype=torch.float64) for _ in names])
@@ -239,7 +239,7 @@ class Bench:
         hint = (
             "Every parameter moved twice as far as one step takes it."
             if twice
-            else "Is it one `optimizer.step()` with the gradients of this loss, and of nothing else?"
+            else "Is it one `optimizer.step()` with the gradients of this loss and of nothing else?"
         )
         fail(f"After the step {len(ratios)} of {len(wanted)} parameters do not hold the right values. {hint}")
 
@@ -292,7 +292,8 @@ def expect_step(answer: Any, reference: Any, sizes: Any, *, values: bool = True)
         return
     if compare(answer[0], reference[0]):
         fail(
-            "`loss` is not the right number. It is `loss_fn(prediction, y)`, the arguments in this order, of "
-            "the prediction for this chunk from the state that came in, before the parameters are updated."
+            "`loss` is not the right number. It is `loss_fn(prediction, y)`, with the arguments in this "
+            "order, where the prediction is for this chunk, from the given state, before the parameters "
+            "are updated."
         )
     expect(answer[1], reference[1], **STATE, sizes=sizes)

@@ -63,8 +63,8 @@ def test_not_in_place(submission, sizes, draw):
     if names:
         fail(
             f"The call cut off the tensors that it was given ({' and '.join(names)}), so a loss computed "
-            "from them has no gradient any more. Operations that end in `_` change the tensor itself: return "
-            "new ones instead."
+            "from them no longer has a gradient. Operations that end in `_` change the tensor itself: "
+            "return new ones instead."
         )
 
 

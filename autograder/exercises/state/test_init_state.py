@@ -69,12 +69,12 @@ def test_own_memory(submission, sizes, draw):
     arguments = (draw("B T D"), sizes.L, sizes.H)
     if look(submission, "shared", "init_state", *arguments):
         fail(
-            "`h_0` and `c_0` share memory: what is written into one appears in the other. Make two tensors, "
-            "not one with two names."
+            "`h_0` and `c_0` share memory: what is written into one appears in the other. Create two "
+            "tensors, not one with two names."
         )
     if look(submission, "kept", "init_state", *arguments):
         fail(
-            "What is written into a state appears in the state that the next call returns: the same tensors "
-            "are handed out again. Make new ones in every call."
+            "What is written into a state appears in the state that the next call returns: the same "
+            "tensors are returned again. Create new ones in every call."
         )
     expect_untouched(submission.init_state.run(arguments), arguments, ("x", "num_layers", "hidden_size"))

@@ -74,18 +74,18 @@ test_any_mask = task.any_size(
     masked("with every size 4", False, False, True, False, B=4, H=4, L=4),
     masked("with every size 1", True, B=1, L=1, H=1),
     changed(
-        "with an `h` that is zero already",
+        "with an `h` that is already zero",
         lambda state, finished: ((torch.zeros_like(state[0]), state[1]), finished),
     ),
     changed(
-        "with a `c` that is zero already",
+        "with a `c` that is already zero",
         lambda state, finished: ((state[0], torch.zeros_like(state[1])), finished),
     ),
     strided("with states that are not contiguous in memory"),
     sized("with more of everything", B=(31, 70), L=(7, 13), H=2),
     changed("with numbers from very small to very large", lambda state, finished: (scaled(state), finished)),
     changed(
-        "with those, the largest of them finished",
+        "with the same numbers, the largest of them finished",
         lambda state, finished: (scaled(state), finished.flip(0)),
     ),
     title="It works when none or all are finished, for any sizes and numbers, and half-zero or "

@@ -95,8 +95,8 @@ def expect_chunks(submission, draw, chunk_size):
             return f"one call was given {max(lengths)} time steps, more than a chunk has."
         if len(calls) != wanted:
             return (
-                f"the LSTM was called {len(calls)} times, with {', '.join(map(str, lengths[:8]))} "
-                "steps; expected one call a chunk, all chunks full but the last."
+                f"the LSTM was called {len(calls)} times, with {', '.join(map(str, lengths[:8]))} steps; "
+                "expected one call per chunk, with every chunk full except perhaps the last."
             )
         return elsewhere("lstm")
 
@@ -138,9 +138,9 @@ test_default_state = task.values(
     needs=[test_matches_one_call],
 )
 test_any_size = task.any_size(
-    in_chunks_of(4, "with chunks that divide the sequence evenly (12 steps, 4 a chunk)", T=12),
-    in_chunks_of(5, "with one step left for the last chunk (11 steps, 5 a chunk)", T=11),
-    in_chunks_of(1, "with one step a chunk", T=7),
+    in_chunks_of(4, "with chunks that divide the sequence evenly (12 steps, 4 per chunk)", T=12),
+    in_chunks_of(5, "with one step left for the last chunk (11 steps, 5 per chunk)", T=11),
+    in_chunks_of(1, "with one step per chunk", T=7),
     in_chunks_of(7, "with the whole sequence in one chunk", T=7),
     in_chunks_of(50, "with a chunk longer than the sequence", T=3),
     in_chunks_of(3, "with one time step (T = 1)", T=1),
@@ -174,8 +174,8 @@ test_gradients = task.gradients(
     ),
     in_chunks_of(50, "with a chunk longer than the sequence", T=3, L=1),
     if_right=True,
-    tell="Is the state cut off from the graph, between two chunks or at the end, or is the output? Here the "
-    "graph stays whole.",
+    tell="Is the state cut off from the graph, between two chunks or at the end, or is the output? In this "
+    "task nothing may be detached.",
     title="Gradients flow back through every chunk to the input, the first state and the LSTM's weights.",
     points=0.5,
     needs=[test_matches_one_call],
