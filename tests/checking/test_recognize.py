@@ -22,14 +22,14 @@ def rolled(y):
     [
         (lambda y: torch.zeros_like(y), "All of them are 0"),
         (lambda y: y.flip(1), "in reverse order along time."),
-        (lambda y: y.flip(0), "in another order along batch: where 0, 1 should be there are 1, 0."),
+        (lambda y: y.flip(0), "in another order along batch: where the ones should be 0, 1, they are 1, 0."),
         (rolled, "Along time each number is one place too late."),
         (
             lambda y: y.roll(-1, 1),
-            "in another order along time: where 0, 1, 2, 3, 4 should be there are 1, 2",
+            "in another order along time: where the ones should be 0, 1, 2, 3, 4, they are 1, 2",
         ),
         (lambda y: torch.cat((y[:, 1:], y[:, :1] + 1), 1), "Along time each number is one place too early."),
-        (halves, "the 2 blocks of 2·hidden in another order: where 0, 1 should be there are 1, 0."),
+        (halves, "the 2 blocks of 2·hidden in another order: where the ones should be 0, 1, they are 1, 0."),
         (lambda y: -y, "with the opposite sign."),
         (lambda y: y * SIZES.B, "the right number times 2, the size of batch."),
         (lambda y: y / SIZES.T, "1 divided by the size of time."),
@@ -38,7 +38,7 @@ def rolled(y):
         (lambda y: torch.tanh(y), "put through `tanh` once more."),
         (lambda y: torch.softmax(y, 1), "put through `softmax` along time."),
         (lambda y: y.clamp(-1, 1), "below -1 or above 1 are wrong"),
-        (lambda y: y.transpose(0, 1).reshape(y.shape), "`reshape` and `view` deal numbers out anew"),
+        (lambda y: y.transpose(0, 1).reshape(y.shape), "Those two never exchange dimensions"),
         (lambda y: y[:, :1].expand_as(y), "They are the same all along time"),
     ],
 )
@@ -71,8 +71,36 @@ def test_of_others_it_is_said_how_many_differ(wrong):
 
 def test_few_numbers_fit_nothing():
     y = draw()("2")
-    said = message(expect, y * 3, y, names="y", dims="2", sizes=SIZES)
-    assert "2 of 2 numbers differ" in said
+    said = message(expect, y * 3.3, y, names="y", dims="2", sizes=SIZES)
+    assert said.endswith("both numbers differ.")
+
+
+def test_one_number_is_a_whole_multiple_of_the_right_one():
+    loss, form = torch.tensor(0.731, dtype=torch.float64), {"names": "loss", "dims": "", "sizes": SIZES}
+    told = {
+        factor: message(expect, loss * factor, loss, **form) for factor in (SIZES.T, 1 / SIZES.H, 12, -1, 7.3)
+    }
+    assert told[SIZES.T].endswith("It is 5 times what it should be, the size of time.")
+    assert told[1 / SIZES.H].endswith("It is 1/11 of what it should be, 1 divided by the size of hidden.")
+    assert told[12].endswith("It is 12 times what it should be.")
+    assert told[-1].endswith("It is right but for the sign.")
+    assert told[7.3].endswith("it is too large by 4.6.")
+    assert all("of 1 numbers" not in each for each in told.values())
+
+
+def test_of_many_places_only_the_first_are_told():
+    sizes = SIZES.but(B=9)
+    y = draw().at(sizes)("B T")
+    said = message(expect, y[[8, 2, 0, 1, 3, 4, 5, 7, 6]], y, names="y", dims="B T", sizes=sizes)
+    assert said.endswith("along batch: where the first ones should be 0, 1, 2, 3, 4, they are 8, 2, 0, 1, 3.")
+
+
+def test_what_is_not_finite_is_counted_and_placed():
+    y = draw()("B T 2H")
+    wrong = y.clone()
+    wrong[:, -1] = torch.nan
+    said = message(expect, wrong, y, **RIGHT)
+    assert "44 of 220 numbers are not finite (nan) (only in the last time step, 4; counting from 0)." in said
 
 
 def test_of_one_number_it_is_said_how_far_it_is_off():

@@ -54,15 +54,30 @@ def compare(
     if torch.allclose(seen, right, rtol, atol):
         return ""
     if not torch.isfinite(seen).all():
-        return f"{int((~torch.isfinite(seen)).sum())} of {seen.numel()} numbers are not finite (nan or inf)."
+        return _not_finite(seen, dims, dimensions)
     apart = ~torch.isclose(seen, right, rtol, atol)
     far = (seen - right).abs().max().item()
     rounded = f" {ROUNDED}" if are_rounded(result, wanted) else ""
     if apart.numel() == 1:
         return f"it is too {'large' if seen > right else 'small'} by {far:.2g}.{rounded}"
     little = f", by {far:.2g} at most" if far < _LITTLE * right.abs().max().item() else ""
-    count = f"{int(apart.sum())} of {apart.numel()} numbers differ{little}"
-    return f"{count}{located(apart, dims, dimensions)}.{rounded}"
+    return f"{_counted(apart)} differ{little}{located(apart, dims, dimensions)}.{rounded}"
+
+
+def _not_finite(seen: torch.Tensor, dims: str, dimensions: Dimensions) -> str:
+    lost = ~torch.isfinite(seen)
+    kinds = " or ".join(kind for kind, mask in (("nan", seen.isnan()), ("inf", seen.isinf())) if mask.any())
+    if lost.numel() == 1:
+        return f"it is not finite ({kinds})."
+    return f"{_counted(lost)} are not finite ({kinds}){located(lost, dims, dimensions)}."
+
+
+def _counted(mask: torch.Tensor) -> str:
+    """Return how many numbers a mask of two or more is true for: "3 of 77 numbers", "all 77 numbers"."""
+    true = int(mask.sum())
+    if true < mask.numel():
+        return f"{true} of {mask.numel()} numbers"
+    return "both numbers" if true == 2 else f"all {true} numbers"
 
 
 def recognized(

@@ -6,6 +6,7 @@ at next; none contains the expected numbers.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -86,15 +87,17 @@ def expect(
     dims: str | Sequence[str],
     sizes: Sizes,
     values: bool = True,
+    made_from: Mapping[str, Sequence[str]] | None = None,
 ) -> Any:
     """Expect an answer to have the reference's structure, shapes and values, and return it.
 
     Both are a tensor, or a tuple or list of these, nested or not. `names` are the results' names in order,
     nested results flattened; `dims` their dimensions, as `"B T H"`, one for all or one each, and `sizes` the
     sizes of these: by them a message names a wrong shape. Values are compared to the tolerance of `compare`,
-    with `values=False` not at all; dtypes never are: that is `expect_dtype`'s rule. Raises `CheckFailed`
-    where the answer is not so, `ValueError` where there are not as many names or dims as results, or an
-    unknown letter.
+    with `values=False` not at all; dtypes never are: that is `expect_dtype`'s rule. `made_from` says of a
+    result from which others it is made, by their names: where both are wrong the message is about those.
+    Raises `CheckFailed` where the answer is not so, `ValueError` where there are not as many names or dims as
+    results, or an unknown letter or name.
 
         expect(submission.gru_cell(x, h), step(x, h), names="h_next", dims="B H", sizes=sizes)
 
@@ -103,7 +106,7 @@ def expect(
     """
     names = (names,) if isinstance(names, str) else tuple(names)
     every = [dims] * len(names) if isinstance(dims, str) else list(dims)
-    _require_sense(names, every, reference, sizes)
+    _require_sense(names, every, reference, sizes, made_from or {})
     results, wanted = _results(answer, reference, names), tree_leaves(reference)
     for name, dim, result, right in zip(names, every, results, wanted, strict=True):
         if tuple(result.shape) != tuple(right.shape):
@@ -122,11 +125,20 @@ def expect(
         for dim, result, right in zip(every, results, wanted, strict=True)
     ]
     if any(apart):
-        first = next(position for position, difference in enumerate(apart) if difference)
+        begins = {
+            name: _begins(result, right, dim, sizes, dtypes)
+            for name, told, dim, result, right in zip(names, apart, every, results, wanted, strict=True)
+            if told
+        }
+        cause, consequence = _cause(begins, made_from or {})
+        first = names.index(cause)
         known = _named_like(results[first], first, dict(zip(names, wanted, strict=True)))
         known = known or recognized(results[first], wanted[first], every[first], sizes, dtypes=dtypes)
         fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
-        others = f" {listed(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
+        others = (
+            f" `{consequence}` is wrong, too, but is made from it: look here first." if consequence else ""
+        )
+        others += f" {listed(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
         wrong = WrongValues(
             f"`{names[first]}` has the right shape but not the right values"
             f"{f'. {known}' if known else f': {apart[first]}'}{others}",
@@ -265,8 +277,45 @@ def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> N
         )
 
 
-def _require_sense(names: Sequence[str], dims: Sequence[str], reference: Any, sizes: Sizes) -> None:
+def _begins(
+    result: torch.Tensor, right: torch.Tensor, dims: str, sizes: Sizes, dtypes: Sequence[torch.dtype]
+) -> int:
+    """Return the first index of its ordered dimension at which a result is wrong, 0 where it has none."""
+    letters = dims.split()
+    known = sizes.dimensions
+    at = next((at for at, dim in enumerate(letters) if dim in known and known[dim].ordered), None)
+    if at is None:
+        return 0
+    pairs = zip(result.unbind(at), right.unbind(at), strict=True)
+    return next((step for step, pair in enumerate(pairs) if compare(*pair, dtypes=dtypes)), 0)
+
+
+def _cause(begins: Mapping[str, int], made_from: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    """Return the wrong result to look at first, and the wrong one before it that is made from it, or `""`.
+
+    `begins` are the wrong results in order, with the index from which on each is wrong. One that is wrong
+    only later than what is made from it is no cause.
+    """
+    (first, *_), seen = begins, set[str]()
+    while first not in seen:
+        seen.add(first)
+        causes = [each for each in made_from.get(first, ()) if begins.get(each, math.inf) <= begins[first]]
+        first = next((each for each in causes if each not in seen), first)
+    (named, *_) = begins
+    return first, named if first != named else ""
+
+
+def _require_sense(
+    names: Sequence[str],
+    dims: Sequence[str],
+    reference: Any,
+    sizes: Sizes,
+    made_from: Mapping[str, Sequence[str]],
+) -> None:
     """Refuse what a check asks for if it makes no sense, with right answers, too: `ValueError`."""
+    unknown = {name for whole, parts in made_from.items() for name in (whole, *parts)} - {*names}
+    if unknown:
+        raise ValueError(f"There is no result called {min(unknown)!r}, which `made_from` names")
     parts = len(tree_leaves(reference))
     if not len(names) == len(dims) == parts:
         raise ValueError(f"There are {parts} results, and {len(names)} names and {len(dims)} dims for them")

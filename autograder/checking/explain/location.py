@@ -45,6 +45,10 @@ def _along(apart: torch.Tensor, position: int, factor: str, dimension: Dimension
     if blocks > 1:
         return _blocks(wrong, blocks, dimension)
     where = [index for index, bad in enumerate(wrong) if bad]
+    if dimension.ordered and len(wrong) > 2 and where == [len(wrong) - 1]:
+        return f"only in the last {dimension.one or dimension.name}, {where[0]}"
+    if dimension.ordered and len(wrong) > 2 and where == list(range(len(wrong) - 1)):
+        return f"in every {dimension.one or f'{dimension.name} index'} but the last"
     if dimension.ordered and len(where) > 1 and where == list(range(where[0], len(wrong))):
         return f"from {dimension.index(where[0])} on"
     if dimension.ordered and len(where) > 1 and where == list(range(where[-1] + 1)):

@@ -29,7 +29,11 @@ _POWERS = {
 }
 """Factors that come from a size, by its power."""
 _MOST_PLACES = 12
-"""Indices of a dimension that are told one by one."""
+"""Indices of a dimension that are told apart."""
+_FEW_PLACES = 5
+"""Indices that are told one by one: of more, the first ones show the pattern."""
+_MOST_TIMES = 30
+"""A whole factor up to which it is told of a single number: a larger one may fit by chance."""
 
 
 def recognize(seen: torch.Tensor, right: torch.Tensor, dims: str, sizes: Sizes, alike: Alike) -> str:
@@ -40,7 +44,7 @@ def recognize(seen: torch.Tensor, right: torch.Tensor, dims: str, sizes: Sizes, 
     letters = dims.split()
     if len(letters) != seen.dim() or not torch.isfinite(seen).all() or not torch.isfinite(right).all():
         return ""
-    looks = (_constant, _moved, _scaled, _unfinished, _limited, _scattered)
+    looks = (_constant, _moved, _multiplied, _scaled, _unfinished, _limited, _scattered)
     return next(filter(None, (look(seen, right, letters, sizes, alike) for look in looks)), "")
 
 
@@ -93,14 +97,11 @@ def _reordered(
         if order:
             return (
                 f"They are the right numbers with the {blocks} blocks of {name} in another order: "
-                f"where {_counted(range(blocks))} should be there are {_counted(order)}."
+                f"{_where(order)}."
             )
     order = _order(seen, right, at, size, alike) if blocks == 1 and size <= _MOST_PLACES else []
     if order:
-        return (
-            f"They are the right numbers in another order along {name}: "
-            f"where {_counted(range(size))} should be there are {_counted(order)}."
-        )
+        return f"They are the right numbers in another order along {name}: {_where(order)}."
     if size > 2 and alike(seen.narrow(at, 1, size - 1), right.narrow(at, 0, size - 1)):
         return f"Along {name} each number is one place too late."
     if size > 2 and alike(seen.narrow(at, 0, size - 1), right.narrow(at, 1, size - 1)):
@@ -115,8 +116,29 @@ def _order(seen: torch.Tensor, right: torch.Tensor, at: int, parts: int, alike: 
     return order if sorted(order) == list(range(parts)) else []
 
 
-def _counted(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))
+def _where(order: Sequence[int]) -> str:
+    """Say which of the right parts stand in which places; of many places, in the first ones."""
+    shown = order[:_FEW_PLACES]
+    first = "first " if len(shown) < len(order) else ""
+    places, there = ", ".join(map(str, range(len(shown)))), ", ".join(map(str, shown))
+    return f"where the {first}ones should be {places}, they are {there}"
+
+
+def _multiplied(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize one number, or a few, as the right ones times a whole number, or divided by one."""
+    if seen.numel() >= 4 or not right.all() or not seen.any():
+        return ""  # of more numbers any factor can be told
+    one = seen.numel() == 1
+    verb, it = ("It is", "it") if one else ("They are", "they")
+    if alike(-seen, right):
+        return f"{verb} right but for the sign."
+    for times in range(2, _MOST_TIMES + 1):
+        for factor, told in ((float(times), f"{times} times"), (1 / times, f"1/{times} of")):
+            if alike(seen / factor, right):
+                return f"{verb} {told} what {it} should be{_as_size(factor, sizes)}."
+    return ""
 
 
 def _scaled(
@@ -189,8 +211,8 @@ def _scattered(
     """Recognize the right numbers in other places altogether."""
     if seen.dim() > 1 and alike(seen.reshape(-1).sort().values, right.reshape(-1).sort().values):
         return (
-            "All the right numbers are there, in the wrong places: `reshape` and `view` deal numbers out "
-            "anew, `transpose` and `permute` exchange dimensions."
+            "All the right numbers are there, in the wrong places: put there by an index, or by `reshape` "
+            "or `view`? Those two never exchange dimensions; `transpose` and `permute` do."
         )
     return ""
 

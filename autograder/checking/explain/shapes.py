@@ -40,15 +40,22 @@ def _read(shape: tuple[int, ...], dims: str, sizes: Sizes) -> list[str]:
     if not shape:
         return []
     wanted = sizes.shape(dims)
+    letters = dims.split()
     apart = [p for p in range(len(wanted)) if len(shape) == len(wanted) and shape[p] != wanted[p]]
-    off = {p for p in apart if len(apart) == 1 and shape[p] in (wanted[p] - 1, wanted[p] + 1, wanted[p] // 2)}
+    near = {p: (0, 1, wanted[p] - 1, wanted[p] + 1, wanted[p] // 2) for p in apart}
+    off = {p for p in apart if len(apart) == 1 and shape[p] in near[p]}
     read = sizes.dims(shape, dims)
     for position in range(len(read)):
         if len(shape) == len(wanted) and position not in apart:
-            read[position] = dims.split()[position]
-        elif position in off:
+            read[position] = letters[position]
+        elif position in off or (position in apart and _by_chance(read[position], letters[position], sizes)):
             read[position] = ""
     return read
+
+
+def _by_chance(read: str, wanted: str, sizes: Sizes) -> bool:
+    """Return whether a size is a multiple of a dimension by chance: it is where a single one is wanted."""
+    return bool(read[:-1]) and wanted in sizes.dimensions and not sizes.dimensions[wanted].multiples
 
 
 def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
@@ -65,7 +72,7 @@ def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
         return (
             _reordered(seen, wanted, names)
             or _counted_along(seen, wanted, dims, sizes)
-            or _longer(seen, wanted, names)
+            or _longer(seen, wanted, names, dims, sizes)
         )
     if difference == -1:
         return (
@@ -94,8 +101,8 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
     else:
         said = "The dimensions are all there, in another order"
     return (
-        f"{said}: `transpose` or `permute` puts them right (a `reshape` would give the shape and mix "
-        "the numbers)."
+        f"{said}. Look for the line where that happens: it may be long before the last one. `transpose` and "
+        "`permute` exchange dimensions; a `reshape` would give the shape and mix the numbers."
     )
 
 
@@ -120,16 +127,14 @@ def _is_of(size: int, letter: str, sizes: Sizes) -> bool:
     return size == one or (sizes.dimensions[letter].innermost and size == 2 * one)
 
 
-def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
+def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], dims: str, sizes: Sizes) -> str:
     """One dimension has another size, or two share a product."""
     apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
     if len(apart) == 1:
         position = apart[0]
         got, right, name = seen[position], wanted[position], names[position]
         if right > 1 and got == right - 1:
-            return (
-                f"One is missing along {name}: does a loop or a slice end, or begin, one too early or late?"
-            )
+            return f"One is missing along {name}: does a loop or a slice start too late, or stop too early?"
         if got == right + 1:
             return f"There is one too many along {name}: was the start, or the end, put in as well?"
         if right > 1 and got and got % right == 0:
@@ -140,15 +145,23 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) ->
         if got > 1 and right % got == 0:
             return f"Along {name} there is one part of {right // got}: is the rest still to be joined to it?"
         if got == 1:
-            return f"Along {name} there is only one: was one taken, or a mean, where all are asked for?"
-        if 1 < got < right:
             return (
-                f"Along {name} there are {got} where there should be {right}: which are left out, and where?"
+                f"Along {name} there is only one where there should be {right}: is only one kept, or does a "
+                "loop end too early?"
             )
+        other = sizes.dims(seen, dims)[position]
+        if got > 1 and other and len(other) == 1 and names[position] != sizes.spell(other):
+            return (
+                f"It has the {sizes.spell(other)} dimension where the {name} dimension should be: which one "
+                "does an index, a sum or a slice take away?"
+            )
+        if 1 < got < right:
+            return f"Along {name} there are {got} where there should be {right}: which are missing, and why?"
     if len(apart) == 2:
         for cut, whole in (apart, apart[::-1]):
             parts, rest = divmod(seen[whole], wanted[whole]) if wanted[whole] else (0, 0)
-            if parts > 1 and not rest and wanted[cut] % parts and seen[cut] == -(-wanted[cut] // parts):
+            halves = (wanted[cut] // parts, -(-wanted[cut] // parts)) if parts > 1 else ()
+            if not rest and wanted[cut] % max(parts, 1) and seen[cut] in halves:
                 return (
                     f"Along {names[cut]} it has been cut into {parts} parts, along {names[whole]} it is "
                     "whole: functions that cut or join take the number of the dimension."
@@ -215,8 +228,9 @@ def _gained(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Si
             if not dim:
                 extra = f"an extra dimension of size {size} at position {position}"
                 return f"There is {extra}: index it away or do not create it."
+            extra = "a second" if dim in dims.split() else "an extra"
             return (
-                f"There is an extra {sizes.spell(dim)} dimension at position {position}: one of its {size} "
-                "is asked for, or something of all of them."
+                f"There is {extra} {sizes.spell(dim)} dimension at position {position}: the task wants one "
+                f"of its {size} entries, or something made of them all."
             )
     return ""

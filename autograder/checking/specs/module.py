@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -67,6 +67,7 @@ class ModuleSpec(Spec):
         forbidden: Without | None = None,
         defaults: Mapping[str, Any] | None = None,
         dimensions: Dimensions | None = None,
+        made_from: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._written = outputs
         super().__init__(
@@ -76,6 +77,7 @@ class ModuleSpec(Spec):
             reference=reference,
             forbidden=forbidden,
             dimensions=dimensions,
+            made_from=made_from,
         )
         self.made_with, self.parameters = dict(made_with), parameters
         self._defaults = dict(defaults or {})

@@ -91,7 +91,9 @@ class Spec(ABC):
 
     Dimensions are written as for `draw`: `"B T D"`, `"4H D"`. Every check takes `cases`, the calls that it
     makes (by default the usual one), and the marks of `Marks`, `title=` among them. The letters are those of
-    `dimensions`, by default those that the file which states the task calls `DIMENSIONS`.
+    `dimensions`, by default those that the file which states the task calls `DIMENSIONS`. `made_from` says
+    from which other results one is made, as `{"h_next": ["c_next"]}`: where both are wrong, students read of
+    those.
     """
 
     def __init__(
@@ -103,13 +105,14 @@ class Spec(ABC):
         reference: Callable[..., Any],
         forbidden: Without | None = None,
         dimensions: Dimensions | None = None,
+        made_from: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.dimensions = dimensions or stated_dimensions()
         self.task, self.inputs, self.outputs, self.forbidden = task, dict(inputs), outputs, forbidden
         self.reference = reference if is_recorded(reference) else computed_once(reference)
         self._as_written = reference
         """The reference without what is kept of it: by that its gradients are known again."""
-        self.names = names_of(outputs)
+        self.names, self.made_from = names_of(outputs), dict(made_from or {})
         any_sizes = Sizes(self.dimensions, **dict.fromkeys(self.dimensions, 1))
         for dims in (*_dims_of(outputs), *(each for each in inputs.values() if isinstance(each, str))):
             any_sizes.shape(dims)  # now: below a check's statement nobody would look for a letter
@@ -139,8 +142,8 @@ class Spec(ABC):
 
     @property
     def form(self) -> Keywords:
-        """Return the names and dimensions of the results, as `expect` takes them."""
-        return {"names": self.names, "dims": _dims_of(self.outputs)}
+        """Return the results' names and dimensions, and what they are made from, as `expect` takes them."""
+        return {"names": self.names, "dims": _dims_of(self.outputs), "made_from": self.made_from}
 
     # --- The checks ------------------------------------------------------------------------------
 
@@ -404,8 +407,8 @@ class Spec(ABC):
                 seen = answer()
                 if explain is not None:
                     explain(seen, call)
-                dims = _dims_of(call.outputs)
-                expect(seen, right, names=self.names, dims=dims, sizes=call.sizes, values=values)
+                form = {**self.form, "dims": _dims_of(call.outputs)}
+                expect(seen, right, **form, sizes=call.sizes, values=values)
 
     def _drawn(self, chosen: Case, draw: Draw, modules: Modules | None = None) -> Drawn:
         inputs = {name: chosen.given.get(name, each) for name, each in self.inputs.items()}

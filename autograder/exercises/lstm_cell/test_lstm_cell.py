@@ -23,6 +23,7 @@ task = FunctionSpec(
     "lstm_cell",
     inputs={"x": "B D", "h": "B H", "c": "B H", **WEIGHTS},
     outputs={"h_next": "B H", "c_next": "B H"},
+    made_from={"h_next": ["c_next"]},
     reference=reference,
     forbidden=RECURRENT_MODULES,
 )

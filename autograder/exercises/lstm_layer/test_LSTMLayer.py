@@ -44,10 +44,11 @@ task = ModuleSpec(
     parameters=DIMS,
     inputs={"x": "B T D", "state": {"h": "B H", "c": "B H"}},
     outputs={"hidden": "B T H", "cells": "B T H"},
+    made_from={"hidden": ["cells"]},
     reference=reference,
     forbidden=RECURRENT_MODULES,
 )
-RESULTS = {"names": task.names, "dims": "B T H"}
+RESULTS = task.form
 WITHOUT = leaving_out("state", words="without a state")
 ANY_BATCH = WITHOUT.named("when the same layer gets batches of different sizes without a state")
 SIZES = (*SINGLE_SIZES, sized("with every size 4", B=4, T=4, D=4, H=4))

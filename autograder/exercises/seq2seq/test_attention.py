@@ -60,6 +60,7 @@ task = FunctionSpec(
     "attention",
     inputs={"query": "B H", "encoder_output": "B T H", "lengths": ragged},
     outputs={"context": "B H", "weights": "B T"},
+    made_from={"context": ["weights"]},
     reference=reference,
 )
 
