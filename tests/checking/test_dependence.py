@@ -137,7 +137,7 @@ def test_nothing_is_said_where_the_right_answer_is_the_same_for_all(tmp_path):
 
 def test_an_answer_that_was_never_filled_is_not_said_to_mix(tmp_path):
     told = said(tmp_path, FUNCTION, lambda x, h, w: torch.rand_like(h))
-    assert "Made once more" in told
+    assert "The same call, repeated" in told
     assert "mixed" not in told
 
 

@@ -233,7 +233,7 @@ def test_values_that_change_from_call_to_call_are_told(tmp_path):
         (result,) = collect(tmp_path).run(
             "f", submission(f=function), seed=1, include_hidden=True, renew=lambda: None
         )
-        assert ("Made once more, the same call gives other numbers" in result.message) == changes
+        assert ("The same call, repeated, gives different numbers" in result.message) == changes
         assert ("The smallest input that shows it" in result.message) != changes
 
 

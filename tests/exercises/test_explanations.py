@@ -11,7 +11,15 @@ from autograder.checking.runner.collection import collect
 from tests.exercises.test_exercises import EXERCISES, TASKS, notebook_of
 from tests.variants import NOTEBOOKS
 
-SAID = ("does not depend on", "depends on nothing", "mixed somewhere", "Made once more")
+SAID = (
+    "does not depend on",
+    "depends on nothing",
+    "mixed somewhere",
+    "The same call, repeated",
+    "your answer is right",
+    "It is right only where",
+    "It is wrong",
+)
 
 
 @pytest.fixture(scope="module")

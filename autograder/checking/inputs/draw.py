@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -166,6 +167,19 @@ class Draw:
         self.letters.clear()
         return self
 
+    def with_zeros(self, *tensors: torch.Tensor) -> Draw:
+        """Begin from the first number, and give zeros in place of the tensors that are equal to these.
+
+        A module comes as a copy then, so that its parameters can be zero.
+        """
+        self.again()
+        self._numbers.zeros = tensors
+        return self
+
+    def has_drawn(self, tensor: torch.Tensor) -> bool:
+        """Return whether a tensor is equal to one that was drawn."""
+        return self._numbers.has(tensor)
+
     def at(self, sizes: Sizes) -> Draw:
         """Return a draw from the same source of numbers at other sizes."""
         other = Draw.__new__(Draw)
@@ -256,12 +270,22 @@ class _Numbers:
         self._generator = torch.Generator().manual_seed(seed)
         self._drawn: list[_Drawn[Any]] = []
         self._next = 0
+        self.zeros: tuple[torch.Tensor, ...] = ()
+        """Tensors in place of which zeros are given."""
 
     def begin(self) -> None:
-        self._next = 0
+        self._next, self.zeros = 0, ()
+
+    def has(self, tensor: torch.Tensor) -> bool:
+        """Return whether a tensor is equal to one of those that were drawn."""
+        return any(_same(each, tensor) for kept in self._drawn for each in _tensors(kept.value))
 
     def give(self, what: Any, draw: Callable[[torch.Generator], Drawn]) -> Drawn:
         """The next of the numbers. `what` says all that `draw` depends on besides the generator."""
+        value = self._give(what, draw)
+        return _with_zeros(value, self.zeros) if self.zeros else value
+
+    def _give(self, what: Any, draw: Callable[[torch.Generator], Drawn]) -> Drawn:
         if self._next < len(self._drawn):
             kept = self._drawn[self._next]
             if kept.what == what and kept.seen == _seen(kept.value):
@@ -290,6 +314,36 @@ class _Drawn(Generic[Drawn]):
     value: Drawn
     seen: Any
     """Its state when it was drawn: by this it is known that nobody has changed it since."""
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    """Return the tensors of what was drawn; a module's are its parameters."""
+    if isinstance(value, nn.Module):
+        return list(value.parameters())
+    return [value] if isinstance(value, torch.Tensor) else list(value.values())
+
+
+def _with_zeros(value: Any, zeros: Sequence[torch.Tensor]) -> Any:
+    """Return what was drawn with zeros for the tensors that are equal to some; the same if none are."""
+    here = [any(_same(tensor, zero) for zero in zeros) for tensor in _tensors(value)]
+    if not any(here):
+        return value
+    if isinstance(value, nn.Module):
+        value = copy.deepcopy(value)
+        with torch.no_grad():
+            for parameter, is_zero in zip(value.parameters(), here, strict=True):
+                parameter.mul_(0.0 if is_zero else 1.0)
+        return value
+    if isinstance(value, torch.Tensor):
+        return torch.zeros_like(value)
+    return {
+        name: torch.zeros_like(each) if is_zero else each
+        for (name, each), is_zero in zip(value.items(), here, strict=True)
+    }
 
 
 def _seen(value: Any) -> Any:

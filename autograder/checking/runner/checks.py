@@ -6,9 +6,8 @@ import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 
@@ -22,28 +21,22 @@ from autograder.checking.inputs.references import NotRecorded, RecordedTape, Rec
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import Check, CheckResult, ChecksBroken, Collected
-from autograder.checking.runner.dependence import dependence
 from autograder.checking.runner.fault import Fault, fault_of
 from autograder.checking.runner.handed_out import handed_out
 from autograder.checking.runner.isolation import on_one_thread
 from autograder.checking.runner.outcome import FINDINGS, is_unwritten, read_failure, was_judged
-from autograder.checking.runner.shrink import ladder, smallest
+from autograder.checking.runner.shrink import ladder
+from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying
 from autograder.checking.runner.wrong_call import WrongCall, wrong_call
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013
 """The seed of the inputs that students see in their notebooks."""
-_TRIED_AGAIN = ("values", "generality")
-"""The rules of checks in which a right answer draws nothing at random."""
 _CARRIED_ON = ("values", "gradient")
 """The rules that look at what is carried from step to step. For the others two steps do: each step runs the
 student's Python again, which is most of what a check costs."""
 _DRAWS = 512
 """Checks whose inputs are kept for the next submission: more than an assignment has."""
-_CHANGING = (
-    "Made once more, the same call gives other numbers: is something drawn at random, kept from an earlier "
-    "call, or never filled (`torch.empty`)?"
-)
 _NOT_RECORDED = (
     "Judged at grading only: the right answers that came with this check are for other inputs than it draws "
     "here. Is the installed package the one that your course names, and its torch?"
@@ -139,16 +132,14 @@ class Checks:
 
     def unfit_for_small_sizes(self, task: str, right: Submission, seed: int) -> list[str]:
         """The checks of values that fail a right answer at the sizes that `smallest` tries."""
+
+        def is_unfit(item: Collected) -> bool:
+            tried = (self._try(item, right, seed, sizes=sizes) for sizes in ladder(item.dimensions))
+            return any(_is_unfit(each.raised) for each in tried)
+
         with on_one_thread():
-            return [
-                check.name
-                for check in self.of(task)
-                if check.rule == "values"
-                for item in self._items.get(check, ())
-                if any(
-                    _is_unfit(self._try(item, right, seed, sizes).raised) for sizes in ladder(item.dimensions)
-                )
-            ]
+            values = [check for check in self.of(task) if check.rule == "values"]
+            return [check.name for check in values for item in self._items.get(check, ()) if is_unfit(item)]
 
     def _run_one(
         self, check: Check, submission: Submission, seed: int, shrink: Callable[[], None] | None
@@ -157,7 +148,7 @@ class Checks:
         that they change from call to call; it is called should the student's process be lost over that."""
         remarks: list[str] = []
         for item in self._items[check]:
-            raised, letters, sizes = self._try(item, submission, seed)
+            raised, draw = self._try(item, submission, seed)
             if raised is None:
                 remarks += submission.connection.remarks
                 continue
@@ -168,8 +159,8 @@ class Checks:
                 fault = fault_of(raised, self._folder, self._shown_as, written_at)
                 return CheckResult(check, "fault", fault.told, fault=fault)
             if isinstance(raised, StudentError):
-                known = sizes if not raised.case else None
-                raised.help = explain_error(raised.message, raised.sizes or known, letters)
+                known = draw.sizes if not raised.case else None
+                raised.help = explain_error(raised.message, raised.sizes or known, draw.letters)
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.connection.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
@@ -178,50 +169,19 @@ class Checks:
             if isinstance(raised, CheckFailed):
                 earned, evidence, accused = raised.earned, raised.evidence, raised.accused
             answers = fingerprint(submission.connection.exchanges, check.rule, accused)
-            if shrink is not None and isinstance(raised, WrongValues) and check.rule in _TRIED_AGAIN:
-                call = self._wrong_call(item, submission, seed, raised)
-                message = (
-                    f"{message} {self._by_trying(item, submission, seed, shrink, raised, call)}".rstrip()
+            if shrink is not None and isinstance(raised, WrongValues) and check.rule in TRIED_AGAIN:
+                trying = Trying(
+                    check.rule,
+                    item.dimensions,
+                    submission,
+                    partial(self._try, item, submission, seed),
+                    raised,
+                    self._wrong_call(item, submission, seed, raised),
+                    shrink,
                 )
+                message = f"{message} {trying.found()}".rstrip()
             return CheckResult(check, outcome, message, earned, answers, evidence, prints)
         return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
-
-    def _by_trying(
-        self,
-        item: Collected,
-        submission: Submission,
-        seed: int,
-        renew: Callable[[], None],
-        raised: WrongValues,
-        call: WrongCall | None,
-    ) -> str:
-        """Say what more is found out about wrong values by running the check again."""
-
-        def fails(sizes: Sizes) -> bool:
-            raised = self._try(item, submission, seed, sizes).raised
-            if isinstance(raised, (WorkerLost, NotRecorded)):
-                raise raised
-            return isinstance(raised, WrongValues)
-
-        try:
-            again, letters, _ = self._try(item, submission, seed, again=True)
-            if isinstance(again, (WorkerLost, NotRecorded)):
-                raise again
-            if not isinstance(again, (*FINDINGS, type(None))):
-                return ""  # a fault of the check's tells nothing of the answer
-            if not _alike(raised, again):
-                return _CHANGING
-            if raised.is_explained:
-                return ""
-            told = dependence(submission.connection, call, raised, submission.sources) if call else ""
-            return told or (smallest(fails, letters, item.dimensions) if item.check.rule == "values" else "")
-        except NotRecorded:
-            return ""
-        except WorkerLost as lost:
-            if lost.reason == "infra_error":
-                raise
-            renew()
-            return ""
 
     def _wrong_call(
         self, item: Collected, submission: Submission, seed: int, raised: WrongValues
@@ -238,17 +198,19 @@ class Checks:
         item: Collected,
         submission: Submission,
         seed: int,
-        sizes: Sizes | None = None,
         *,
+        sizes: Sizes | None = None,
         again: bool = False,
-    ) -> _Tried:
+        zeros: Sequence[torch.Tensor] = (),
+    ) -> Tried:
         """Run one check once, at the seed's sizes or at others.
 
-        `again` gives the student's generators another seed, and leaves the inputs as they are.
+        `again` gives the student's generators another seed, and leaves the inputs as they are. In place of
+        the tensors `zeros`, which were drawn for it before, it gets zeros.
         """
         check, label = item.check, f"{item.check.task}/{item.name}"
         sizes = sizes or _drawn_sizes(seed, label, 5 if check.rule in _CARRIED_ON else 2, item.dimensions)
-        draw = self._draws(seed, label, sizes).again()
+        draw = self._draws(seed, label, sizes).with_zeros(*zeros)
         submission.connection.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         with using(self._tape(check, f"{label} {sizes}")):
             raised = item.raised_with({"submission": submission, "sizes": sizes, "draw": draw})
@@ -257,7 +219,7 @@ class Checks:
                 submission.connection.finish()
         except Exception as error:  # whatever may come of a request, and of an answer that is none
             raised = error  # it came before whatever the check found
-        return _Tried(raised, draw.letters, sizes)
+        return Tried(raised, draw)
 
     def _tape(self, check: Check, place: str) -> RecordedTape | RecordingTape | None:
         """Return the tape that looks up or notes references, if any: complete checks mostly need none."""
@@ -266,14 +228,6 @@ class Checks:
         if self._recorder is not None and check.instead is None:
             return self._recorder.tape(place)
         return None
-
-
-class _Tried(NamedTuple):
-    """One run of a check: what it ended with, the dimensions of what it drew, and its sizes."""
-
-    raised: BaseException | None
-    letters: set[str]
-    sizes: Sizes
 
 
 @lru_cache(_DRAWS)
@@ -298,17 +252,6 @@ def _left_out(fault: Fault) -> str:
 def _is_unfit(raised: BaseException | None) -> bool:
     """Return whether a check of values fails the right answer, or has a fault, where it should pass."""
     return isinstance(raised, WrongValues) or not isinstance(raised, (*FINDINGS, type(None)))
-
-
-def _alike(once: WrongValues, again: BaseException | None) -> bool:
-    """Return whether a check found the same numbers wrong twice, to the last digit."""
-    if not isinstance(again, WrongValues) or str(once) != str(again):
-        return False
-    if once.seen is None or again.seen is None or once.seen.is_complex():
-        return True
-    if once.seen.dtype != again.seen.dtype:
-        return False
-    return torch.allclose(once.seen.double(), again.seen.double(), rtol=0.0, atol=0.0, equal_nan=True)
 
 
 def _nothing() -> None:

@@ -6,9 +6,8 @@ what has been seen is said: nothing of the right answer is needed.
 
 from __future__ import annotations
 
-import ast
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -17,14 +16,13 @@ from typing import Any
 import torch
 from msgspec.structs import replace
 
-from autograder.cell_source import parse_cell
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.expectations.wording import listed
 from autograder.checking.inputs.dimensions import Dimension
 from autograder.checking.inputs.draw import Sizes
 from autograder.checking.remote.connection import Connection
 from autograder.checking.runner.wrong_call import WrongCall
-from autograder.protocol.messages import Construct, Load, Make
+from autograder.protocol.messages import Construct, Load
 from autograder.protocol.values import tensors_in, tree_leaves
 
 _MOST_TRIED = 24
@@ -37,29 +35,29 @@ _MOST_PARTS = 3
 _MOST_BLOCKS = 4
 
 
-def dependence(
-    connection: Connection, call: WrongCall, raised: WrongValues, sources: Mapping[str, str]
-) -> str:
-    """Say what the answer to a call does not depend on, or that it mixes sequences; `""` if neither."""
+def dependence(connection: Connection, call: WrongCall, raised: WrongValues, names: Sequence[str]) -> str:
+    """Say what the answer to a call does not depend on, or that it mixes sequences; `""` if neither.
+
+    `names` are those of the call's arguments.
+    """
     wrong, right = raised.seen, raised.right
-    if wrong is None or right is None or not _varies(right) or not torch.isfinite(_comparable(wrong)).all():
+    if wrong is None or right is None or not varies(right) or not torch.isfinite(_comparable(wrong)).all():
         return ""
-    if raised.is_special:
-        return ""  # without a state, or with one step, the right answer may not depend on everything either
     begun = time.monotonic()
     seen = call.answer(connection)
     if not tensors_in(seen) or time.monotonic() - begun > _MOST_SECONDS:
         return ""
-    tried = _Tried(connection, call, seen, _argument_names(call, sources))
-    unused, of = tried.unused(_whole)
-    if of > 1 and len(unused) == of:
+    tried = _Tried(connection, call, seen, names)
+    # Without a state, or with one step, the right answer may not depend on every number either.
+    unused, of = tried.unused(_whole_numbers if raised.is_special else _whole)
+    if of > 1 and len(unused) == of and not raised.is_special:
         return "Your answer depends on nothing that the call is given: with other numbers it is the same."
-    if not unused and raised.sizes is not None:
+    if not unused and raised.sizes is not None and not raised.is_special:
         unused, _ = tried.unused(partial(_by_blocks, raised.sizes))
     return _not_used(unused) or _mixed(connection, call, seen, raised)
 
 
-def _varies(right: torch.Tensor) -> bool:
+def varies(right: torch.Tensor) -> bool:
     """Return whether the right numbers can depend on anything: zeros to start from do not."""
     return right.numel() == 1 or bool((right != right.reshape(-1)[:1]).any())
 
@@ -82,6 +80,12 @@ there."""
 
 def _whole(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
     yield "", _other(value)
+
+
+def _whole_numbers(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+    """Give other numbers for those that are whole: lengths, tokens and masks count in every case."""
+    if not value.is_floating_point():
+        yield "", _other(value)
 
 
 def _by_blocks(sizes: Sizes, value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
@@ -254,23 +258,3 @@ def _is_ambiguous(sizes: Sizes, letter: str) -> bool:
     """Return whether another dimension has the size of this one, or this has only one index."""
     (size,) = sizes.shape(letter)
     return size < 2 or list(sizes.by_letter().values()).count(size) > 1
-
-
-def _argument_names(call: WrongCall, sources: Mapping[str, str]) -> list[str]:
-    """Return the names that the student gave the arguments, as far as the source tells."""
-    names = {each.name: each for each in _definitions(sources)}
-    target = call.call.target
-    made = next((each for each in call.messages if isinstance(each, Make)), None)
-    found = names.get(target.name) if target.name else names.get(made.target.name) if made else None
-    if isinstance(found, ast.ClassDef):
-        name = target.path[0] if target.path else "forward"
-        methods = [each for each in found.body if isinstance(each, ast.FunctionDef) and each.name == name]
-        return [each.arg for each in methods[-1].args.args[1:]] if methods else []
-    return [each.arg for each in found.args.args] if isinstance(found, ast.FunctionDef) else []
-
-
-def _definitions(sources: Mapping[str, str]) -> Iterator[ast.FunctionDef | ast.ClassDef]:
-    for source in sources.values():
-        tree = parse_cell(source)
-        nodes = tree.body if tree is not None else []
-        yield from (each for each in nodes if isinstance(each, (ast.FunctionDef, ast.ClassDef)))

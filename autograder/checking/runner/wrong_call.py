@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
+from autograder.cell_source import parse_cell
 from autograder.checking.remote.connection import Connection, expected
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
 from autograder.protocol.answers import AnyAnswer, Called, Exchange
@@ -87,3 +89,23 @@ def _numbers_in(message: OfObjects) -> set[int]:
         leaves = [*tree_leaves(message.args), *tree_leaves(dict(message.kwargs or {}))]
         told |= {leaf.id for leaf in leaves if isinstance(leaf, Ref)}
     return told - {0}
+
+
+def argument_names(call: WrongCall, sources: Mapping[str, str]) -> list[str]:
+    """Return the names that the student gave the arguments, as far as the source tells."""
+    names = {each.name: each for each in _definitions(sources)}
+    target = call.call.target
+    made = next((each for each in call.messages if isinstance(each, Make)), None)
+    found = names.get(target.name) if target.name else names.get(made.target.name) if made else None
+    if isinstance(found, ast.ClassDef):
+        name = target.path[0] if target.path else "forward"
+        methods = [each for each in found.body if isinstance(each, ast.FunctionDef) and each.name == name]
+        return [each.arg for each in methods[-1].args.args[1:]] if methods else []
+    return [each.arg for each in found.args.args] if isinstance(found, ast.FunctionDef) else []
+
+
+def _definitions(sources: Mapping[str, str]) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    for source in sources.values():
+        tree = parse_cell(source)
+        nodes = tree.body if tree is not None else []
+        yield from (each for each in nodes if isinstance(each, (ast.FunctionDef, ast.ClassDef)))

@@ -1,0 +1,145 @@
+"""Finds out more about wrong values by running their check again: other seed, inputs and sizes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+
+from autograder.checking.expectations.values import WrongValues
+from autograder.checking.inputs.dimensions import Dimensions
+from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.references import NotRecorded
+from autograder.checking.remote.errors import WorkerLost
+from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.dependence import dependence, varies
+from autograder.checking.runner.marks import Rule
+from autograder.checking.runner.outcome import FINDINGS
+from autograder.checking.runner.shrink import smallest
+from autograder.checking.runner.where_right import right_where, right_with_zeros
+from autograder.checking.runner.wrong_call import WrongCall, argument_names
+from autograder.protocol.answers import Called
+from autograder.protocol.values import tensors_in
+
+TRIED_AGAIN: tuple[Rule, ...] = ("values", "generality", "dropout")
+"""The rules of checks in which a right answer to a call draws nothing at random: of dropout, what has other
+values than `expect` wants."""
+_MOST_SECONDS = 0.2
+"""The time of a run of the check beyond which it is not run again with zeros for each input."""
+_CHANGING = (
+    "The same call, repeated, gives different numbers: is something drawn at random, kept from an earlier "
+    "call, or never filled (`torch.empty`)?"
+)
+
+
+class Tried(NamedTuple):
+    """One run of a check: what it ended with, and the source of its inputs."""
+
+    raised: BaseException | None
+    draw: Draw
+
+    @property
+    def letters(self) -> set[str]:
+        """Return the dimensions of what it drew."""
+        return self.draw.letters
+
+
+class Run(Protocol):
+    """Runs the check once more: at other sizes, with another seed of the student's, or with some zeros."""
+
+    def __call__(
+        self, *, sizes: Sizes | None = None, again: bool = False, zeros: Sequence[torch.Tensor] = ()
+    ) -> Tried: ...
+
+
+@dataclass(frozen=True)
+class Trying:
+    """A check that found wrong values in a call, which is run again to find out more."""
+
+    rule: Rule
+    dimensions: Dimensions
+    submission: Submission
+    run: Run
+    raised: WrongValues
+    call: WrongCall | None
+    renew: Callable[[], None]
+    """Puts a new worker in place of one that was lost over this."""
+
+    def found(self) -> str:
+        """Return what is found out, in a sentence that is certain; `""` if nothing is."""
+        try:
+            return self._found()
+        except NotRecorded:
+            return ""
+        except WorkerLost as lost:
+            if lost.reason == "infra_error":
+                raise
+            self.renew()
+            return ""
+
+    def _found(self) -> str:
+        begun = time.monotonic()
+        again = self._try(again=True)
+        seconds = time.monotonic() - begun
+        if not isinstance(again.raised, (*FINDINGS, type(None))):
+            return ""  # a fault of the check's tells nothing of the answer
+        if not _alike(self.raised, again.raised):
+            return _CHANGING
+        if self.raised.is_explained or self.rule == "dropout":
+            return ""
+        letters = set(again.letters)
+        told = self._of_the_call(again.draw, seconds) if self.call is not None else ""
+        if told or self.rule != "values":
+            return told
+        return smallest(self._fails, letters, self.dimensions)
+
+    def _of_the_call(self, draw: Draw, seconds: float) -> str:
+        """Return what is found out by making the wrong call again, and the check with other inputs for it."""
+        assert self.call is not None
+        names = argument_names(self.call, self.submission.sources)
+        told = dependence(self.submission.connection, self.call, self.raised, names)
+        told = told or right_where(self.call, self.raised, names)
+        if told or seconds > _MOST_SECONDS:
+            return told
+        try:
+            return right_with_zeros(self.call, draw, self._passes, names)
+        except NotRecorded:
+            return ""  # in a student's notebook, where not every right answer is at hand
+
+    def _fails(self, sizes: Sizes) -> bool:
+        return isinstance(self._try(sizes=sizes).raised, WrongValues)
+
+    def _passes(self, zeros: Sequence[torch.Tensor]) -> bool:
+        """Return whether it passes with zeros in place of some tensors, on numbers that vary."""
+        if self._try(zeros=zeros).raised is not None or self.raised.seen is None:
+            return False
+        answers = [
+            tensor
+            for _, answer in self.submission.connection.exchanges
+            if isinstance(answer, Called)
+            for tensor in tensors_in(answer.value)
+            if tensor.shape == self.raised.seen.shape
+        ]
+        return bool(answers) and all(tensor.any() and varies(tensor) for tensor in answers)
+
+    def _try(
+        self, *, sizes: Sizes | None = None, again: bool = False, zeros: Sequence[torch.Tensor] = ()
+    ) -> Tried:
+        tried = self.run(sizes=sizes, again=again, zeros=zeros)
+        if isinstance(tried.raised, (WorkerLost, NotRecorded)):
+            raise tried.raised
+        return tried
+
+
+def _alike(once: WrongValues, again: BaseException | None) -> bool:
+    """Return whether a check found the same numbers wrong twice, to the last digit."""
+    if not isinstance(again, WrongValues) or str(once) != str(again):
+        return False
+    if once.seen is None or again.seen is None or once.seen.is_complex():
+        return True
+    if once.seen.dtype != again.seen.dtype:
+        return False
+    return torch.allclose(once.seen.double(), again.seen.double(), rtol=0.0, atol=0.0, equal_nan=True)

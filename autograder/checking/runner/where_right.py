@@ -1,0 +1,111 @@
+"""Tells where a wrong answer is right: for which numbers of a whole-numbered input, or with zeros for which.
+
+All that is said has been seen: for zeros the check is run again, and what is right for them is computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+import torch
+
+from autograder.checking.expectations.comparing import tolerance
+from autograder.checking.expectations.values import WrongValues
+from autograder.checking.inputs.draw import Draw
+from autograder.checking.runner.wrong_call import WrongCall
+from autograder.protocol.messages import Construct, Load
+
+_MOST_TRIED = 16
+"""Inputs that are tried, one run of the check each."""
+_MOST_NAMED = 2
+_FEWEST = 4
+"""Indices of a dimension: of fewer, any number divides right ones from wrong ones by chance."""
+
+Passes = Callable[[Sequence[torch.Tensor]], bool]
+"""Runs the check with zeros in place of some tensors; says whether it passes on numbers that vary."""
+
+
+def right_with_zeros(call: WrongCall, draw: Draw, passes: Passes, names: Sequence[str]) -> str:
+    """Say with zeros in place of which input the answer to a call is right; `""` if with none or too many.
+
+    `names` are those of the call's arguments. One tensor is tried at a time, and then those of one argument.
+    """
+    for each_one in (_single(call, names), _together(call, names)):
+        tried = [
+            (name, tensors)
+            for name, tensors in islice(each_one, _MOST_TRIED)
+            if all(_has_numbers(tensor) and draw.has_drawn(tensor) for tensor in tensors)
+        ]
+        found = [name for name, tensors in tried if passes(tensors)]
+        if found and (len(found) < len(tried) or len(found) <= _MOST_NAMED):
+            told = " or of ".join(f"`{name}`" for name in found[:_MOST_NAMED])
+            it = "it" if len(found) == 1 else "them"
+            return f"With zeros in place of {told} your answer is right: look at what is done with {it}."
+    return ""
+
+
+def right_where(call: WrongCall, raised: WrongValues, names: Sequence[str]) -> str:
+    """Say for which numbers of an input with one for each sequence, or the like, the answer is right."""
+    seen, right, sizes = raised.seen, raised.right, raised.sizes
+    if seen is None or right is None or sizes is None or seen.is_complex():
+        return ""
+    known = sizes.dimensions
+    at = next((at for at, dim in enumerate(raised.dims) if dim in known and known[dim].independent), None)
+    if at is None or seen.shape[at] < _FEWEST:
+        return ""
+    rtol, atol = tolerance(seen, right)
+    apart = ~torch.isclose(seen.double(), right.double(), rtol, atol)
+    others = [dim for dim in range(apart.dim()) if dim != at]
+    wrong = apart.any(dim=others) if others else apart
+    for name, value in zip(names, call.call.args, strict=False):
+        if isinstance(value, torch.Tensor) and value.shape == wrong.shape:
+            told = _told(name, value, wrong)
+            if told:
+                return told
+    return ""
+
+
+def _told(name: str, value: torch.Tensor, wrong: torch.Tensor) -> str:
+    """Say which numbers divide the right ones from the wrong ones; `""` if none do."""
+    if value.is_floating_point() or value.is_complex() or wrong.all() or not wrong.any():
+        return ""
+    if value.dtype == torch.bool:
+        if torch.equal(wrong, value):
+            return f"It is wrong just where `{name}` is true."
+        return f"It is wrong just where `{name}` is false." if torch.equal(wrong, ~value) else ""
+    largest, smallest = int(value.max()), int(value.min())
+    if torch.equal(wrong, value < largest):
+        return f"It is right only where `{name}` is {largest}, the largest of all."
+    if torch.equal(wrong, value > smallest):
+        return f"It is right only where `{name}` is {smallest}, the smallest of all."
+    if torch.equal(wrong, value == largest):
+        return f"It is wrong only where `{name}` is {largest}, the largest of all."
+    if torch.equal(wrong, value == smallest):
+        return f"It is wrong only where `{name}` is {smallest}, the smallest of all."
+    return ""
+
+
+def _single(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, list[torch.Tensor]]]:
+    """Give each tensor that the call or one of its modules is given, with its name."""
+    for name, value in zip(names, call.call.args, strict=False):
+        if isinstance(value, torch.Tensor):
+            yield name, [value]
+        elif isinstance(value, (list, tuple)):
+            tensors = [each for each in value if isinstance(each, torch.Tensor)]
+            yield from ((f"{name}[{at}]", [each]) for at, each in enumerate(tensors))
+    for message in call.messages[:-1]:
+        if isinstance(message, (Construct, Load)) and message.state:
+            state = message.state.items()
+            yield from ((name, [value]) for name, value in state if isinstance(value, torch.Tensor))
+
+
+def _together(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, list[torch.Tensor]]]:
+    """Give the tensors of each argument that has several."""
+    for name, value in zip(names, call.call.args, strict=False):
+        if isinstance(value, (list, tuple)) and all(isinstance(each, torch.Tensor) for each in value):
+            yield name, list(value)
+
+
+def _has_numbers(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() and bool(tensor.any())
