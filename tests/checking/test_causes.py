@@ -49,6 +49,17 @@ def test_of_one_wrong_result_nothing_else_is_said():
     assert said.endswith("`c` is right.")
 
 
+def test_what_is_recognized_is_told_as_it_is():
+    h, c = states()
+    said = message(expect, (h.flip(1), c.flip(1)), (h, c), **FORM)
+    assert said.startswith("`h` has the right shape")
+    assert "in reverse order along time" in said
+    assert "made from" not in said
+    limited = message(expect, (late(h, 0), c.clamp(-1, 1)), (h, c), **FORM)
+    assert limited.startswith("`c` has the right shape")
+    assert "is something limited there? `h` is wrong, too" in limited
+
+
 def test_without_an_order_it_is_the_first_result():
     h, c = states()
     said = message(expect, (late(h, 0), late(c, 0)), (h, c), **{**FORM, "made_from": None})

@@ -83,7 +83,7 @@ def gate(x, h, w):
 )
 def test_an_input_with_zeros_for_which_it_is_right_is_named(tmp_path, answer, told):
     message = said(tmp_path, CELL, answer, "def f(x, h, c, w):\n    ...")
-    assert f"With zeros {told} your answer is right: look at what is done with" in message
+    assert f"With zeros {told} your answer is right: the mistake is in how" in message
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,8 @@ def _not_finite(seen: torch.Tensor, dims: str, dimensions: Dimensions) -> str:
     kinds = " or ".join(kind for kind, mask in (("nan", seen.isnan()), ("inf", seen.isinf())) if mask.any())
     if lost.numel() == 1:
         return f"it is not finite ({kinds})."
+    if int(lost.sum()) == 1:
+        return f"1 of {lost.numel()} numbers is not finite ({kinds})."
     return f"{_counted(lost)} are not finite ({kinds}){located(lost, dims, dimensions)}."
 
 

@@ -130,10 +130,18 @@ def expect(
             for name, told, dim, result, right in zip(names, apart, every, results, wanted, strict=True)
             if told
         }
-        cause, consequence = _cause(begins, made_from or {})
+
+        def known_of(name: str) -> str:
+            at = names.index(name)
+            alike = _named_like(results[at], at, dict(zip(names, wanted, strict=True)))
+            return alike or recognized(results[at], wanted[at], every[at], sizes, dtypes=dtypes)
+
+        cause, consequence = next(iter(begins)), ""
+        known = known_of(cause)
+        if made_from and not known:
+            cause, consequence = _cause(begins, made_from)
+            known = known_of(cause) if consequence else ""
         first = names.index(cause)
-        known = _named_like(results[first], first, dict(zip(names, wanted, strict=True)))
-        known = known or recognized(results[first], wanted[first], every[first], sizes, dtypes=dtypes)
         fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
         others = (
             f" `{consequence}` is wrong, too, but is made from it: look here first." if consequence else ""

@@ -149,11 +149,12 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
                 f"Along {name} there is only one where there should be {right}: is only one kept, or does a "
                 "loop end too early?"
             )
-        other = sizes.dims(seen, dims)[position]
-        if got > 1 and other and len(other) == 1 and names[position] != sizes.spell(other):
+        read = _read(seen, dims, sizes)
+        other = read[position]
+        if other in sizes.dimensions and read.count(other) == 1:
             return (
-                f"It has the {sizes.spell(other)} dimension where the {name} dimension should be: which one "
-                "does an index, a sum or a slice take away?"
+                f"It has the {sizes.spell(other)} dimension where the {name} dimension should be: is a size "
+                "taken from the wrong tensor, or something indexed or summed along the wrong dimension?"
             )
         if 1 < got < right:
             return f"Along {name} there are {got} where there should be {right}: which are missing, and why?"

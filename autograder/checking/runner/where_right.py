@@ -40,8 +40,11 @@ def right_with_zeros(call: WrongCall, draw: Draw, passes: Passes, names: Sequenc
         found = [name for name, tensors in tried if passes(tensors)]
         if found and (len(found) < len(tried) or len(found) <= _MOST_NAMED):
             told = " or of ".join(f"`{name}`" for name in found[:_MOST_NAMED])
-            it = "it" if len(found) == 1 else "them"
-            return f"With zeros in place of {told} your answer is right: look at what is done with {it}."
+            it = "it is" if len(found) == 1 else "they are"
+            return (
+                f"With zeros in place of {told} your answer is right: the mistake is in how {it} used, or in "
+                f"what {it} multiplied by."
+            )
     return ""
 
 
