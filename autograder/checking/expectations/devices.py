@@ -21,7 +21,7 @@ from autograder.checking.expectations.wording import capital, in_words
 from autograder.checking.remote.connection import ask_all
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.handle import Handle
-from autograder.checking.remote.observations import Placed
+from autograder.checking.remote.observations import Elsewhere, Placed
 from autograder.protocol.events import Event, Line
 from autograder.protocol.looks import AS_IT_IS
 from autograder.protocol.values import map_tree, tensors_in
@@ -343,13 +343,19 @@ def is_beyond(there: Placed) -> bool:
 
 
 def is_held(event: Event) -> bool:
-    """Return whether the module has held the stray tensor since before the call."""
-    return event.name.startswith("self.") and event.held
+    """Return whether the module has held the stray tensor since before the call, by any name.
+
+    A tensor whose line is known although it was there before the call was made by the module's constructor.
+    """
+    return event.held and (event.name.startswith("self.") or event.made is not None)
 
 
 def quoted(line: Line | None) -> str:
-    """Return a line as it stands in a sentence: "line 7 (`x = 1`)"."""
-    return f"line {line.number} (`{line.text}`)" if line is not None and line.text else "a line"
+    """Return a line as it stands in a sentence: "line 7 (`x = 1`)"; it may be of another cell."""
+    if line is None or not line.text:
+        return "a line"
+    where = " of another cell" if isinstance(line, Elsewhere) else ""
+    return f"line {line.number}{where} (`{line.text}`)"
 
 
 def cast(value: Any, dtype: torch.dtype) -> Any:

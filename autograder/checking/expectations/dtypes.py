@@ -270,9 +270,9 @@ def _stray_dtype(seen: Placed, word: str) -> str:
         return f": {quoted(event.line)} takes numbers to {event.dtype}. Compute in the input's dtype."
     if is_held(event):
         made = f" It was made by {quoted(event.made)}." if event.made else ""
+        name = f"`{event.name}`" if event.name else "a tensor that the module holds"
         return (
-            f": `{event.name}` is of {event.dtype}, and {quoted(event.line)} mixes it with the "
-            f"rest.{made} {REGISTER}"
+            f": {name} is of {event.dtype}, and {quoted(event.line)} mixes it with the rest.{made} {REGISTER}"
         )
     name = f"`{event.name}`" if event.name else "a tensor"
     origin = f"{quoted(event.made)} makes {name}" if event.made else f"{name} is"

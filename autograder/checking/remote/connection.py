@@ -74,6 +74,8 @@ class Connection:
         """The messages and the answers to them since the check began."""
         self.remarks: list[str] = []
         """Remarks for the card if the check passes."""
+        self.own = ""
+        """The source of the cell that the check is about, where it is known."""
         self.printed = False
         """True if the student's code has printed anything in a call."""
         self._lost = False

@@ -16,7 +16,7 @@ import torch
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.remote.connection import Connection, Request, expected
 from autograder.checking.remote.errors import NoAnswer, StudentError
-from autograder.checking.remote.observations import Gradients, Placed
+from autograder.checking.remote.observations import Gradients, Placed, placed
 from autograder.checking.remote.odd_answers import Named, NoTensor, Unreadable
 from autograder.protocol import answers, messages
 from autograder.protocol.answers import AnyAnswer
@@ -210,7 +210,7 @@ class Handle:
             inputs=[_tensor(self._connection, each) for each in seen.inputs],
             parameters=_tensors(self._connection, seen.parameters),
             gradient_places=seen.gradient_places,
-            events=seen.events,
+            events=placed(seen.events, self._connection.own),
             memory=seen.memory,
             error=StudentError(seen.error) if seen.error is not None else None,
         )

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
 from autograder.checking.remote.errors import StudentError
-from autograder.protocol.events import Event
+from autograder.protocol.events import Event, Line
+
+
+class Elsewhere(Line, frozen=True):
+    """A line of another cell than the task's: one that is given, or of another task."""
+
+
+def placed(events: Sequence[Event], own: str) -> tuple[Event, ...]:
+    """Return events whose lines say so where they are of another cell than `own`, the task's source."""
+    return tuple(
+        replace(event, line=_placed(event.line, own), made=_placed(event.made, own)) if own else event
+        for event in events
+    )
+
+
+def _placed(line: Line | None, own: str) -> Line | None:
+    if line is None or line.text in own:
+        return line
+    return Elsewhere(line.number, line.text)
 
 
 @dataclass(frozen=True)

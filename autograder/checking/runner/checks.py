@@ -211,6 +211,7 @@ class Checks:
         check, label = item.check, f"{item.check.task}/{item.name}"
         sizes = sizes or _drawn_sizes(seed, label, 5 if check.rule in _CARRIED_ON else 2, item.dimensions)
         draw = self._draws(seed, label, sizes).with_zeros(*zeros)
+        submission.connection.own = submission.sources.get(check.task, "")
         submission.connection.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         with using(self._tape(check, f"{label} {sizes}")):
             raised = item.raised_with({"submission": submission, "sizes": sizes, "draw": draw})

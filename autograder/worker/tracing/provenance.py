@@ -102,6 +102,8 @@ class Origins:
         self._lines: dict[int, tuple[str, int]] = {}
         self._kept: list[torch.Tensor] = []  # memory that is let go would be handed out a second time
         self._begun = 0
+        self._made_of: set[int] = set()
+        """The memory of tensors that the call made of such as were there before it."""
         self.calling = False
         """True while the call is being made: the module has its constructor behind it."""
 
@@ -114,7 +116,10 @@ class Origins:
         if memory in self._lines:
             return
         sources = tensors_of(given)
-        where = next((line for line in map(self._find, sources) if line), None)
+        source = next((each for each in sources if self._find(each)), None)
+        where = self._find(source) if source is not None else None
+        if source is not None and self.calling and not self.in_call(source):
+            self._made_of.add(memory)
         if where is None:
             frame = student_frame()
             if frame is None:
@@ -130,8 +135,12 @@ class Origins:
         self._begun, self.calling = len(self._lines), True
 
     def in_call(self, tensor: torch.Tensor) -> bool:
-        """Return whether the call itself made a tensor, not the module's constructor nor somebody before."""
-        return memory_of(tensor) in list(self._lines)[self._begun :]
+        """Return whether the call itself made a tensor, not the module's constructor nor somebody before.
+
+        What is only put together from such tensors was not made by the call either.
+        """
+        memory = memory_of(tensor)
+        return memory not in self._made_of and memory in list(self._lines)[self._begun :]
 
     def line(self, tensor: torch.Tensor) -> Line | None:
         """Return the student's line that made a tensor, if it was seen being made."""

@@ -1,0 +1,236 @@
+"""Sentences that were once false, each told by a real check of an answer that it was false of.
+
+Eight of them were found by reading every message that 608 wrong answers get.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.checking.runner.collection import collect
+from tests.exercises.test_exercises import EXERCISES, notebook_of
+from tests.variants import NOTEBOOKS
+
+
+def messages(notebook, task, source):
+    """The messages of the checks that did not pass, by the checks' names."""
+    checks = collect(EXERCISES / notebook)
+    judged = notebook_of(notebook, task, source, checks.without(task))
+    results = checks.run(task, judged, seed=7, include_hidden=True, renew=lambda: None)
+    told = {each.check.name: each.message for each in results if each.outcome in ("failed", "error")}
+    assert told
+    return told
+
+
+def changed(notebook, task, old, new):
+    """The task's solution with another line."""
+    solution = NOTEBOOKS[notebook].SOLUTIONS[task]
+    assert old in solution
+    return solution.replace(old, new)
+
+
+COUNT = """
+def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
+    first = 4 * (input_size * hidden_size + hidden_size * hidden_size + biases_per_gate * hidden_size)
+    upper = 4 * (2 * hidden_size * hidden_size + biases_per_gate * hidden_size)
+    return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("counted", "said"),
+    [
+        ("first + (num_layers - 2) * upper", "One layer above the first is missing."),
+        ("3 * (first + (num_layers - 1) * upper) // 4", "three gates"),
+    ],
+)
+def test_a_count_is_not_explained_by_another_mistake(counted, said):
+    told = " ".join(messages("stacking", "lstm_parameter_count", COUNT.format(counted)).values())
+    assert "read hidden states" not in told
+    assert said in told
+
+
+def test_a_count_that_several_mistakes_give_is_not_explained():
+    told = messages("stacking", "lstm_parameter_count", COUNT.format("num_layers * upper"))
+    assert "read hidden states" in " ".join(told.values())
+
+
+MASK_ON_ITS_WAY = """
+def masked_mse(prediction, target, lengths):
+    pad = torch.arange(prediction.size(1), device=prediction.device)[None] >= lengths[:, None]
+    error = ((prediction - target) ** 2).masked_fill(pad[..., None], 0.0)
+    return error.sum() / (lengths.sum() * prediction.size(2))
+"""
+
+
+def test_lengths_that_came_in_on_the_cpu_are_not_made_there_by_a_line():
+    told = messages("ragged_batches", "masked_mse", MASK_ON_ITS_WAY)["device"]
+    assert "mixes `lengths`, which came in on the CPU" in told
+    assert "makes `lengths`" not in told
+    assert "Make new tensors" not in told
+
+
+IN_A_PARAMETER_DICT = """
+class LSTMCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        draw = lambda *shape: nn.Parameter(nn.init.xavier_uniform_(torch.empty(*shape)))
+        self.W_x = nn.ParameterDict({k: draw(input_size, hidden_size) for k in "ifgo"})
+        self.W_h = nn.ParameterDict({k: draw(hidden_size, hidden_size) for k in "ifgo"})
+        self.b = nn.ParameterDict({k: nn.Parameter(torch.zeros(hidden_size)) for k in "ifgo"})
+
+    def forward(self, x, state=None):
+        h, c = state if state is not None else (x.new_zeros(x.size(0), self.hidden_size),) * 2
+        i, f, g, o = (x @ self.W_x[k] + h @ self.W_h[k] + self.b[k] for k in "ifgo")
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+"""
+
+
+def test_what_a_parameter_dict_holds_is_seen_by_optimizers():
+    told = messages("lstm_cell", "LSTMCell", IN_A_PARAMETER_DICT)["parameters"]
+    assert "`W_x.i`" in told
+    assert "optimizer" not in told
+    assert "do not see" not in told
+
+
+H_0_WRITTEN = "h_0.data.copy_(h_n.data)"
+
+
+@pytest.mark.parametrize(
+    ("notebook", "task", "source"),
+    [
+        (
+            "rnn_cell",
+            "rnn_layer",
+            """
+def rnn_layer(x, h_0, w_ih, w_hh, b_ih, b_hh):
+    h, steps = h_0, []
+    for step in x.unbind(1):
+        h = torch.tanh(step @ w_ih.T + b_ih + h @ w_hh.T + b_hh)
+        steps.append(h)
+    h_0.data.copy_(h.data)
+    return torch.stack(steps, 1), h
+""",
+        ),
+        (
+            "state",
+            "run_in_chunks",
+            """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    given, outputs = state, []
+    for chunk in x.split(chunk_size, dim=1):
+        output, state = lstm(chunk, state)
+        outputs.append(output)
+    if given is not None:
+        with torch.no_grad():
+            given[0].copy_(state[0])
+    return torch.cat(outputs, dim=1), state
+""",
+        ),
+    ],
+)
+def test_where_an_argument_was_written_into_nothing_is_asked_about_the_graph(notebook, task, source):
+    told = messages(notebook, task, source)
+    assert "The call changed its argument" in told["arguments_untouched"]
+    for message in told.values():
+        assert "etached" not in message
+        assert "cut off" not in message
+
+
+SKIPS_LAST = """
+def run_lstm_cell(cell, x, state=None):
+    outs = []
+    for t in range(max(1, x.size(1) - 1)):
+        state = cell(x[:, t], state)
+        outs.append(state[0])
+    while len(outs) < x.size(1):
+        outs.append(outs[-1])
+    return torch.stack(outs, 1), state
+"""
+C_NOT_CARRIED = """
+def run_lstm_cell(cell, x, state=None):
+    h, c = state if state is not None else (x.new_zeros(x.size(0), cell.hidden_size),) * 2
+    first, outs = c, []
+    for step in x.unbind(1):
+        h, c = cell(step, (h, first))
+        outs.append(h)
+    return torch.stack(outs, 1), (h, c)
+"""
+
+
+def test_where_several_steps_are_right_nothing_is_asked_about_what_is_carried():
+    told = messages("lstm_layer", "run_lstm_cell", SKIPS_LAST)["matches_torch"]
+    assert "only in the last time step" in told
+    assert "Step 0 is right" not in told
+    carried = messages("lstm_layer", "run_lstm_cell", C_NOT_CARRIED)["matches_torch"]
+    assert "Step 0 is right: does each later step get both states" in carried
+
+
+IN_A_LIST = """
+class LSTMLayer(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        draw = lambda *shape: nn.Parameter(nn.init.xavier_uniform_(torch.empty(*shape)))
+        self.weights = [[draw(input_size, hidden_size), draw(hidden_size, hidden_size)] for _ in range(4)]
+
+    def forward(self, x, state=None):
+        h, c = state if state is not None else (x.new_zeros(x.size(0), self.hidden_size),) * 2
+        hidden, cells = [], []
+        for step in x.unbind(1):
+            i, f, g, o = (step @ wx + h @ wh for wx, wh in self.weights)
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            h = torch.sigmoid(o) * torch.tanh(c)
+            hidden.append(h)
+            cells.append(c)
+        return torch.stack(hidden, 1), torch.stack(cells, 1)
+"""
+
+
+def layers_in_a_list():
+    solution = NOTEBOOKS["stacking"].SOLUTIONS["StackedLSTM"]
+    assert "nn.ModuleList(" in solution
+    return solution.replace("nn.ModuleList(", "list(")
+
+
+@pytest.mark.parametrize(
+    ("notebook", "task", "source"),
+    [
+        ("lstm_layer", "LSTMLayer", lambda: IN_A_LIST),
+        ("stacking", "StackedLSTM", layers_in_a_list),
+    ],
+)
+def test_parameters_in_a_list_are_no_matter_of_the_dtype_that_tensors_are_made_with(notebook, task, source):
+    told = messages(notebook, task, source())["dtype"]
+    assert "A module's `.to()` takes along what it has registered" in told
+    assert "New tensors take the input's dtype" not in told
+
+
+TIME_FIRST = """
+def embed_then_rnn(token_ids, embedding, rnn):
+    output, h_n = rnn(embedding(token_ids.T))
+    return output, h_n
+"""
+
+
+def test_nobody_is_told_to_turn_a_result_round_that_was_read_in_the_wrong_order():
+    told = messages("shapes", "embed_then_rnn", TIME_FIRST)["shape"]
+    assert "The batch and time dimensions have changed places." in told
+    assert "puts them right" not in told
+    assert "it may be long before the last one" in told
+
+
+def test_a_line_of_a_given_cell_is_not_told_as_one_of_the_students():
+    hidden = "        hidden = x\n"
+    zeros = "        zeros = torch.zeros(len(self.layers), len(x), self.layers[0].hidden_size)\n"
+    told = messages(
+        "stacking",
+        "StackedLSTM",
+        changed(
+            "stacking", "StackedLSTM", hidden, f"{hidden}{zeros}        state = state or (zeros, zeros)\n"
+        ),
+    )
+    assert "of another cell (`" in told["dtype"]
+    assert "`) makes `" in told["dtype"]
