@@ -105,6 +105,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.cards.card import card_brief, card_html, card_text
     from autograder.cards.progress import progress_line
     from autograder.checking.diagnosis.sealed_hints import opened
+    from autograder.checking.explain.habits import habits
     from autograder.checking.remote.submission import Submission
     from autograder.checking.runner.checks import PUBLIC_SEED
     from autograder.jupyter.elsewhere import remarks
@@ -127,9 +128,10 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
     verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers) if answers else [])
     _last_checks(namespace)[folder, task] = Checked(verdict.score, source)
-    quiet = submission.connection.printed and not any(check.prints for check in verdict.checks)
+    printed = submission.connection.printed
+    quiet = printed and not any(check.prints for check in verdict.checks)
     notes = [note for note in (also, _PRINTED_ELSEWHERE if quiet else "") if note]
-    notes += remarks(source, namespace)
+    notes += [habit.message for habit in habits(task, source, printed)] + remarks(source, namespace)
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_tasks_so_far(folder, checks, namespace), told=unseen))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))

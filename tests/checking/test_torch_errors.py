@@ -19,6 +19,29 @@ class Early(nn.Module):
         self.w = nn.Parameter(torch.zeros(1))
 
 
+def written_into_rows():
+    whole = torch.zeros(3, 2) + nn.Parameter(torch.zeros(1))
+    for row in whole.unbind():
+        row[0] = 1
+    whole.sum().backward()
+
+
+def reshaped_by_data():
+    given = torch.zeros(6, 2, requires_grad=True)
+    product = given * 2
+    given.data = given.data.view(3, 4)
+    product.sum().backward()
+
+
+def updated_before_backward():
+    layers = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+    loss = layers(torch.ones(1, 2)).sum()
+    with torch.no_grad():
+        for parameter in layers.parameters():
+            parameter.add_(1)
+    loss.backward()
+
+
 def again_and_again():
     again_and_again()
 
@@ -34,6 +57,11 @@ def again_and_again():
         (lambda: bool(torch.zeros(2)), "compare it with `is None`"),
         (lambda: FROZEN.add_(1), "`with torch.no_grad():`"),
         (Early, "`super().__init__()` first"),
+        (written_into_rows, "Write through an index"),
+        (reshaped_by_data, "has another shape than when it was used"),
+        (updated_before_backward, "it comes after `backward()`"),
+        (lambda: torch.zeros(T, H) + torch.zeros(T, 17), "hidden = 11; nothing in it has the size 17."),
+        (lambda: torch.zeros(T, H) + torch.zeros(T, 2 * D), "In this call hidden = 11."),
         (lambda: (lambda x, state: x)(1), "called without it"),
         (lambda: nn.Linear(1, 1).no_such_thing, ""),
         (again_and_again, "calls itself"),

@@ -151,6 +151,19 @@ def test_a_whole_number_that_divides_right_from_wrong_is_named(tmp_path):
     assert "It is wrong only where `lengths` is 1, the smallest of all." in smallest
 
 
+TWICE = """
+task = FunctionSpec("f", inputs={"x": "B D"}, outputs={"y": "B D"}, reference=lambda x: x)
+test_values = task.values(sized("with one sequence", B=1), sized("with two sequences", B=2), points=1)
+"""
+
+
+def test_the_case_before_it_that_is_right_is_told(tmp_path):
+    told = said(tmp_path, TWICE, lambda x: x if len(x) == 1 else x * x)
+    assert told.startswith("With two sequences: `y` has the right shape")
+    assert "It is right with one sequence." in told
+    assert "It is right" not in said(tmp_path, TWICE, lambda x: x * x)
+
+
 def test_so_is_a_truth(tmp_path):
     source = "def f(x, finished):\n    ..."
     told = said(tmp_path, FINISHED, lambda x, e: torch.where(e[:, None], x * x, x), source)

@@ -115,7 +115,10 @@ def _expect(
         got = torch.zeros_like(want) if got is None else got
         if got.shape != want.shape or compare(got, want, dtypes=dtypes):
             told = _written_into(call, arguments, names) or _cut_off(call, attached, results) or tell
-            told = told or "Is a part of the computation cut off from the graph, by `detach()` or `.data`?"
+            told = told or (
+                "Is a part of the computation cut off from the graph, by `detach()`, `.data` or "
+                "`torch.no_grad()`?"
+            )
             if got.shape == want.shape and are_rounded(got, want):
                 told = ROUNDED
             fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")

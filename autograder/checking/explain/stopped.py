@@ -32,7 +32,16 @@ _ADVICE = {
         "Something computed before the last `backward()` is still in the graph: detach what is carried on."
     ),
     r"modified by an inplace operation": (
-        "A tensor that the backward pass needs was written into after it had been used: make a new one."
+        "A tensor that the backward pass needs was written into after it had been used: make a new one. An "
+        "optimizer's `step()` writes, too, into the parameters: it comes after `backward()`."
+    ),
+    r"is a view and is being modified inplace|A view was created in no_grad mode": (
+        "A part of a tensor that a loop, `unbind` or `chunk` handed out is written into, which autograd does "
+        "not follow. Write through an index, as in `whole[row] = `, or put the parts together at the end."
+    ),
+    r"returned an invalid gradient at index": (
+        "A tensor has another shape than when it was used: was one changed by an assignment to `.data`, by "
+        "`resize_` or the like? Make a new tensor instead."
     ),
     r"element 0 of tensors does not require grad": (
         "What `backward()` is called on does not depend on any parameter: is something detached, or was it "
@@ -45,9 +54,13 @@ _SHAPES = re.compile(
     r"[Ee]xpected (hidden|size|input|.*\bgot\b)|shape mismatch|split_with_sizes|doesn't match|not compatible"
 )
 _NO_SIZES = re.compile(
-    r"\b(dimension|dim|entry|entries|index|argument|element|position|line)\s+-?\d+|\d+-?D\b|\bmat\d"
+    r"\b(dimension|dim|entry|entries|index|argument|element|position|line|number)\s+-?\d+|\d+-?D\b|\bmat\d"
 )
 """Numbers in such errors that are no sizes."""
+_TWO_THAT_MEET = re.compile(
+    r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)|"
+    r"The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
+)
 _FEW = 3
 """A size up to which an incidental dimension is not named: anything may be three."""
 
@@ -67,7 +80,18 @@ def _sizes_in(message: str, sizes: Sizes, letters: set[str]) -> str:
     names = _names(sizes, letters)
     numbers = dict.fromkeys(int(number) for number in re.findall(r"\d+", _NO_SIZES.sub("", message)))
     told = [f"{names[number]} = {number}" for number in numbers if len(names.get(number, "")) > 0]
-    return f"In this call {', '.join(told)}." if told else ""
+    return f"In this call {', '.join(told)}{_foreign(message, sizes, letters)}." if told else ""
+
+
+def _foreign(message: str, sizes: Sizes, letters: set[str]) -> str:
+    """Say which of two sizes that meet is that of no dimension, small multiple or neighbour of one."""
+    found = _TWO_THAT_MEET.search(message)
+    theirs = {1}
+    for letter in letters & set(sizes.dimensions):
+        (size,) = sizes.shape(letter)
+        theirs |= {factor * size + more for factor in range(1, 5) for more in (-1, 0, 1)}
+    foreign = [size for size in (found.groups() if found else ()) if size and int(size) not in theirs]
+    return f"; nothing in it has the size {foreign[0]}" if len(foreign) == 1 else ""
 
 
 def _names(sizes: Sizes, letters: set[str]) -> dict[int, str]:

@@ -76,8 +76,8 @@ class Connection:
         """Remarks for the card if the check passes."""
         self.own = ""
         """The source of the cell that the check is about, where it is known."""
-        self.printed = False
-        """True if the student's code has printed anything in a call."""
+        self.printed = ""
+        """The first thing that the student's code has printed in a call."""
         self._lost = False
         """True if the last request was not answered."""
         self._deferred: list[Request[Any]] = []
@@ -146,7 +146,7 @@ class Connection:
         self._lost = True  # until there is an answer
         told = self._perform(messages)
         self._lost = False
-        self.printed |= any(answer.printed for answer in told)
+        self.printed = self.printed or next((answer.printed for answer in told if answer.printed), "")
         return told
 
     def answered(self, message: OfObjects, answer: AnyAnswer) -> None:

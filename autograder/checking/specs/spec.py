@@ -30,7 +30,7 @@ from autograder.checking.expectations.devices import expect_device_neutral
 from autograder.checking.expectations.dtypes import DTYPES, EXTREMES, expect_dtypes
 from autograder.checking.expectations.in_use import expect_follows
 from autograder.checking.expectations.untouched import expect_untouched, expect_weights_untouched
-from autograder.checking.expectations.values import case, expect
+from autograder.checking.expectations.values import WrongValues, case, expect
 from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.inputs.cache import computed_once
@@ -401,14 +401,16 @@ class Spec(ABC):
         answers = asked(rows)
         if together:
             answers = [(partial(_itself, _read(answer, call)), call) for answer, call in answers]
+        before_it = ""
         for answer, call in answers:
-            with call.case():
+            with _said_after(before_it), call.case():
                 right = self.right(call) if values else _blank(call.outputs, call.sizes)
                 seen = answer()
                 if explain is not None:
                     explain(seen, call)
                 form = {**self.form, "dims": _dims_of(call.outputs)}
                 expect(seen, right, **form, sizes=call.sizes, values=values)
+            before_it = call.words
 
     def _drawn(self, chosen: Case, draw: Draw, modules: Modules | None = None) -> Drawn:
         inputs = {name: chosen.given.get(name, each) for name, each in self.inputs.items()}
@@ -458,6 +460,17 @@ def _read(answer: Callable[[], Any], call: Prepared) -> Any:
     """Read the answer to a call; what it raises is told of the call's case."""
     with call.case():
         return answer()
+
+
+@contextmanager
+def _said_after(words: str) -> Iterator[None]:
+    """Say of wrong values that the case before was right; its `words` are `""` if there was none to tell."""
+    try:
+        yield
+    except WrongValues as error:
+        if words:
+            error.args = (f"{error} It is right {words}.",)
+        raise
 
 
 def _itself(value: Any) -> Any:

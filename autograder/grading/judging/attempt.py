@@ -12,6 +12,7 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.cards.card import task_outputs
+from autograder.checking.explain.habits import Habit, habits
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
@@ -62,6 +63,8 @@ class Attempt:
         self.worker: Worker | None = None
         self.without: Without | None = None
         """The parts of torch that do not work in the worker."""
+        self.habits: dict[str, list[Habit]] = {}
+        """The habits seen in each task that was judged."""
 
     def __enter__(self) -> Attempt:
         return self
@@ -140,7 +143,9 @@ class Attempt:
 
     def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
-        results = checks.run(task, self.submission(), seed=seed, include_hidden=True, renew=self.cells)
+        submission = self.submission()
+        results = checks.run(task, submission, seed=seed, include_hidden=True, renew=self.cells)
+        self.habits[task] = habits(task, self.rebuilt.sources.get(task, ""), submission.connection.printed)
         return _task(task, points, results)
 
     def judge_other(self, task: str, source: str, points: float, checks: Checks, seed: int) -> TaskVerdict:

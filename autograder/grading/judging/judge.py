@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 
 from autograder.cards.card import unjudged_outputs
 from autograder.checking.diagnosis.match import Known
+from autograder.checking.explain.habits import Habit
 from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
@@ -94,6 +95,7 @@ def judge(
         tasks = tuple(
             task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks + tests
         )
+        tasks = tuple(with_remarks(task, attempt.habits.get(task.task, ())) for task in tasks)
         faults = _check_faults(tasks)
         findings = [
             *resolved.findings,
@@ -104,6 +106,7 @@ def judge(
             *ran.findings,
             *lost_in_checks(judged),
             *unprotected,
+            *(Finding(habit.kind, habit.message) for each in attempt.habits.values() for habit in each),
             *technical_losses(rebuilt, bundle, tasks, ran.errors, files),
         ]
         verdict = replace(
@@ -114,6 +117,11 @@ def judge(
             seconds=time.monotonic() - started,
         )
         return Graded(verdict, _file_text(graded_notebook(rebuilt, ran, verdict), verdict), content)
+
+
+def with_remarks(task: TaskVerdict, habits: Sequence[Habit]) -> TaskVerdict:
+    """Return a task with remarks on its habits in its note."""
+    return replace(task, note=" ".join(filter(None, [task.note, *(habit.message for habit in habits)])))
 
 
 def content_of(submitted: HandedIn, bundle: Bundle) -> str:
