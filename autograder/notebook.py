@@ -23,6 +23,8 @@ _MEMORY = "_autograder_checked"
 _PRINTED_ELSEWHERE = (
     "What your code prints is shown here where a check fails; to see it otherwise, call your code in a cell."
 )
+_COUNTING = "Positions in these messages are counted from 0, as in Python."
+"""A note on the first card of a session that finds a mistake."""
 _VALIDATING_WIDTH = 83
 """The longest line that `nbgrader validate` does not cut; its dialog in JupyterLab does not wrap."""
 
@@ -33,6 +35,8 @@ class Checked:
 
     score: float
     source: str
+    was_wrong: bool = False
+    """True once any check of the task in this session has found a mistake."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -53,7 +57,7 @@ def after(*tasks: str) -> Iterator[None]:
         yield
     except NotImplementedError:
         names = " and ".join(f"`{task}`" for task in tasks)
-        print(f"This needs {names}: write what is still to do, then run this cell again.")
+        print(f"This cell needs {names}: finish that first, then run this cell again.")
 
 
 @overload
@@ -84,7 +88,7 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
         return _judge(task, folder, collect(folder), namespace, also)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"Interrupted while `{task}` was checked: run the cell again when you like."
+            f"Interrupted while `{task}` was checked: run the cell again whenever you like."
         ) from None
 
 
@@ -127,10 +131,15 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     verdict = TaskVerdict(task, seen, told, only_graded=unseen)
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
     verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers) if answers else [])
-    _last_checks(namespace)[folder, task] = Checked(verdict.score, source)
+    known = _last_checks(namespace)
+    told_before = any(each.was_wrong for each in known.values())
+    wrong = verdict.first_to_read is not None and not verdict.unwritten
+    was_wrong = wrong or ((folder, task) in known and known[folder, task].was_wrong)
+    known[folder, task] = Checked(verdict.score, source, was_wrong)
     printed = submission.connection.printed
     quiet = printed and not any(check.prints for check in verdict.checks)
-    notes = [note for note in (also, _PRINTED_ELSEWHERE if quiet else "") if note]
+    counting = _COUNTING if wrong and not told_before else ""
+    notes = [note for note in (also, counting, _PRINTED_ELSEWHERE if quiet else "") if note]
     notes += [habit.message for habit in habits(task, source, printed)] + remarks(source, namespace)
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_tasks_so_far(folder, checks, namespace), told=unseen))

@@ -61,7 +61,7 @@ def home_here(assignment: str | None, namespace: MutableMapping[str, Any]) -> Pa
     if not found or not max(found) or found.count(max(found)) > 1:
         names_of_all = _listed([folder.name for folder in _packaged(None)])
         raise Unknown(
-            "It cannot be told which notebook this is. Say so, as in "
+            "`check` cannot tell which notebook this is. Name it, as in "
             f'check(assignment="{known[0].name}"); the notebooks are {names_of_all}. '
             f"{_not_beside(namespace)}"
         )
@@ -197,8 +197,9 @@ def _not_beside(namespace: MutableMapping[str, Any]) -> str:
     """Return the message that a notebook's own checks were not found, and where they were looked for."""
     looked = _listed([str(folder) for folder in folders(namespace)] or ["no folder: the working one is gone"])
     return (
-        f"If a folder {OWN}/ came with the notebook, it is not beside it (looked in {looked}): put it "
-        "there, or run the cell with `checks_inside` if the notebook has one, then run this cell again."
+        f"If a folder {OWN}/ came with the notebook, it is not next to the notebook (looked in {looked}): "
+        "put it there, or run the cell with `checks_inside` if the notebook has one, then run this cell "
+        "again."
     )
 
 

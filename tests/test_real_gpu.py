@@ -76,7 +76,7 @@ def test_right_code_is_called_there_with_cudnn_and_without(real):
 
 def test_other_values_than_on_the_cpu_are_told(real):
     real.off_by = 0.01
-    with pytest.raises(CheckFailed, match=r"On a real GPU: .* has other values than on the CPU"):
+    with pytest.raises(CheckFailed, match=r"On a real GPU: .* has different values than on the CPU"):
         judge(LINEAR)
 
 

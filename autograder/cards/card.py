@@ -32,7 +32,7 @@ _WORDS = {
     "failed": "not yet",
     "error": "stopped with an error",
     "timeout": "took too long",
-    "crashed": "ended its process",
+    "crashed": "crashed",
     "skipped": "not judged yet",
     "fault": "fault of the check",
 }
@@ -45,7 +45,7 @@ def as_student_sees(check: CheckVerdict) -> CheckVerdict:
     """Return the check as the student sees it: a hidden one without all that tells what it looks at."""
     if check.instead is None:
         return check
-    message = "" if check.outcome in _DONE else "What this looks at is not shown."
+    message = "" if check.outcome in _DONE else "What this check tests is not shown."
     if check.fault is not None:
         message = check.message  # it tells nothing of what the check looks at
     return replace(check, title=check.instead, message=message, diagnosis=None, evidence=None, prints=None)
@@ -200,7 +200,7 @@ def _headline(task: TaskVerdict) -> str:
 
 def _sentences_below(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
     """The sentences below the card: why points are missing though all their checks passed, then `notes`."""
-    why = "Half a point is kept back until every check passes, those without points of their own included."
+    why = "Half a point is kept back until every check passes, including those without points of their own."
     said = [why] if task.kept_back else []
     if task.only_graded:
         said.append(f"{only_at_grading(task.only_graded, task.max_score + task.only_graded)}.")
@@ -292,7 +292,7 @@ def _message(check: CheckVerdict) -> str:
     before, found, after = check.message.partition(sentence)
     if not found:
         return _paragraph(marked(check.message))
-    said = f"{before}`{shown.seen.of}` has another shape than expected."
+    said = f"{before}`{shown.seen.of}` does not have the expected shape."
     shapes = _paragraph(f"{_shape('seen', shown.seen)}<br>{_shape('expected', shown.expected)}")
     return _paragraph(marked(said)) + shapes + _paragraph(marked(after.strip()))
 

@@ -44,7 +44,7 @@ def progress_text(notebook: str, tasks: Sequence[TaskSoFar]) -> str:
     for task in tasks:
         sign, word, _ = _state(task)
         lines += [f"  {sign} {task.task}: {word}, {_points(task)}", f"    {task.about}"]
-        lines += [f'    To check it: check("{task.task}")']
+        lines += [f'    To check it, run check("{task.task}")']
     return "\n".join(line for line in lines if line.strip())
 
 

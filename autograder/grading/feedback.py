@@ -42,7 +42,8 @@ class PointsOfAPerson(NbGraderPreprocessor):
         cells = []
         if waiting:
             most = points(about["max_score"])
-            said = f"{points(waiting)} of {most} points wait for your grader; the score above lacks them."
+            said = f"{points(waiting)} of {most} points are still to come from your grader"
+            said += "; the score above does not include them."
             cells.append(new_markdown_cell(_framed("Points to come", said)))
         for cell in nb.cells:
             said = told.get(grade_id(cell), "") if is_grade(cell) or is_task(cell) else ""
@@ -70,7 +71,7 @@ def waits(grade: Grade) -> bool:
 def sentence(grade: Grade) -> str:
     """Return who gave which points, if not the checks alone, or that nobody has yet; else `""`."""
     if waits(grade):
-        return f"{points(grade.max_score)} points that your grader gives; there are none yet."
+        return f"{points(grade.max_score)} points here come from your grader, who has not given any yet."
     judged, given, extra = grade.auto_score, grade.manual_score, grade.extra_credit or 0.0
     if judged is None or (given in (None, judged) and not extra):
         return ""

@@ -29,10 +29,11 @@ def remarks(source: str, namespace: Mapping[str, Any]) -> list[str]:
     if foreign:
         names = ", ".join(f"`{top}`" for top in foreign)
         said.append(
-            f"{names}: not there when this is graded, unless your course says so. Do without it here."
+            f"{names}: not available when this is graded, unless your course says otherwise. Write this "
+            "task without it."
         )
     if _SHELL.search(source):
-        said.append("Shell lines in this cell are passed over when it is graded.")
+        said.append("Shell lines in this cell are skipped when it is graded.")
     return said
 
 

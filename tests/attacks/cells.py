@@ -496,7 +496,7 @@ KINDS = {
     messages.Attribute: answers.Value(value=ones),
 }
 Executor._performed = lambda self, message: KINDS.get(type(message), answers.Done())
-""", "answer every question by an answer of the kind that it wants", told="registers no parameter"),
+""", "answer every question by an answer of the kind that it wants", told="has no parameter"),
     "trace": Attack(ADDED, """
 import sys, threading
 def trace(frame, event, argument):

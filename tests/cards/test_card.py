@@ -117,7 +117,7 @@ def test_a_case_is_told_before_the_shapes():
     with pytest.raises(CheckFailed) as caught, case("with one sequence (B = 1)"):
         expect(torch.zeros(11), torch.zeros(1, 11), names="h", dims="B H", sizes=SIZES.but(B=1))
     page = Page(card_html(card(from_failure(caught.value)))).text
-    assert "With one sequence (B = 1): h has another shape than expected." in page
+    assert "With one sequence (B = 1): h does not have the expected shape." in page
     assert "(batch 1, hidden 11)" in page
 
 
@@ -135,7 +135,7 @@ def test_the_first_to_fix_is_on_top_and_only_it_is_red():
     task = card(verdict("passed", ""), wrong_shape(), verdict(message="Later."), verdict("skipped", "waits"))
     page = card_html(task)
     top, _, folded = page.partition("<details")
-    assert "another shape" in top
+    assert "the expected shape" in top
     assert "Later." in folded
     assert top.count(f"background-color:{colours.WRONG}") == 1
     assert colours.WRONG not in folded
@@ -147,7 +147,7 @@ def test_the_first_to_fix_is_on_top_and_only_it_is_red():
 def test_every_outcome_is_said_in_words(outcome):
     word = {
         "passed": "passed", "failed": "not yet", "error": "stopped with an error", "timeout": "took too long",
-        "crashed": "ended its process", "skipped": "not judged yet",
+        "crashed": "crashed", "skipped": "not judged yet",
     }[outcome]  # fmt: skip
     task = card(verdict(), verdict(outcome))
     for text in (Page(card_html(task)).text, card_text(task)):
@@ -189,7 +189,7 @@ def test_where_there_is_little_room_the_first_to_fix_is_told_in_lines_that_fit()
 
 
 def test_a_note_of_the_judging_reaches_the_student():
-    (shown,) = task_outputs(card(verdict(), note="Judged with a correct `a` in place of yours."))
+    (shown,) = task_outputs(card(verdict(), note="Judged with a correct `a` instead of yours."))
     assert "Judged with a correct <code>a</code>" in shown["data"]["text/html"]
     assert shown["data"]["text/plain"] == "0.0"
 

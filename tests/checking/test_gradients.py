@@ -61,8 +61,11 @@ def test_gradients_pass_and_a_missing_one_passes_for_zero():
     [
         (lambda x, h: h * x.detach().sum(), "No gradient reaches `x`"),
         (lambda x, h: (h * x.sum()).detach(), "cut off from the graph"),
-        (lambda x, h: h * (x * 2).sum(), "The gradient of `x` is not the one"),
-        (lambda x, h: h * x[:, :1].sum() + h * x[:, 1:].detach().sum(), "The gradient of `x` is not the one"),
+        (lambda x, h: h * (x * 2).sum(), "`x` gets a gradient, but a wrong one"),
+        (
+            lambda x, h: h * x[:, :1].sum() + h * x[:, 1:].detach().sum(),
+            "`x` gets a gradient, but a wrong one",
+        ),
         (lambda x, h: h, "No gradient reaches `x`"),
         (lambda x, h: x, "right shapes"),
         (lambda x, h: None, "right shapes"),
@@ -82,5 +85,5 @@ def test_of_several_results_the_one_without_a_graph_is_told():
         return h * x.sum(), h * x.sum()
 
     said = message(gradients, function, right)
-    assert "The gradient of `x` is not the one" in said
+    assert "`x` gets a gradient, but a wrong one" in said
     assert "Result 2 of 2 is cut off from the graph" in said

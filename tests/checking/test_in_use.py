@@ -101,11 +101,11 @@ def test_one_that_follows_passes(kind):
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (Kept, "After a step of an optimizer: The results are those of the parameters from before"),
-        (OutOfTheGraph, "After a step of an optimizer: The results are those of the parameters from before"),
-        (OfTheLoad, "After a step of an optimizer: The results are those of the parameters from before"),
-        (FrozenByEval, "In eval(), after load_state_dict(): The results are those of the parameters"),
-        (Replaced, "After a step of an optimizer: The results are those of the parameters from before"),
+        (Kept, "After an optimizer step: The results still come from the old parameters"),
+        (OutOfTheGraph, "After an optimizer step: The results still come from the old parameters"),
+        (OfTheLoad, "After an optimizer step: The results still come from the old parameters"),
+        (FrozenByEval, "In eval(), after load_state_dict(): The results still come from the old parameters"),
+        (Replaced, "After an optimizer step: The results still come from the old parameters"),
         (OtherInEval, "In eval(): `y` has the right shape but not the right values"),
     ],
 )

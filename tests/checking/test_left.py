@@ -81,8 +81,8 @@ def test_what_one_check_has_left_is_not_told_in_the_next():
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (lambda layer, x: layer.eval(), "`layer` in another mode"),
-        (lambda layer, x: layer.requires_grad_(False), "parameters of `layer` ask for gradients"),
+        (lambda layer, x: layer.eval(), "changes the mode of `layer`"),
+        (lambda layer, x: layer.requires_grad_(False), "parameters of `layer` require gradients"),
         (lambda layer, x: layer.zero_grad(), "gradients that the parameters of `layer` hold"),
         (
             lambda layer, x: layer.zero_grad(set_to_none=False),
@@ -100,7 +100,7 @@ def test_kinds_that_are_not_judged():
     call = answers.f.run((answers.given("Linear", 7, 3), x))
     expect_untouched(call, (None, x), ("layer", "x"), unjudged=("mode",))
     expect_module_untouched(call, 0, "layer", unjudged=("mode",))
-    assert "another mode" in message(expect_module_untouched, call, 0, "layer")
+    assert "changes the mode" in message(expect_module_untouched, call, 0, "layer")
 
 
 def in_eval_for_a_moment(layer, x):

@@ -26,9 +26,9 @@ def registered(change=lambda module: None):
     [
         (lambda m: delattr(m, "w"), "no parameters at all"),
         (lambda m: setattr(m, "w", nn.Parameter(torch.zeros(3, 2))), "shape (3, 2)"),
-        (lambda m: setattr(m, "v", nn.Parameter(torch.zeros(1))), "registers `v` besides"),
-        (lambda m: m.register_buffer("v", torch.zeros(1)), "registers `v` besides"),
-        (lambda m: m.requires_grad_(False), "does not ask for gradients"),
+        (lambda m: setattr(m, "v", nn.Parameter(torch.zeros(1))), "has `v` in addition to"),
+        (lambda m: m.register_buffer("v", torch.zeros(1)), "has `v` in addition to"),
+        (lambda m: m.requires_grad_(False), "does not require gradients"),
     ],
 )
 def test_what_a_module_registers(change, said):
@@ -51,7 +51,7 @@ def test_parameters_in_one_memory_are_named():
 
     made(torch.zeros(3), torch.zeros(3))
     made(*torch.zeros(2, 3).unbind())
-    assert "`v` and `w` lie in the same memory" in message(made, *[torch.zeros(3)] * 2)
+    assert "`v` and `w` share memory" in message(made, *[torch.zeros(3)] * 2)
 
 
 def test_of_many_missing_names_the_first_are_told():
@@ -64,7 +64,7 @@ def test_of_many_missing_names_the_first_are_told():
 
 @pytest.mark.parametrize("made", [None, 3, torch.zeros(1), len, "text"])
 def test_what_is_no_module(made):
-    assert "must make an `nn.Module`" in message(expect_module, submission(f=lambda: made).f(), "`M()`")
+    assert "must be an `nn.Module`" in message(expect_module, submission(f=lambda: made).f(), "`M()`")
 
 
 def test_an_object_of_the_class_itself_is_asked_for_its_base():

@@ -15,7 +15,7 @@ KNOWN = [(7, "That is a sum."), (24, "That is twice as many."), (24, "That count
         (7, "The count is 7, too few. That is a sum."),
         (24, "The count is 24, too many."),
         (11, "The count is 11, too few."),
-        (12.0, "Expected an `int`; you returned the number 12. Is something divided?"),
+        (12.0, "Expected an `int`; you returned the number 12. Do you divide somewhere?"),
         (True, "Expected an `int`; you returned `True`."),
         (None, "Expected an `int`; you returned nothing (`None`). Is a `return` missing?"),
         (torch.tensor(12), "Expected an `int`; you returned one tensor of shape ()."),
@@ -31,7 +31,7 @@ def test_a_count_is_a_whole_number_and_the_right_one(seen, said):
     [
         (2.5, "The loss is 2.5, too large."),
         (1, "The loss is 1, too small."),
-        (float("nan"), "The loss is nan, which is no finite number."),
+        (float("nan"), "The loss is nan, which is not a finite number."),
         (torch.tensor(2.0), "a tensor that holds one. `.item()` takes it out."),
         (False, "Expected a plain number; you returned `False`."),
         (None, "Is a `return` missing?"),

@@ -140,7 +140,7 @@ def test_the_first_that_is_no_module_is_the_one_that_is_told():
     make_module(answers.right, 2, 1, told="`Right`")
     make_module(answers.none, told="`None`")
     make_module(answers.text, told="`Text`")
-    with pytest.raises(CheckFailed, match="`None` must make"):
+    with pytest.raises(CheckFailed, match="`None` must be"):
         answers.connection.finish()
 
 
@@ -156,7 +156,7 @@ def test_what_it_raises_is_raised_by_the_request_that_took_it_along():
     module = make_module(answers.none, told="`M()`")
     second = module.request(ONES)
     assert first.ask() == 1
-    with pytest.raises(CheckFailed, match="must make an"):
+    with pytest.raises(CheckFailed, match="must be an"):
         second.ask()
     assert len(sent) == 2
 
@@ -307,7 +307,7 @@ def test_what_is_no_module_stops_the_rest(before):
     module = make_module(answers.M, told="`M()`")
     first, second = module.request(ONES), answers.f.request(ONES)
     for request in (second, first):
-        with pytest.raises(CheckFailed, match="must make an"):
+        with pytest.raises(CheckFailed, match="must be an"):
             request.ask()
     assert calls == list(range(before))
 
@@ -580,7 +580,7 @@ def made_alone(folder, answers: Submission) -> tuple[str, str]:
 
 def test_a_check_may_end_with_what_waits(tmp_path):
     assert made_alone(tmp_path, submission(M=nn.Identity))[0] == "passed"
-    none = "`M()` must make an `nn.Module`; calling it gave `None`."
+    none = "`M()` must be an `nn.Module`; calling it gave `None`."
     assert made_alone(tmp_path, submission(M=lambda: None)) == ("failed", none)
     assert made_alone(tmp_path, submission(M=lambda: 1 / 0))[0] == "error"
     assert made_alone(tmp_path, submission())[0] == "error"
@@ -618,7 +618,7 @@ def test_gradients_take_one_exchange():
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lambda x: x * x.detach(), "not the one that the right computation gives"),
+        (lambda x: x * x.detach(), "gets a gradient, but a wrong one"),
         (lambda x: (x * x).sum(), "until the results have the right shapes"),
         (lambda x: (x * x, x), "until the results have the right shapes"),
         (lambda x: (x * x).detach(), "cut off from the graph"),

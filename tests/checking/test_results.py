@@ -164,7 +164,7 @@ def test_values_are_located_and_the_right_ones_named():
     wrong = output.clone()
     wrong[:, 2:] += 1
     said = message(expect, (wrong, h_n), (output, h_n), **PAIR)
-    assert "from time step 2 on; counting from 0" in said
+    assert "(from time step 2 on)" in said
     assert "`h_n` is right" in said
     wrong = h_n.clone()
     wrong[1] = 0

@@ -173,5 +173,5 @@ def test_what_the_cells_made_earns_all_points_in_both(name: str, jupyter, graded
 def test_what_will_not_be_there_is_said_beforehand_and_once(jupyter):
     for name in NOTEBOOKS:
         cards = jupyter(name).cards
-        assert cards.count(f"`{FOREIGN}`: not there when this is graded") == 1
-        assert cards.count("Shell lines in this cell are passed over when it is graded.") == 1
+        assert cards.count(f"`{FOREIGN}`: not available when this is graded") == 1
+        assert cards.count("Shell lines in this cell are skipped when it is graded.") == 1

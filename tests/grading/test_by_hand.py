@@ -164,10 +164,10 @@ def test_a_page_says_which_points_are_to_come(course):
         (course / "feedback" / student / LSTM / "lstm_cell.html").read_text()
         for student in ("ada", "wrong", "corrupt")
     )
-    assert "3 of 13 points wait for your grader; the score above lacks them." in adas
-    assert "2 points that your grader gives; there are none yet." in adas
-    assert "1 of 13 points wait for your grader" in wrongs
-    assert "13 of 13 points wait for your grader" in corrupt
+    assert "3 of 13 points are still to come from your grader; the score above does not include them." in adas
+    assert "2 points here come from your grader, who has not given any yet." in adas
+    assert "1 of 13 points are still to come from your grader" in wrongs
+    assert "13 of 13 points are still to come from your grader" in corrupt
     assert "lstm_gates: not judged</strong>" in corrupt
     assert "<pre>0.0</pre>" not in corrupt, "a score that nobody gave"
 

@@ -78,7 +78,7 @@ def _findings(verdict: dict[str, Any]) -> dict[str, str]:
 def test_the_one_file_that_is_the_notebook_is_graded_whatever_its_name(student, graded, results):
     verdict = results[student]
     assert (verdict["status"], verdict["score"]) == ("graded", 10.0)
-    assert "is this notebook: it was graded in its place" in _findings(verdict)["other_name"]
+    assert "is this notebook: it was graded instead" in _findings(verdict)["other_name"]
     assert f"hand it in as `{EXPECTED}`" in _note(graded, student)
 
 

@@ -191,7 +191,7 @@ def test_an_interrupt_is_the_students_own_and_ends_in_a_line(session, by):
     shown = session.run('check("lstm_gates")', interrupt_after=2)
     assert time.monotonic() - started < 30
     session.run("signal.setitimer = timer\nlimit.CALL_SECONDS = 1.5")
-    assert shown.error == "Interrupted while `lstm_gates` was checked: run the cell again when you like."
+    assert shown.error == "Interrupted while `lstm_gates` was checked: run the cell again whenever you like."
     assert shown.cards == []
     session.run(answer("lstm_gates"))
     assert "everything holds" in session.run('check("lstm_gates")').text

@@ -79,7 +79,7 @@ def test_where_they_are_not_the_sentence_says_where_they_were_looked_for(assignm
         session.run(f"{BEGIN}\nimport os; os.chdir('../elsewhere')")
         said = session.run('check("double")').error
         assert said.startswith(
-            'There is no task "double". If a folder checks/ came with the notebook, it is not beside it'
+            'There is no task "double". If a folder checks/ came with the notebook, it is not next to '
         )
         assert f"(looked in {assignment.parents[1] / 'elsewhere'} and {assignment.parent})" in said
         assert "lstm_cell" not in said

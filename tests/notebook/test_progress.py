@@ -121,7 +121,7 @@ def test_a_course_lists_its_own_checks(tmp_path, monkeypatch, capsys):
 def test_the_notebook_is_told_by_name_by_what_lies_beside_it_or_by_what_it_defines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
-    with pytest.raises(ValueError, match="cannot be told which notebook"):
+    with pytest.raises(ValueError, match="cannot tell which notebook"):
         tasks.home_here(None, {})
     assert tasks.home_here(None, {"rnn_cell": 1}).name == "rnn_cell"
     assert tasks.home_here(None, {"__vsc_ipynb_file__": "/home/ada/state.ipynb"}).name == "state"

@@ -37,7 +37,7 @@ def test_feedback_says_whose_points_count(given, extra, said):
     grade = SimpleNamespace(auto_score=0.0, manual_score=given, extra_credit=extra, max_score=2.0)
     assert sentence_of(grade) == said
     grade.auto_score = None
-    waits = "2 points that your grader gives; there are none yet." if given is None else ""
+    waits = "2 points here come from your grader, who has not given any yet." if given is None else ""
     assert sentence_of(grade) == waits, "nothing that a person's points stand in place of"
 
 

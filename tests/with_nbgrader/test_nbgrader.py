@@ -159,7 +159,7 @@ def test_feedback_shows_the_card_and_keeps_what_is_hidden(both):
     assert "could not be read" in pages["corrupt"]
     for student, page in pages.items():
         unread = student in ("corrupt", "empty")
-        assert ("10 of 10 points wait for your grader" in page) == unread, student
+        assert ("10 of 10 points are still to come from your grader" in page) == unread, student
     assert f"Next time, hand it in as <code>{NOTEBOOK}</code>" in pages["misnamed"]
     assert f"There is no file <code>{NOTEBOOK}</code>" in pages["empty"]
 

@@ -186,4 +186,4 @@ def test_a_sparse_gradient_is_judged_as_the_dense_one_that_it_stands_for(scale):
         expect_gradients(handle_of(f=f).f, lambda ids, weight: weight[ids], arguments, **form)
         return
     told = message(expect_gradients, handle_of(f=f).f, lambda ids, weight: weight[ids], arguments, **form)
-    assert "The gradient of `weight` is not the one" in told
+    assert "`weight` gets a gradient, but a wrong one" in told

@@ -48,7 +48,7 @@ def test_a_list_of_modules_is_called_by_its_name():
     told = failures(case)
     assert "`self.layers` stays on the CPU" in told["device"]
     assert "registered" in told["device"]
-    assert "`self.layers` is of float32" in told["dtype"]
+    assert "`self.layers` is float32" in told["dtype"]
 
 
 def test_a_tensor_that_the_call_keeps_is_not_said_to_be_unregistered():
@@ -57,7 +57,7 @@ def test_a_tensor_that_the_call_keeps_is_not_said_to_be_unregistered():
         "self.kept[1] = torch.arange(x.size(1))\nreturn self.fc(x) * self.kept[1][:, None]",
     )
     told = failures(case)["device"]
-    assert "makes `self.kept` on the CPU" in told
+    assert "creates `self.kept` on the CPU" in told
     assert "registered" not in told
 
 
@@ -68,4 +68,4 @@ def test_the_line_that_rounded_is_named_and_not_the_last():
 
 def test_a_cast_is_named_where_no_two_dtypes_meet():
     case = makes("self.rnn = nn.GRU(D, H)", "return self.rnn(x.float())[0]")
-    assert "line 6 (`return self.rnn(x.float())[0]`) takes numbers to float32" in failures(case)["dtype"]
+    assert "line 6 (`return self.rnn(x.float())[0]`) converts numbers to float32" in failures(case)["dtype"]

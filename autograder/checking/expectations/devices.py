@@ -34,15 +34,15 @@ _CALLS = 4
 _NOT_THE_STUDENTS = ("OutOfMemoryError", "AcceleratorError")
 """Exceptions of torch's when a GPU is full or has failed; the checks' tensors are small."""
 _WHERE = (
-    "Make new tensors where the input is: torch's functions that make tensors take a `device`, and a "
-    "tensor's own `new_…` methods and the `…_like` functions follow it."
+    "Create new tensors where the input is: torch's functions that create tensors take a `device`; a "
+    "tensor's `new_…` methods and the `…_like` functions use that tensor's device."
 )
 _TORCHS_OWN = re.compile(
     r"Internal error|INTERNAL ASSERT FAILED|[Pp]lease (file an issue|report a bug to PyTorch)"
 )
 REGISTER = (
-    "A module's `.to()` takes along what it has registered: parameters, buffers and submodules. What lies in "
-    "a list, in a dict or, as a plain tensor, in an attribute is none of them."
+    "A module's `.to()` moves what the module has registered: parameters, buffers and submodules. Anything "
+    "in a Python list or dict, or a plain tensor in an attribute, is not registered."
 )
 
 
@@ -160,18 +160,21 @@ def _expect_there(
     if there.stayed:
         fail(
             f"`{there.stayed[0]}` stays on the CPU when the module is moved with `.to(device)`. {REGISTER} "
-            "If you wrote a `to` or `_apply` of your own, it must move everything."
+            "If you wrote your own `to` or `_apply`, it must move everything."
         )
     for name, where in zip(names, there.places, strict=False):
         if where != there.device and name not in stays:
             fail(
                 f"With the input on a GPU, `{name}` comes back on the {where.upper()}: a result belongs "
-                f"where the input is. Follow `{name}` back to the tensor that it was made in. {_WHERE}"
+                f"where the input is. Follow `{name}` back to where it was created. {_WHERE}"
             )
     if values:
         _expect_same_values(here, there, names)
     if any(where != there.device for where in there.gradient_places):
-        fail("With the input on a GPU, a gradient comes back on the CPU. Is a step of the graph taken there?")
+        fail(
+            "With the input on a GPU, a gradient comes back on the CPU. Does part of the computation "
+            "happen there?"
+        )
 
 
 def _expect_flat(memory: Sequence[int]) -> None:
@@ -179,8 +182,8 @@ def _expect_flat(memory: Sequence[int]) -> None:
     later = memory[1:]
     if len(later) > 1 and all(one < next_ for one, next_ in itertools.pairwise(later)):
         fail(
-            f"Every call leaves {later[-1] - later[-2]} bytes more of the GPU's memory in use. What is kept "
-            "from call to call, in a list, a dict or an attribute?"
+            f"Every call leaves {later[-1] - later[-2]} more bytes of the GPU's memory in use. What is "
+            "kept from call to call, in a list, a dict or an attribute?"
         )
 
 
@@ -203,16 +206,17 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
         name = f"`{event.name}`" if event.name else "a tensor"
         if kind == "hard-coded":
             fail(
-                f"{line} names a device of its own, `{event.operation}`; the input may be on any other. "
-                "Ask the input (`x.device`) in place of naming one."
+                f"{line} names a fixed device, `{event.operation}`, but the input may be on another one. "
+                "Use the input's device (`x.device`) instead of naming one."
             )
         if kind == "generator":
             fail(
-                f"With the input on a GPU the call stops: {line} draws with a generator of another device. A "
-                "`torch.Generator` takes a `device`; or draw where the generator is and move what is drawn."
+                f"With the input on a GPU the call stops: {line} draws with a random generator on another "
+                "device. Create the `torch.Generator` with the input's `device`, or draw on the "
+                "generator's own device and move the result."
             )
         if kind == "mixed" and is_held(event):
-            origin = f" It was made by {made}." if made else ""
+            origin = f" It was created by {made}." if made else ""
             fail(
                 f"{name} stays on the CPU when the module is moved with `.to(device)`, and {line} needs it "
                 f"on the GPU.{origin} {REGISTER}"
@@ -226,36 +230,36 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
             # A name that a line uses has its tensor from elsewhere, and no line that ran made it.
             fail(
                 f"With the input on a GPU the call stops: {line} mixes {name}, which came in on the CPU, "
-                "with what is on the GPU. Move it there first, as with `.to(x.device)`."
+                "with what is on the GPU. Move it to the GPU first, for example with `.to(x.device)`."
             )
         if kind == "mixed":
-            origin = f"{made} makes {name} on the CPU" if made else f"{name} is on the CPU"
+            origin = f"{made} creates {name} on the CPU" if made else f"{name} is on the CPU"
             needs = "and needs it" if made == line else f"and {line} needs it"
             comma = "" if made == line else ","
             fail(f"With the input on a GPU the call stops: {origin}{comma} {needs} on the GPU. {_WHERE}")
         if kind == "written":
-            origin = f", made by {made}," if made else ""
+            origin = f", created by {made}," if made else ""
             fail(
-                f"{line} writes results of the GPU into {name}{origin} on the CPU: nothing complains, every "
-                f"such write waits for the GPU, and the numbers are then in the wrong place. {_WHERE}"
+                f"{line} writes results from the GPU into {name}{origin} on the CPU: there is no error, "
+                "but every such write waits for the GPU, and the numbers end up in the wrong place. "
+                f"{_WHERE}"
             )
         if kind == "readback":
             fail(
-                f"{line} takes data from the GPU to the CPU, and what you return depends on it. The work "
-                "belongs where the input is: what is there to be done on the CPU that a tensor operation "
-                "cannot do there?"
+                f"{line} moves data from the GPU to the CPU, and what you return depends on it. Keep the "
+                "work where the input is: which tensor operation can do this there?"
             )
         if kind == "sync":
             fail(
                 f"{line} makes Python wait for the GPU, because it reads a number out of a tensor (`if`, "
                 "`float()`, `.item()`, `.cpu()`), and what you return depends on it. Keep it a tensor: "
-                "`torch.where`, masks and indexing decide without asking."
+                "`torch.where`, masks and indexing need no Python number."
             )
         if kind == "shape":
             fail(
-                f"{line} makes Python wait for the GPU: how large the result of `{event.operation}` is "
-                "depends on numbers that only the GPU knows, and what you return depends on it. "
-                "`torch.where`, products with a mask and `masked_fill` keep the shape that is known."
+                f"{line} makes Python wait for the GPU: the size of the result of `{event.operation}` "
+                "depends on numbers that only the GPU knows, and what you return depends on that result. "
+                "`torch.where`, products with a mask and `masked_fill` keep a known shape."
             )
     return looks
 
@@ -267,13 +271,13 @@ def _remark_on(target: Handle, looks: Sequence[Event]) -> None:
     bare = next((event for event in looks if event.operation == "numpy"), None)
     if bare is not None:
         target.remark(
-            f"{capital(quoted(bare.line))} would stop on a GPU: numpy takes numbers from the CPU alone. "
-            "Write `.cpu()` before it. What you return does not depend on it, so it costs nothing."
+            f"{capital(quoted(bare.line))} would stop on a GPU: numpy can read tensors on the CPU only. "
+            "Write `.cpu()` before it. What you return does not depend on it, so it costs no points."
         )
         return
     target.remark(
-        f"{capital(quoted(looks[0].line))} looks at numbers, and for that Python waits for the GPU. What "
-        "you return does not depend on it, so it costs nothing. Take it out once you trust the code."
+        f"{capital(quoted(looks[0].line))} looks at numbers, so Python waits for the GPU. What you return "
+        "does not depend on it, so it costs no points. Remove it once you trust the code."
     )
 
 
@@ -297,8 +301,8 @@ def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> No
     for name, one, other in values:
         if _differ(other, one):
             fail(
-                f"With the input on a GPU, `{name}` has other values than on the CPU. Does the code look at "
-                "the device, or use memory that it never filled (`torch.empty`)?"
+                f"With the input on a GPU, `{name}` has different values than on the CPU. Does the code "
+                "look at the device, or use memory that it never filled (`torch.empty`)?"
             )
     pairs = list(zip(here.inputs, there.inputs, strict=False))
     pairs += [(slope, there.parameters.get(name)) for name, slope in here.parameters.items()]
@@ -306,9 +310,13 @@ def _expect_same_values(here: Placed, there: Placed, names: Sequence[str]) -> No
         if slope is None and moved is None:
             continue
         if not isinstance(slope, torch.Tensor) or not isinstance(moved, torch.Tensor):
-            fail("With the input on a GPU, the gradients are not those of the CPU: the graph is cut there.")
+            fail(
+                "With the input on a GPU, the gradients differ from those on the CPU: the graph is cut there."
+            )
         if _differ(moved, slope):
-            fail("With the input on a GPU, the gradients are not those of the CPU: the graph is cut there.")
+            fail(
+                "With the input on a GPU, the gradients differ from those on the CPU: the graph is cut there."
+            )
 
 
 def _all_alike(here: Placed, there: Placed) -> bool:

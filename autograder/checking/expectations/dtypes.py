@@ -37,7 +37,7 @@ EXTREMES = (torch.float64, torch.bfloat16)
 """Two of them for a further way to call the same code, such as without a state: no fixed dtype fits both."""
 _FAR = 0.05
 """The largest distance between results of float32 and of float64, as a part of their size."""
-_DEFAULT = ". Where does its dtype come from? Tensors made without a `dtype` have torch's default, float32."
+_DEFAULT = ". Where does its dtype come from? Tensors created without a `dtype` are float32 by default."
 
 
 def expect_dtypes(
@@ -162,8 +162,8 @@ def expect_without_numpy(value: Any) -> None:
             leaf = torch.tensor(leaf)
         if isinstance(leaf, torch.Tensor) and leaf.isnan().any():
             fail(
-                "The call stops there: numpy does not have bfloat16, and a number that you return goes "
-                "through numpy. A tensor of one element gives its number by `.item()`, in any dtype."
+                "The call stops there: numpy has no bfloat16, and a number that you return goes through "
+                "numpy. `.item()` gives the number of a one-element tensor in any dtype."
             )
 
 
@@ -172,14 +172,14 @@ _ONE_DEFAULT = {"default_dtype": torch.float32, "as_made": False}
 _OF_DTYPES = (
     (torch.float32, _ONE_DEFAULT),
     (torch.float64, _ONE_DEFAULT),
-    "With inputs of float32 it gives other numbers than with the same inputs of float64, and not by "
-    "rounding. Does the code look at the dtype?",
+    "With inputs of float32 it gives different numbers than with the same inputs of float64, and rounding "
+    "does not explain it. Does the code look at the dtype?",
 )
 _OF_DEFAULTS = (
     (torch.float64, {"default_dtype": torch.float64}),
     (torch.float64, {"default_dtype": torch.float32}),
-    "With the same inputs of float64 it gives other numbers where torch's default dtype is another. What is "
-    "computed from tensors depends on these alone: does the code ask for `torch.get_default_dtype()`?",
+    "With the same inputs of float64 it gives different numbers when torch's default dtype is different. "
+    "Results must depend on the inputs alone: does the code use `torch.get_default_dtype()`?",
 )
 
 
@@ -225,12 +225,12 @@ def _without_numpy(target: Handle, stopped: Placed, calls: Callable[..., Iterato
     line = capital(quoted(looks[0].line))
     if true.error is not None or counting(looks, again) is not None:
         fail(
-            f"In bfloat16 the call stops, because numpy does not have that dtype. {line} hands it numbers "
-            "that what you return depends on. Torch can do what numpy does there, in any dtype."
+            f"In bfloat16 the call stops, because numpy does not have that dtype. {line} passes it numbers "
+            "that your result depends on. Torch can do what numpy does there, in any dtype."
         )
     target.remark(
         f"{line} stops a call in bfloat16, a dtype that numpy does not have: write `.float()` before "
-        "`.numpy()`. What you return does not depend on it, so it costs nothing."
+        "`.numpy()`. What you return does not depend on it, so it costs no points."
     )
     return replace(true, value=true.value[0], events=())
 
@@ -267,19 +267,19 @@ def _stray_dtype(seen: Placed, word: str) -> str:
         event = next((e for e in seen.events if e.kind == "cast" and e.dtype != word), None)
         if event is None:
             return ""
-        return f": {quoted(event.line)} takes numbers to {event.dtype}. Compute in the input's dtype."
+        return f": {quoted(event.line)} converts numbers to {event.dtype}. Compute in the input's dtype."
     if is_held(event):
-        made = f" It was made by {quoted(event.made)}." if event.made else ""
+        made = f" It was created by {quoted(event.made)}." if event.made else ""
         name = f"`{event.name}`" if event.name else "a tensor that the module holds"
         return (
-            f": {name} is of {event.dtype}, and {quoted(event.line)} mixes it with the rest.{made} {REGISTER}"
+            f": {name} is {event.dtype}, and {quoted(event.line)} mixes it with the rest.{made} {REGISTER}"
         )
     name = f"`{event.name}`" if event.name else "a tensor"
-    origin = f"{quoted(event.made)} makes {name}" if event.made else f"{name} is"
+    origin = f"{quoted(event.made)} creates {name} as" if event.made else f"{name} is"
     mixes = " and" if event.made == event.line else f", and {quoted(event.line)}"
     return (
-        f": {origin} of {event.dtype}{mixes} mixes it with the rest. New tensors take "
-        "the input's dtype if they are told to: `dtype=`, or the `new_…` methods and `…_like` functions."
+        f": {origin} {event.dtype}{mixes} mixes it with the rest. New tensors get the input's dtype if you "
+        "pass `dtype=`, or create them with a tensor's `new_…` methods or the `…_like` functions."
     )
 
 

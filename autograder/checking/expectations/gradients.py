@@ -116,12 +116,12 @@ def _expect(
         if got.shape != want.shape or compare(got, want, dtypes=dtypes):
             told = _written_into(call, arguments, names) or _cut_off(call, attached, results) or tell
             told = told or (
-                "Is a part of the computation cut off from the graph, by `detach()`, `.data` or "
+                "Is part of the computation cut off from the graph, by `detach()`, `.data` or "
                 "`torch.no_grad()`?"
             )
             if got.shape == want.shape and are_rounded(got, want):
                 told = ROUNDED
-            fail(f"The gradient of `{name}` is not the one that the right computation gives. {told}")
+            fail(f"`{name}` gets a gradient, but a wrong one. {told}")
 
 
 @computed_once

@@ -65,7 +65,7 @@ def expect_follows(
     step = stepping(submission, module)
     calls = [(request(), first, "at the first call")]
     step.defer(second)
-    calls.append((request(), second, "after a step of an optimizer"))
+    calls.append((request(), second, "after an optimizer step"))
     module.eval()
     calls.append((request(), second, "in eval()"))
     module.load_state_dict(third)
@@ -76,9 +76,9 @@ def expect_follows(
         with case(context):
             if old is not None and not _alike(seen, right) and _alike(seen, reference(old)):
                 fail(
-                    "The results are those of the parameters from before: the new ones make no difference. "
-                    "What is made of parameters (joined, copied, converted) is out of date with the next "
-                    "step of training, so it is made anew in every call."
+                    "The results still come from the old parameters: the new ones make no difference. "
+                    "Anything made from parameters (joined, copied, converted) is out of date after the "
+                    "next step of training, so make it again in every call."
                 )
             expect(seen, right, names=names, dims=dims, sizes=sizes)
         old = held

@@ -23,9 +23,9 @@ def expect_module(made: Any, kind: str) -> Handle:
     if not isinstance(made, Handle):
         own = isinstance(made, Opaque) and made.own
         base = " Is `nn.Module` its base class?" if own else ""
-        fail(f"{kind} must make an `nn.Module`; calling it gave {in_words(made)}.{base}")
+        fail(f"{kind} must be an `nn.Module`; calling it gave {in_words(made)}.{base}")
     if not made.is_module:
-        fail(f"{kind} must make an `nn.Module`; it makes {made.type} objects. Is `nn.Module` its base class?")
+        fail(f"{kind} must be an `nn.Module`; it creates {made.type} objects. Is `nn.Module` its base class?")
     return made
 
 
@@ -57,45 +57,47 @@ def expect_registered(
     """
     seen = target.registered() if isinstance(target, Handle) else target
     missing = [name for name in expected if name not in seen.shapes]
+    parameters, them = ("parameter", "it") if len(missing) == 1 else ("parameters", "them")
     if missing and all("." in name for name in missing):
         fail(
-            f"{kind} registers no parameter named {_few(missing)}, so `state_dict()`, `.to()` and "
-            "optimizers do not see it. The module that should hold it is made with other settings (without "
-            "biases, or with fewer layers), is of another kind, stands in a plain Python list or hangs under "
-            "another name, or is a second name for one that is there."
+            f"{kind} has no {parameters} named {_few(missing)}, so `state_dict()`, `.to()` and optimizers "
+            f"cannot see {them}. The module that should hold {them} was created with other settings "
+            "(without biases, or with fewer layers), is of another kind, is in a plain Python list, has "
+            "another name, or is a second name for a module that is already there."
         )
     others = [name for name in seen.shapes if name not in expected]
     if missing and others:
         fail(
-            f"{kind} registers no parameter named {_few(missing)}, but {_few(others)} instead. Assign each "
-            "`nn.Parameter` to `self` under the name asked for, so that saved weights load into any "
-            "such module."
+            f"{kind} has no {parameters} named {_few(missing)}, but it has {_few(others)}. Assign each "
+            "`nn.Parameter` to `self` under the name that the task gives, so that saved weights load into "
+            "any such module."
         )
     if missing:
-        told, them = f"no parameter named {_few(missing)}", "it" if len(missing) == 1 else "them"
+        told = f"no {parameters} named {_few(missing)}"
         if not seen.shapes:
             told, them = "no parameters at all", "them"
         fail(
-            f"{kind} registers {told} when it is made, so `state_dict()`, `.to()` and optimizers do not see "
-            f"{them}. In `__init__`, assign an `nn.Parameter` of its own to `self` under each name; a plain "
-            "tensor, a buffer, a Python list or dict, or a second name for the same parameter does not count."
+            f"{kind} has {told} when it is created, so `state_dict()`, `.to()` and optimizers cannot see "
+            f"{them}. In `__init__`, assign a separate `nn.Parameter` to `self` under each name; a plain "
+            "tensor, a buffer, a Python list or dict, or a second name for the same parameter does not "
+            "count."
         )
     saved = [name for name in seen.saved if name not in seen.shapes]
     extra = [name for name in (*seen.shapes, *saved) if name not in expected]
     if extra:
         fail(
-            f"{kind} registers {_few(extra)} besides the parameters asked for, so weights saved by another "
-            "one of its kind do not load into it."
+            f"{kind} has {_few(extra)} in addition to the parameters that the task gives, so weights saved "
+            f"from another {kind} will not load into it."
         )
     for name, (words, shape) in expected.items():
         if seen.shapes[name] != shape:
             fail(f"`{name}` has shape {seen.shapes[name]}; expected {words} = {shape}.")
         if name not in seen.trainable:
-            fail(f"`{name}` does not ask for gradients, so an optimizer would never change it.")
+            fail(f"`{name}` does not require gradients, so an optimizer would never change it.")
     for names in seen.shared:
         fail(
-            f"{_few(names)} lie in the same memory: what is written into one, by training or by "
-            "`load_state_dict`, stands in the other. Make a tensor of its own for each."
+            f"{_few(names)} share memory: what is written into one, by training or by `load_state_dict`, "
+            "appears in the other. Create a separate tensor for each."
         )
 
 

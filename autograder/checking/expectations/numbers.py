@@ -39,7 +39,7 @@ def expect_whole(seen: Any) -> None:
     """
     if type(seen) is int:
         return
-    why = {type(None): " Is a `return` missing?", float: " Is something divided?"}.get(type(seen), "")
+    why = {type(None): " Is a `return` missing?", float: " Do you divide somewhere?"}.get(type(seen), "")
     fail(f"Expected an `int`; you returned {_told(seen)}.{why}")
 
 
@@ -59,7 +59,7 @@ def expect_number(seen: Any, wanted: float, *, name: str, tolerance: float = 1e-
     if math.isclose(seen, wanted, rel_tol=tolerance, abs_tol=1e-12):
         return
     if not math.isfinite(seen):
-        fail(f"{name} is {seen}, which is no finite number.")
+        fail(f"{name} is {seen}, which is not a finite number.")
     fail(f"{name} is {seen:.6g}, too {'small' if seen < wanted else 'large'}.")
 
 

@@ -15,29 +15,31 @@ from autograder.protocol.values import tree_leaves
 
 _SETTINGS = {
     "gradients": (
-        "Your code switches gradients off and leaves them so: whatever is trained afterwards, anywhere in "
+        "Your code switches gradients off and leaves them off: whatever is trained afterwards, anywhere in "
         "this notebook, learns nothing. `with torch.no_grad():` switches them on again at its end, "
         "`torch.set_grad_enabled(False)` by itself does not."
     ),
     "dtype": (
-        "Your code changes torch's default dtype and leaves it so: every tensor made afterwards, anywhere in "
-        "this notebook, is of another type. Give the dtype to the tensors that you make, from one you have."
+        "Your code changes torch's default dtype and does not change it back: every tensor created "
+        "afterwards, anywhere in this notebook, gets another dtype. Pass a `dtype` to the tensors that you "
+        "create, taken from a tensor you have."
     ),
     "device": (
-        "Your code changes torch's default device and leaves it so: every tensor made afterwards, anywhere "
-        "in this notebook, lies elsewhere. Make new tensors from one that you have, or give them its device."
+        "Your code changes torch's default device and does not change it back: every tensor created "
+        "afterwards, anywhere in this notebook, is on another device. Create new tensors from one that you "
+        "have, or pass its device."
     ),
 }
 """The words about torch's settings, by their names."""
 
 _MODULES = {
     "mode": (
-        "The call leaves `{name}` in another mode than it found it in. Whether it is in training or in "
-        "evaluation is for the caller to say, with `train()` and `eval()`."
+        "The call changes the mode of `{name}`. Training or evaluation is for the caller to choose, with "
+        "`train()` and `eval()`."
     ),
     "trainable": (
-        "After the call not the same parameters of `{name}` ask for gradients as before: an optimizer would "
-        "train others than the caller meant. Leave `requires_grad` alone."
+        "The call changes which parameters of `{name}` require gradients, so an optimizer would train "
+        "other parameters than the caller meant. Leave `requires_grad` alone."
     ),
     "gradients": (
         "The call changes the gradients that the parameters of `{name}` hold in `.grad`. They are the "
@@ -111,4 +113,4 @@ def expect_weights_untouched(given: Handle, module: nn.Module, name: str) -> Non
     after = given.state_dict()
     for parameter, value in module.state_dict().items():
         if not torch.equal(after[parameter], value):
-            fail(f"The call changed `{name}.{parameter}`. Use the weights, do not write into them.")
+            fail(f"The call changed `{name}.{parameter}`. Use the weights, but do not write into them.")

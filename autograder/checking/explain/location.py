@@ -24,7 +24,7 @@ def located(apart: torch.Tensor, dims: str, dimensions: Dimensions) -> str:
         if dim[-1] in dimensions
     ]
     told = "; ".join(place for place in places if place)
-    return f" ({told}; counting from 0)" if told else ""
+    return f" ({told})" if told else ""
 
 
 def _fills_slices(apart: torch.Tensor) -> bool:

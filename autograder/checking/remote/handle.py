@@ -302,8 +302,8 @@ class Handle:
             state = incoming(self._connection, expected(answer, answers.Called).value)
             if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
                 raise CheckFailed(
-                    f"The `state_dict()` of `{self.type}` must give a dict of tensors by name. Is there a "
-                    "method or an attribute of that name of your own?"
+                    f"The `state_dict()` of `{self.type}` must return a dict of tensors by name. Do you "
+                    "define a method or an attribute named `state_dict` yourself?"
                 )
             return Named(state, f"The `state_dict()` of `{self.type}`")
 

@@ -42,7 +42,7 @@ def call_in_words(message: OfObjects, names: Mapping[int, str]) -> str:
     path = [part for part in (*target.path, getattr(message, "method", "")) if part not in ("", "forward")]
     told = f"`{'.'.join([name, *path])}`" if name else "your code"
     if isinstance(message, RunOnDevice) and message.device == "pretend":
-        told += " on the pretend GPU"
+        told += " on the simulated GPU"
     given = [getattr(message, "args", ()), getattr(message, "kwargs", None)]
     shapes = [str(tuple(tensor.shape)) for tensor in tensors_in(given)]
     more = len(shapes) - _MAX_SHAPES

@@ -71,9 +71,9 @@ def unreadable(handed_in: HandedIn, bundle: Bundle, student: str) -> str:
 def _under_another_name(one: Candidate, seen: str, name: str) -> Resolved:
     told = Finding(
         "other_name",
-        f"{seen}, and {one.place} is this notebook: it was graded in its place.",
-        f"{seen}, and {one.place} is this notebook, so it was graded in its place. "
-        f"Next time, hand it in as {name}.",
+        f"{seen}, and {one.place} is this notebook: it was graded instead.",
+        f"{seen}, and {one.place} is this notebook, so it was graded instead. Next time, hand it in as "
+        f"{name}.",
     )
     return Resolved(one.raw, (told,), students_files(one.among, one.path.rpartition("/")[0]))
 

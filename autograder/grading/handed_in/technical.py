@@ -52,8 +52,8 @@ def technical_losses(
 
 def _split(task: str) -> str:
     return (
-        f"The cell `{task}` is the beginning of an answer, and the rest stands in a cell of the student's. "
-        "Put together, they can be read."
+        f"The cell `{task}` holds the beginning of an answer; the rest is in a cell that the student "
+        "added. Joined together, the two can be read."
     )
 
 
@@ -63,8 +63,8 @@ def _indentation(task: str) -> str:
 
 def _module(task: str, names: list[str]) -> str:
     return (
-        f"The cell `{task}` imports {listed([shown(name) for name in names], of='module')}, "
-        "which was not handed in: a file of the student's own?"
+        f"The cell `{task}` imports {listed([shown(name) for name in names], of='module')}, which was not "
+        "handed in: one of the student's own files?"
     )
 
 

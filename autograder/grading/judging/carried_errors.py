@@ -26,7 +26,7 @@ def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> 
     return replace(
         first,
         checks=checks,
-        note=f"Judged with a correct {names} in place of yours, so that a mistake there costs nothing here.",
+        note=f"Judged with a correct {names} instead of yours, so that a mistake there costs nothing here.",
     )
 
 
@@ -36,7 +36,7 @@ def _better(old: CheckVerdict, new: CheckVerdict, names: str) -> CheckVerdict:
     if old.outcome == "passed" or new.outcome == "passed":
         return replace(old if old.outcome == "passed" else new, message="", evidence=None, prints=None)
     if old.outcome == "skipped" and new.outcome != "skipped":
-        said = f"This does not hold, not even with a correct {names}."
+        said = f"This fails even with a correct {names}."
         return replace(new, message=said, evidence=None, prints=None)
     if new.outcome == "skipped":
         return old

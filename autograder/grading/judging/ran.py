@@ -55,7 +55,7 @@ class Ran:
                 "out_of_memory", f"The cell `{step.name}` asked for more memory than it may use."
             )
         if step.role == "added":
-            seen = seen.noted("cell_error", f"A cell that the student added stopped: {error}.")
+            seen = seen.noted("cell_error", f"An added cell stopped: {error}.")
         return seen
 
     def without_cell(self, step: Step, lost: WorkerLost) -> Ran:
@@ -63,7 +63,7 @@ class Ran:
         where = (
             f"The cell `{step.name}`"
             if step.role == "solution"
-            else "A cell that the student added"
+            else "An added cell"
             if step.role == "added"
             else f"The released cell `{step.name}`"
         )
@@ -85,7 +85,7 @@ class Ran:
         """
         added = {step.index for step in steps if step.role == "added"}
         return replace(self, given_up=self.given_up | added).noted(
-            "not_run", "So many cells ended badly that the cells the student added were left out."
+            "not_run", "So many cells ended badly that all added cells were left out."
         )
 
     def out_of_time(self, steps: Iterable[Step]) -> Ran:
