@@ -61,6 +61,24 @@ def test_points_are_remembered_and_a_change_is_noticed(notebook, capsys):
     assert "`lstm_gates` 2/2 before you changed it" in capsys.readouterr().out
 
 
+def test_the_first_card_with_a_mistake_says_where_counting_starts(notebook, capsys):
+    def counts(task: str) -> bool:
+        notebook.run(f"check('{task}')")
+        return "Positions in these messages are counted from 0, as in Python." in capsys.readouterr().out
+
+    notebook.solve("lstm_gates")
+    assert not counts("lstm_gates"), "nothing is wrong"
+    notebook.run("def lstm_cell(*_):\n    raise NotImplementedError\n")
+    assert not counts("lstm_cell"), "nothing is written"
+    notebook.run("def lstm_gates(*_):\n    return 1\n")
+    assert counts("lstm_gates")
+    assert not counts("lstm_gates")
+    notebook.solve("lstm_gates")
+    assert not counts("lstm_gates")
+    notebook.run("def lstm_cell(*_):\n    return 1\n")
+    assert not counts("lstm_cell"), "it was said in this session"
+
+
 def test_what_nbgrader_validates_is_told_in_lines_that_it_does_not_cut(notebook, capsys, monkeypatch):
     monkeypatch.setenv("NBGRADER_VALIDATING", "1")
     notebook.run("def lstm_gates(*_):\n    raise ValueError('a long story ' * 20)\n")
