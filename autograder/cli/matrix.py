@@ -31,7 +31,7 @@ def print_validation(console: Console, found: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     for problem in found["problems"]:
-        console.print(f"! {found['assignment']}: {problem}", markup=False, soft_wrap=True, style="red")
+        console.print(f"! {problem}", markup=False, soft_wrap=True, style="red")
     for fault in found["faults"]:
         console.print(f"\n{fault['traceback']}", markup=False, soft_wrap=True)
     if not counts["variants"]:

@@ -34,6 +34,7 @@ from autograder.grading.building.problem import Unfit
 from autograder.grading.building.solving import generate_solution
 from autograder.grading.building.stopped import stops_unsolved
 from autograder.grading.course.course import Course
+from autograder.grading.course.places import Places
 from autograder.grading.course.template import checkout
 from autograder.grading.files.uninterrupted import uninterrupted
 from autograder.grading.judging.collected_checks import checks_of
@@ -70,12 +71,20 @@ class Built:
 class SolutionFails(UserError):
     """An error: the assignment's own solution loses points. `verdict` has all that was found out about it."""
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: Verdict, places: Places) -> None:
         self.verdict = verdict
-        super().__init__(
+        failed = [
+            f"{places.cell(task.task)}: the solution fails `{check.check}`, which is written in "
+            f"{places.check(task.task, check.check)}."
+            for task in verdict.tasks
+            for check in task.checks
+            if check.outcome not in ("passed", "skipped")
+        ]
+        last = (
             f"{verdict.assignment} cannot be released: its own solution gets {verdict.score:g} of "
             f"{verdict.max_score:g} points, or fails a check. Nothing was changed."
         )
+        super().__init__("\n".join([*failed, last]))
 
 
 def source_bundle(course: Course, assignment: str) -> Bundle:
@@ -155,11 +164,12 @@ def _build_one(course: Course, assignment: str, workers: ForkServer, say: Callab
     with tempfile.TemporaryDirectory(prefix="autograder-build-", dir=_short_folder()) as folder:
         stage = _stage(course, assignment, Path(folder))
         _generate_release(stage, assignment)
-        solution = generate_solution(stage, assignment)
+        solution = generate_solution(stage, assignment, Places(course, assignment, bundle.notebook).source)
         say(f"{assignment}: proving the release")
         bundle = stage.bundle(assignment)
         with checks_of(bundle) as checks:
-            _prove(bundle, solution, full, checks, workers)
+            places = Places(course, assignment, bundle.notebook)
+            _prove(bundle, solution, full, checks, workers, places)
         say(f"{assignment}: trying the known mistakes")
         bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
         made = handout(course, bundle, workers)
@@ -209,7 +219,11 @@ def _generate_release(course: Course, assignment: str) -> None:
     api.log.setLevel(logging.ERROR)
     told = api.generate_assignment(assignment, force=True, create=True)
     if not told["success"]:
-        raise UserError(f"nbgrader could not generate the release of {assignment}: {_nbgraders_reason(told)}")
+        (notebook,) = course.folder("source", ".", assignment).glob("*.ipynb")  # `examine` has seen to it
+        raise UserError(
+            f"{course.told(notebook)}: nbgrader could not generate the release of {assignment}: "
+            f"{_nbgraders_reason(told)}"
+        )
 
 
 def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: ForkServer) -> Verdict:
@@ -222,11 +236,13 @@ def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: For
     refuse_faults(bundle.assignment, met_faults(("its own solution", task) for task in full.tasks))
     failed = any(check.outcome != "passed" for task in full.tasks for check in task.checks)
     if failed or full.status != "graded" or full.score != full.max_score:
-        raise SolutionFails(full)
+        raise SolutionFails(full, Places(course, bundle.assignment, bundle.notebook))
     return full
 
 
-def _prove(bundle: Bundle, solution: bytes, full: Verdict, checks: Checks, workers: ForkServer) -> None:
+def _prove(
+    bundle: Bundle, solution: bytes, full: Verdict, checks: Checks, workers: ForkServer, places: Places
+) -> None:
     """Prove that the release earns nothing and runs to its end, and that demonstrations change no score."""
 
     def run(raw: bytes, which: Bundle) -> Graded:
@@ -235,21 +251,26 @@ def _prove(bundle: Bundle, solution: bytes, full: Verdict, checks: Checks, worke
     released = bundle.released.encode()
     empty = run(released, bundle).verdict
     refuse_faults(bundle.assignment, met_faults(("the unsolved notebook", task) for task in empty.tasks))
-    if empty.score != 0:
-        gets = ", ".join(f"{task.score:g} for `{task.task}`" for task in empty.tasks if task.score)
-        raise UserError(
-            f"{bundle.assignment} cannot be released: the unsolved notebook gets points ({gets})."
-        )
+    given = [
+        f"{places.graded(task.task)}: {bundle.assignment} cannot be released: the unsolved notebook gets "
+        f"points ({task.score:g} for `{task.task}`)."
+        for task in empty.tasks
+        if task.score
+    ]
+    if given:
+        raise UserError("\n".join(given))
     everything = replace(bundle, released=_without_demonstration_tags(bundle.released))
     solved, unsolved = run(solution, everything), run(released, everything)
     for seen, expected in ((solved.verdict, full), (unsolved.verdict, empty)):
-        if [task.score for task in seen.tasks] != [task.score for task in expected.tasks]:
-            raise UserError(
-                f"{bundle.assignment} cannot be released: its demonstrations, which grading leaves out, "
-                "change a score."
-            )
-    for told in stops_unsolved(solved.notebook, unsolved.notebook):
-        raise UserError(f"{bundle.assignment} cannot be released: in the unsolved notebook, {told}")
+        for task, alone in zip(seen.tasks, expected.tasks, strict=True):
+            if task.score != alone.score:
+                raise UserError(
+                    f"{places.graded(task.task)}: {bundle.assignment} cannot be released: its "
+                    "demonstrations, which grading leaves out, change a score: "
+                    f"`{task.task}` gets {task.score:g} with them and {alone.score:g} without."
+                )
+    for place, told in stops_unsolved(solved.notebook, unsolved.notebook, places.source):
+        raise UserError(f"{place}: {bundle.assignment} cannot be released: in the unsolved notebook, {told}")
 
 
 def _graded_by_hand(bundle: Bundle) -> list[float]:

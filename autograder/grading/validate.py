@@ -6,8 +6,9 @@ each known mistake in it, and the course's right answers in other styles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,15 @@ from autograder.grading.assignment.catalogue import Mistake
 from autograder.grading.batch import Submitted
 from autograder.grading.building.changes import examined_digest, keep_validated, validated_before
 from autograder.grading.building.examine import chosen_assignments, examine
-from autograder.grading.building.problem import Unfit
+from autograder.grading.building.problem import Problem, Unfit
 from autograder.grading.course.course import Course
+from autograder.grading.course.places import Places
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import MetFault, faulty, met_faults
 from autograder.grading.judging.judge import Graded, unfit_checks
 from autograder.grading.judging.judge_pool import Failure, Setting, work_off
 from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
-from autograder.grading.validating.right import Variants, kept_in, mixed, mixtures_of, right_answers
+from autograder.grading.validating.right import kept_in, mixed, mixtures_of, place_of, right_answers
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import TaskVerdict, Verdict
 
@@ -41,6 +43,7 @@ class Validation:
 
     assignment: str
     problems: list[str] = field(default_factory=list)
+    """Whatever does not hold: a place, a colon, and a sentence about it."""
     mistakes: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
     variants: int = 0
@@ -51,6 +54,10 @@ class Validation:
     """Exceptions of checks that are no finding about an answer."""
     unchanged: bool = False
     """True if nothing was judged: it all held before, and nothing has changed since."""
+
+    def refuse(self, place: str, message: str) -> None:
+        """Note what does not hold, and where its author finds it."""
+        self.problems.append(str(Problem(place, message)))
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Validation:
@@ -123,14 +130,15 @@ def _validate(
 ) -> Validation:
     found = Validation(assignment)
     bundle = course.bundle(assignment)
+    places = Places(course, assignment, bundle.notebook)
     variants = right_answers(course, bundle)
     found.variants_in = course.told(kept_in(course, assignment))
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
     known = try_mistakes(bundle, SEED, workers, jobs).known
-    hints = course.folder("release", ".", assignment) / FILE
     public = try_mistakes(bundle, PUBLIC_SEED, workers, jobs, include_hidden=False)
-    found.problems += _stale(hints, public.known)
+    if _are_stale(course.folder("release", ".", assignment) / FILE, public.known):
+        found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
     mistakes = {f"mistake {mistake.name}": mistake for mistake in bundle.mistakes}
     mixtures = {f"variants {k}": mixture for k, mixture in enumerate(mixtures_of(variants))}
     todo = [
@@ -141,12 +149,10 @@ def _validate(
     ]
     for _, unfit in work_off([SmallSizes()], 1, Setting(bundle, SEED, workers)):
         if isinstance(unfit, Failure):
-            raise UserError(f"{assignment}: the solution could not be judged: {unfit.reason}")
-        found.problems += [
-            f"the check `{check}` of `{task}` fails the solution at the smallest sizes"
-            for task, names in unfit.items()
-            for check in names
-        ]
+            raise UserError(f"{places.source}: the solution could not be judged: {unfit.reason}")
+        for own, check in ((own, check) for own, checks in unfit.items() for check in checks):
+            message = f"the check `{check}` of `{own}` fails the solution at the smallest sizes"
+            found.refuse(places.check(own, check), message)
     say(f"{assignment}: judging {len(todo)} notebooks")
     verdicts = _judged(todo, jobs, Setting(bundle, SEED, workers, known), advance)
     # A right answer may build on another task's in a way that only some answers to that one allow.
@@ -165,13 +171,16 @@ def _validate(
         for task in verdict.tasks
     )
     found.problems += [str(met) for met in found.faults]
-    found.problems += _losses("the solution", verdicts["solution"])
-    if verdicts["release"].score:
-        found.problems.append(f"the untouched release gets {verdicts['release'].score:g} points")
+    _look_at_ends(found, verdicts["solution"], verdicts["release"], places)
     for name, mistake in mistakes.items():
-        _look_at_mistake(found, mistake, verdicts[name], verdicts["solution"])
-    _look_at_checks(found, checks)
-    _look_at_variants(found, variants, suspects, verdicts)
+        place = places.mistake(mistake.name)
+        for message in _look_at_mistake(found, mistake, verdicts[name], verdicts["solution"]):
+            found.refuse(place, message)
+    for each in checks:
+        for message in _look_at_check(found, each):
+            found.refuse(places.check(each.task, each.name), message)
+    found.variants = sum(map(len, variants.values()))
+    _look_at_variants(found, suspects, verdicts, partial(place_of, course, bundle))
     return found
 
 
@@ -186,7 +195,7 @@ def _judged(
     for job, told in work_off(todo, jobs, setting):
         assert isinstance(job, Submitted)
         if isinstance(told, Failure):
-            where = f"{setting.bundle.assignment}: the {job.student}"
+            where = f"{setting.bundle.assignment}: the {job.student}"  # the machine's doing: it has no line
             raise UserError(f"{where} could not be judged: {told.reason}")
         assert isinstance(told, Graded)
         verdicts[job.student] = told.verdict
@@ -202,16 +211,29 @@ class SmallSizes:
         return unfit_checks(setting.bundle, seed=setting.seed, checks=checks, workers=setting.workers)
 
 
-def _stale(hints: Path, known: KnownMistakes) -> list[str]:
-    """Return a problem if the released hints do not open for the answers that they belong to."""
-    for task, mistakes in known.items():
-        for mistake in mistakes:
-            if mistake.answers and mistake not in opened(hints, task, mistake.answers):
-                return [f"the hints in {hints.parent.name} are not those of the catalogue: build it again"]
-    return []
+def _are_stale(hints: Path, known: KnownMistakes) -> bool:
+    """Return whether the released hints do not open for the answers that they belong to."""
+    return any(
+        mistake.answers and mistake not in opened(hints, task, mistake.answers)
+        for task, mistakes in known.items()
+        for mistake in mistakes
+    )
 
 
-def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, right: Verdict) -> None:
+def _look_at_ends(found: Validation, solution: Verdict, release: Verdict, places: Places) -> None:
+    """Note what the solution loses, and what the untouched release gets."""
+    for task in solution.tasks:
+        if loss := _first_loss(task):
+            place = places.check(task.task, loss.check) if loss.check else places.graded(task.task)
+            found.refuse(place, f"the solution fails {loss}")
+    for task in release.tasks:
+        if task.score:
+            message = f"the untouched release gets {task.score:g} points for `{task.task}`"
+            found.refuse(places.graded(task.task), message)
+
+
+def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, right: Verdict) -> Iterator[str]:
+    """Note how a mistake was judged, and yield what does not hold of it."""
     own = next(task for task in verdict.tasks if task.task == mistake.task)
     failed = [check for check in own.checks if check.outcome not in ("passed", "skipped", "fault")]
     named = {check.diagnosis["mistake"] for check in failed if check.diagnosis}
@@ -237,65 +259,60 @@ def _look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, righ
     if faulty(own):
         return  # that is told, and whatever else may be is unknown
     if not failed:
-        found.problems.append(f"the mistake {mistake.name} is not caught")
+        yield f"the mistake {mistake.name} is not caught"
     elif not caught:
         rules = ", ".join(dict.fromkeys(check.rule for check in failed))
-        found.problems.append(
-            f"the mistake {mistake.name} is caught by the rule {rules}, not by {mistake.caught_by}"
-        )
+        yield f"the mistake {mistake.name} is caught by the rule {rules}, not by {mistake.caught_by}"
     elif diagnosed != mistake.name:
-        found.problems.append(f"the mistake {mistake.name} is diagnosed as {diagnosed or 'nothing'}")
+        yield f"the mistake {mistake.name} is diagnosed as {diagnosed or 'nothing'}"
     elif mistake.task not in costs:
-        found.problems.append(f"the mistake {mistake.name} costs no points")
+        yield f"the mistake {mistake.name} costs no points"
     others = [task for task in costs if task != mistake.task]
     if others:
-        found.problems.append(f"the mistake {mistake.name} costs points in {', '.join(others)}, too")
+        yield f"the mistake {mistake.name} costs points in {', '.join(others)}, too"
 
 
-def _look_at_checks(found: Validation, checks: Sequence[Check]) -> None:
-    """Note each check, and a problem unless it alone catches some mistake or says that it only teaches."""
-    faults = {(met.task, met.check) for met in found.faults}
-    for check in checks:
-        only = [
-            mistake["mistake"]
-            for mistake in found.mistakes
-            if (mistake["task"], mistake["caught_by"]) == (check.task, [check.name])
-        ]
-        found.checks.append(
-            {
-                "task": check.task,
-                "check": check.name,
-                "rule": check.rule,
-                "points": check.points,
-                "teaching_only": check.teaching_only,
-                "only_catcher_of": only,
-            }
-        )
-        name = f"the check `{check.name}` of `{check.task}`"
-        if check.teaching_only and check.points:
-            found.problems.append(f"{name} is marked as teaching only, but is worth {check.points:g} points")
-        elif check.teaching_only and only:
-            found.problems.append(f"{name} is marked as teaching only, but alone catches {only[0]}")
-        elif not only and not check.teaching_only and (check.task, check.name) not in faults:
-            found.problems.append(f"{name} is the only catcher of no mistake and not marked as teaching only")
+def _look_at_check(found: Validation, check: Check) -> Iterator[str]:
+    """Note a check, and yield a problem unless it alone catches some mistake or says that it only teaches."""
+    only = [
+        mistake["mistake"]
+        for mistake in found.mistakes
+        if (mistake["task"], mistake["caught_by"]) == (check.task, [check.name])
+    ]
+    found.checks.append(
+        {
+            "task": check.task,
+            "check": check.name,
+            "rule": check.rule,
+            "points": check.points,
+            "teaching_only": check.teaching_only,
+            "only_catcher_of": only,
+        }
+    )
+    name = f"the check `{check.name}` of `{check.task}`"
+    has_fault = any((met.task, met.check) == (check.task, check.name) for met in found.faults)
+    if check.teaching_only and check.points:
+        yield f"{name} is marked as teaching only, but is worth {check.points:g} points"
+    elif check.teaching_only and only:
+        yield f"{name} is marked as teaching only, but alone catches {only[0]}"
+    elif not only and not check.teaching_only and not has_fault:
+        yield f"{name} is the only catcher of no mistake and not marked as teaching only"
 
 
 def _look_at_variants(
     found: Validation,
-    variants: Variants,
     suspects: Mapping[str, Mapping[str, str]],
     verdicts: Mapping[str, Verdict],
+    place: Callable[[str, str], str],
 ) -> None:
-    found.variants = sum(map(len, variants.values()))
     for name, answer in suspects.items():
         for task in verdicts[name].tasks:
-            if task.task in answer and (told := _first_loss(task)):
-                found.variants_failed.append(f"{task.task}: {answer[task.task]}")
-                found.problems.append(f"the right answer {answer[task.task]!r} to `{task.task}` fails {told}")
-
-
-def _losses(what: str, verdict: Verdict) -> list[str]:
-    return [f"{what} fails {told}" for task in verdict.tasks if (told := _first_loss(task))]
+            if task.task in answer and (loss := _first_loss(task)):
+                style = answer[task.task]
+                found.variants_failed.append(f"{task.task}: {style}")
+                found.refuse(
+                    place(task.task, style), f"the right answer {style!r} to `{task.task}` fails {loss}"
+                )
 
 
 def _words_for(name: str, task: str, answers: Mapping[str, Mapping[str, str]]) -> str:
@@ -303,9 +320,23 @@ def _words_for(name: str, task: str, answers: Mapping[str, Mapping[str, str]]) -
     return f"the right answer {answers[name][task]!r}" if task in answers.get(name, {}) else f"the {name}"
 
 
-def _first_loss(task: TaskVerdict) -> str:
-    """The first check of a task that did not pass, or its points, in words; `""` if nothing was lost."""
+@dataclass(frozen=True)
+class _Loss:
+    """The first thing that a task lost, in words; `check` is `""` if it is points alone."""
+
+    check: str
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def _first_loss(task: TaskVerdict) -> _Loss | None:
+    """Return the first check of a task that did not pass, or its points; `None` if nothing was lost."""
     for check in task.checks:
         if check.outcome != "passed":
-            return f"`{check.check}` of `{task.task}` ({check.outcome}): {check.message}"
-    return "" if task.score == task.max_score else f"`{task.task}`: {task.score:g} of {task.max_score:g}"
+            words = f"`{check.check}` of `{task.task}` ({check.outcome}): {check.message}"
+            return _Loss(check.check, words)
+    if task.score == task.max_score:
+        return None
+    return _Loss("", f"`{task.task}`: {task.score:g} of {task.max_score:g}")

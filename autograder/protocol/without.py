@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 
 
@@ -13,7 +14,7 @@ class Without:
     `operators` is a pattern that is searched in names such as `aten::conv2d`. `code` has pairs of a file, as
     `torch/nn/modules/conv.py`, and a pattern that matches the whole qualified name of what does not work of
     it; a worker cannot read such a file. `say` is told to whoever calls one of them. It is for `@without` and
-    a specification's `forbidden`.
+    a specification's `forbidden`. Raises `ValueError` for a pattern that is none.
 
         FILE = ("torch/nn/modules/conv.py", "Conv[123]d[.]forward")
         CONVOLUTIONS = Without(operators="conv|unfold", code=(FILE,), say="Write the sums yourself.")
@@ -22,6 +23,13 @@ class Without:
     operators: str
     code: tuple[tuple[str, str], ...] = ()
     say: str = ""
+
+    def __post_init__(self) -> None:
+        for pattern in (self.operators, *(names for _, names in self.code)):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no pattern of Python's `re`: {error}") from error
 
     def as_json(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)

@@ -89,23 +89,28 @@ REFUSED = {
                 "    ### BEGIN SOLUTION",
             )
         },
-        "the unsolved notebook gets points (2 for `lstm_gates`)",
+        "cell `check_lstm_gates`: 03_lstm_cell cannot be released: the unsolved notebook gets points "
+        "(2 for `lstm_gates`)",
     ),
     "a cell that stops": (
         {"demonstration": ("print(2)", "1 / 0")},
-        "in a notebook, line 2 of cell 33 (print(1)) stops with ZeroDivisionError: division by zero",
+        "cell 33 (print(1)), line 2: 03_lstm_cell cannot be released: in a notebook, it stops with "
+        "ZeroDivisionError: division by zero",
     ),
     "a demonstration too early": (
         {"demonstration": ("print(1)", "LSTMCell(3, 5)")},
-        "in the unsolved notebook, cell 33 (LSTMCell(3, 5)) stops with NotImplementedError",
+        "cell 33 (LSTMCell(3, 5)): 03_lstm_cell cannot be released: in the unsolved notebook, it stops with "
+        "NotImplementedError",
     ),
     "demonstration": (
         {"demonstration": ("print(2)", "lstm_cell = None")},
-        "its demonstrations, which grading leaves out, change a score",
+        "cell `check_lstm_cell`: 03_lstm_cell cannot be released: its demonstrations, which grading leaves "
+        "out, change a score: `lstm_cell` gets 0 with them and 2 without.",
     ),
     "a kernel that ends": (
         {"demonstration": ("print(2)", "import os; os._exit(3)")},
-        "could not generate the solution of 03_lstm_cell: cell 33 (print(1)) ends the kernel",
+        "cell 33 (print(1)): nbgrader could not generate the solution of 03_lstm_cell: this cell ends the "
+        "kernel",
     ),
 }
 
@@ -120,7 +125,8 @@ def test_build_refuses_what_would_be_unfair(built, tmp_path, what):
     edits, sentence = REFUSED[what]
     short_source(course, **edits)
     before = everything(course), files(course, "solutions")
-    with pytest.raises(UserError, match=re.escape(sentence)):
+    place = f"source/{LSTM}/{NOTEBOOK}, "
+    with pytest.raises(UserError, match=f"^{re.escape(place + sentence)}"):
         build(Course.at(course), [LSTM], say=lambda line: None)
     assert (everything(course), files(course, "solutions")) == before
 

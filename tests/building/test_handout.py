@@ -132,19 +132,23 @@ def test_generate_does_not_succeed_without_hints(tmp_path):
 REFUSED = {
     "a public check needs it": (
         f'{CHECKS}\n@rule("shape")\n@needs("unforeseen")\ndef test_more(submission):\n    """More."""\n',
+        "def test_unforeseen",
         "something that is not hidden needs the hidden check `test_unforeseen`",
     ),
     "its points are computed": (
         CHECKS.replace('@points(0.5)\n@rule("generality")', '@points(LARGEST / 2e6)\n@rule("generality")'),
+        "@points(LARGEST",
         "points of the hidden check `test_unforeseen` must be written out",
     ),
     "a reference is needed where the file is read": (
         CHECKS.replace("# Numbers", "TWO = twice(torch.ones(1))\n\n\n# Numbers"),
+        "TWO = ",
         "the bodies of references (test_double.py stops with NotRecorded: twice).",
     ),
     "it is hidden by another name": (
         CHECKS.replace("LARGEST =", "secretly = hidden\nLARGEST =").replace("@hidden(", "@secretly("),
-        "whether `test_unforeseen` in checks/test_double.py is hidden cannot be read from its text",
+        "def test_unforeseen",
+        "whether `test_unforeseen` is hidden cannot be read from its text",
     ),
 }
 
@@ -152,12 +156,14 @@ REFUSED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_build_refuses_what_it_cannot_keep_back(tmp_path, name):
-    checks, sentence = REFUSED[name]
+    checks, written, sentence = REFUSED[name]
     course = small_course(tmp_path, checks)
     told = autograder_here("build", NAME, "--course", course)
     assert told.returncode == 1
     (line,) = told.stderr.splitlines()
-    assert line.startswith(f"{NAME} cannot be released: ")
+    (at,) = (at for at, text in enumerate(checks.splitlines(), 1) if text.startswith(written))
+    place = f"source/{NAME}/checks/test_double.py, line {at}"
+    assert line.startswith(f"{place}: {NAME} cannot be released: ")
     assert sentence in line
     assert not (course / "release").exists()
 

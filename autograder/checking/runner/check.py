@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -66,15 +67,24 @@ FIXTURES = ("submission", "sizes", "draw")
 """The fixtures that a check may ask for, by the names of its arguments."""
 
 
+@dataclass(frozen=True)
+class Broken:
+    """Something in a check file that keeps its checks from being collected."""
+
+    file: Path
+    told: str
+    line: int = 0
+    """The line that it is about, 0 if none is known."""
+    error: BaseException | None = None
+    """The exception that ended the file's import, if one did."""
+
+
 class ChecksBroken(Exception):
-    """The check files cannot be collected: a fault of the course, not of a student.
+    """The check files cannot be collected: a fault of the course, not of a student."""
 
-    `errors` are the exceptions that their import ended with, each with its file.
-    """
-
-    def __init__(self, told: str, errors: Sequence[tuple[Path, BaseException]] = ()) -> None:
+    def __init__(self, told: str, broken: Sequence[Broken] = ()) -> None:
         super().__init__(told)
-        self.errors = tuple(errors)
+        self.broken = tuple(broken)
 
 
 @dataclass(frozen=True)
@@ -114,6 +124,27 @@ def asked_by(function: Callable[..., object]) -> tuple[str, ...]:
     return tuple(each.name for each in arguments if each.default is inspect.Parameter.empty)
 
 
+def broken_check(function: Any, path: Path, told: str) -> ChecksBroken:
+    """Return the error of one check, with the line in its file where it is written."""
+    return ChecksBroken(told, [Broken(path, told, line_of_check(function, path))])
+
+
+def line_of_check(function: Any, path: Path) -> int:
+    """Return the line of a check's `def`, or of the statement by which a specification made it.
+
+    It is 0 where the function comes from another file.
+    """
+    file, line = getattr(function, "autograder_written_at", ("", 0))
+    if not line:
+        written = inspect.unwrap(function)
+        file, line = inspect.getsourcefile(written) or "", 0
+        with suppress(OSError, TypeError):
+            lines, first = inspect.getsourcelines(written)
+            heads = (at for at, text in enumerate(lines) if text.lstrip().startswith(("def ", "async def ")))
+            line = first + next(heads, 0)
+    return line if Path(file) == path else 0
+
+
 def read_check(function: Any, path: Path, names: Mapping[int, str], parameters: Iterable[str] = ()) -> Check:
     """Return a test function of a file as the check that it is; `ChecksBroken` where it is none.
 
@@ -125,12 +156,14 @@ def read_check(function: Any, path: Path, names: Mapping[int, str], parameters: 
     title = " ".join((function.__doc__ or "").split())
     name = f"`{names[id(function)]}` in {path.name}"
     if rule is None or not title:
-        raise ChecksBroken(f"{name} needs a docstring (its title) and a @rule")
+        raise broken_check(function, path, f"{name} needs a docstring (its title) and a @rule")
     known = {*FIXTURES, *parameters, "self"}
     unknown = [asked for asked in asked_by(function) if asked not in known]
     if unknown:
-        raise ChecksBroken(
-            f"{name} asks for `{unknown[0]}`, which there is not: a check may ask for {', '.join(FIXTURES)}"
+        raise broken_check(
+            function,
+            path,
+            f"{name} asks for `{unknown[0]}`, which there is not: a check may ask for {', '.join(FIXTURES)}",
         )
     return Check(
         task=path.stem.removeprefix("test_"),

@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from autograder.checking.runner.check import ChecksBroken, Collected, asked_by, read_check
+from autograder.checking.runner.check import (
+    Broken,
+    ChecksBroken,
+    Collected,
+    asked_by,
+    broken_check,
+    line_of_check,
+    read_check,
+)
 from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.isolation import apart_from_other_sessions
 
@@ -31,8 +39,8 @@ def collect(folder: Path, *, shown_as: str = "") -> Checks:
     with apart_from_other_sessions():
         pytest.main([*_OPTIONS, f"--rootdir={folder.parent}", str(folder)], plugins=[plugin])
     if plugin.broken:
-        path, error = plugin.broken[0]
-        raise ChecksBroken(f"{path.name} stops with {type(error).__name__}: {error}", plugin.broken)
+        first = plugin.broken[0]
+        raise ChecksBroken(f"{first.file.name} stops with {first.told}", plugin.broken)
     if plugin.interrupted:
         raise KeyboardInterrupt
     if plugin.items is None:
@@ -50,9 +58,8 @@ def _read(item: pytest.Function, names: Mapping[int, str]) -> Collected:
     check = read_check(item.function, item.path, names, parameters)
     marks = [mark.name for mark in item.iter_markers() if mark.name != "parametrize"]
     if marks:
-        raise ChecksBroken(
-            f"`{item.name}` in {item.path.name} has pytest's mark `{marks[0]}`, which means nothing here"
-        )
+        told = f"`{item.name}` in {item.path.name} has pytest's mark `{marks[0]}`, which means nothing here"
+        raise broken_check(item.function, item.path, told)
     return Collected(check, item.name, item.obj, asked_by(item.obj), dict(parameters))
 
 
@@ -62,8 +69,10 @@ class _Collector:
     def __init__(self) -> None:
         self.items: list[pytest.Item] | None = None
         self.interrupted = False
-        self.broken: list[tuple[Path, BaseException]] = []
+        self.broken: list[Broken] = []
         """The check files that could not be collected, and why."""
+        self._read: tuple[object, Path] | None = None
+        """The function whose parameters pytest has read last, in this import, and its file."""
 
     def pytest_keyboard_interrupt(self) -> None:
         self.interrupted = True
@@ -75,7 +84,23 @@ class _Collector:
             raised = call.excinfo.value
             # Pytest wraps some errors in a text of its own.
             cause = raised.__cause__ if isinstance(raised, pytest.Collector.CollectError) else None
-            self.broken.append((node.path, cause or raised))
+            self._keep(node.path, cause or raised)
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        """Keep what is no `Exception`, as the `SystemExit` of a file that is meant to be run."""
+        files = (Path(entry.path) for entry in excinfo.traceback)
+        file = next((file for file in files if file.name.startswith("test_")), Path())
+        self._keep(file, excinfo.value)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        self._read = metafunc.function, metafunc.definition.path
+
+    def _keep(self, file: Path, error: BaseException) -> None:
+        function, its_file = self._read or (None, None)
+        line = line_of_check(function, file) if function is not None and its_file == file else 0
+        self.broken.append(Broken(file, f"{type(error).__name__}: {error}", line, error))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:

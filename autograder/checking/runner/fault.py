@@ -26,8 +26,17 @@ class Fault:
     """From the author's first line to where it was raised, as Python prints it."""
 
     def __str__(self) -> str:
-        said = f"{self.type}: {self.message}" if self.message else self.type
-        return f"{said} ({self.file}, line {self.line})"
+        return f"{self.raised} ({self.place})"
+
+    @property
+    def raised(self) -> str:
+        """The exception in words."""
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+    @property
+    def place(self) -> str:
+        """The file and the line."""
+        return f"{self.file}, line {self.line}"
 
     @property
     def told(self) -> str:

@@ -160,6 +160,17 @@ def _draw(name: str, written: Input, draw: Draw, drawn: Drawn, is_strided: bool)
     return value
 
 
+def drawn_dims(inputs: Mapping[str, Input]) -> tuple[str, ...]:
+    """Return the dimensions of the inputs that are written as such, those of nested ones among them."""
+    found: list[str] = []
+    for each in inputs.values():
+        if isinstance(each, Mapping):
+            found += drawn_dims(each)
+        elif isinstance(each, (str, Spread)):
+            found.append(each if isinstance(each, str) else each.dims)
+    return tuple(found)
+
+
 def size_of(written: Any, sizes: Sizes) -> Any:
     """Return the size of a dimension that is written as its letter, as in `"4H"`; anything else as it is."""
     if not isinstance(written, str):

@@ -49,6 +49,7 @@ from autograder.checking.specs.inputs import (
     Modules,
     Spread,
     draw_inputs,
+    drawn_dims,
     names_of,
 )
 from autograder.checking.specs.marks import CheckFunction, Marks, as_check, stated_dimensions
@@ -113,8 +114,10 @@ class Spec(ABC):
         self._as_written = reference
         """The reference without what is kept of it: by that its gradients are known again."""
         self.names, self.made_from = names_of(outputs), dict(made_from or {})
+        if not callable(reference):
+            raise TypeError(f"the reference of {task!r} is no function: {reference!r}")
         any_sizes = Sizes(self.dimensions, **dict.fromkeys(self.dimensions, 1))
-        for dims in (*_dims_of(outputs), *(each for each in inputs.values() if isinstance(each, str))):
+        for dims in (*_dims_of(outputs), *drawn_dims(inputs)):
             any_sizes.shape(dims)  # now: below a check's statement nobody would look for a letter
 
     @abstractmethod

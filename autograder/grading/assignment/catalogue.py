@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.checking.runner.marks import RULES
 from autograder.errors import UserError
+from autograder.grading.assignment.toml_lines import line_unread, lines_of
 
 FIELDS = ("task", "find", "replace", "hint", "caught_by")
 
@@ -39,7 +40,7 @@ class Fault:
     """An error in a catalogue, as a sentence that begins with the mistake's name, and its line."""
 
     message: str
-    line: int | None = None
+    line: int
 
 
 def read_catalogue(text: str, solution: Mapping[str, str], where: str) -> tuple[Mistake, ...]:
@@ -50,10 +51,11 @@ def read_catalogue(text: str, solution: Mapping[str, str], where: str) -> tuple[
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{where} is not TOML that can be read: {error}.") from error
+        line = line_unread(text, error)
+        raise UserError(f"{where}, line {line}: is not TOML that can be read: {error}.") from error
     for name, table in tables.items():
         for told in _faults(name, table, solution):
-            raise UserError(f"{where}: {told}")
+            raise UserError(f"{where}, line {lines_of(text)[name,]}: {told}")
     return tuple(_read(name, table) for name, table in tables.items())
 
 
@@ -67,20 +69,19 @@ def catalogue_faults(
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        yield Fault(f"is not TOML that can be read: {error}.")
+        yield Fault(f"is not TOML that can be read: {error}.", line_unread(text, error))
         return
-    lines = {line.strip(): number for number, line in reversed(list(enumerate(text.splitlines(), 1)))}
+    lines = lines_of(text)
     ungraded: dict[str, list[str]] = {}
     for name, table in tables.items():
-        line = lines.get(f"[{name}]")
         told = list(_faults(name, table, solution))
-        yield from (Fault(message, line) for message in told)
+        yield from (Fault(message, lines[name,]) for message in told)
         if not told and solution is not None and table["task"] not in graded:
             ungraded.setdefault(table["task"], []).append(name)
     for task, names in ungraded.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         are = "is a mistake" if len(names) == 1 else "are mistakes"
-        yield Fault(f"{names[0]}{more} {are} in `{task}`, which no cell grades.", lines.get(f"[{names[0]}]"))
+        yield Fault(f"{names[0]}{more} {are} in `{task}`, which no cell grades.", lines[names[0],])
 
 
 def _faults(name: str, table: Any, solution: Mapping[str, str] | None) -> Iterator[str]:

@@ -128,6 +128,8 @@ def _look_at_function(file: _File, check: _Check, function: _Function) -> Iterat
         if not isinstance(called, ast.Name) or called.id not in file.marks:
             return  # somebody else's: what it makes of the function, nobody knows
         marked[file.marks[called.id]] = call
+    if isinstance(function, ast.AsyncFunctionDef):
+        yield Problem(_at(file, check), f"`{check.name}` is `async`: it would never run. Write `def`.")
     if not (ast.get_docstring(function) or "").strip():
         yield Problem(_at(file, check), f"`{check.name}` has no docstring: it is the title that people read.")
     if "rule" not in marked:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.errors import UserError
-from autograder.grading.assignment.bundle import Bundle, packaged_checks
+from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.catalogue import catalogue_faults
 from autograder.grading.building.cells import (
     look_at_demonstrations,
@@ -21,8 +21,10 @@ from autograder.grading.building.names import clashes, look_at_folder
 from autograder.grading.building.problem import Problem
 from autograder.grading.building.source import SourceCell, read_source
 from autograder.grading.course.course import Course
+from autograder.grading.course.places import CheckFiles, Places
 
 if TYPE_CHECKING:
+    from autograder.checking.runner.check import Broken
     from autograder.checking.runner.checks import Checks
 
 
@@ -32,7 +34,7 @@ def examine(course: Course, assignments: Sequence[str], *, catalogue: bool = Tru
     `catalogue=False` leaves the known mistakes out.
     """
     sources = course.folder("source", ".", ".")
-    problems = list(clashes(assignments, _shown(course, sources)))
+    problems = list(clashes(assignments, course.told(sources)))
     for assignment in assignments:
         found = list(_look_at_texts(course, assignment, catalogue))
         problems += found or _look_at_collected(course, assignment, catalogue)
@@ -46,7 +48,7 @@ def chosen_assignments(course: Course, named: Sequence[str]) -> list[str]:
         if name in known:
             continue
         if (sources / name).is_dir():
-            raise UserError(f"{_shown(course, sources / name)} holds no notebook: there is nothing to build.")
+            raise UserError(f"{course.told(sources / name)} holds no notebook: there is nothing to build.")
         raise UserError(
             f"There is no assignment {name!r} in {course.root}. Assignments: {', '.join(known) or 'none'}."
         )
@@ -63,7 +65,7 @@ def passed_over(course: Course) -> list[str]:
     sources = course.folder("source", ".", ".")
     known = course.assignments()
     return [
-        f"{_shown(course, folder)} holds no notebook and is passed over."
+        f"{course.told(folder)} holds no notebook and is passed over."
         for folder in sorted(sources.glob("*"))
         if folder.is_dir() and folder.name not in known and not folder.name.startswith(".")
     ]
@@ -77,25 +79,25 @@ def notebook_of(course: Course, assignment: str) -> Path | None:
 
 def _look_at_texts(course: Course, assignment: str, catalogue: bool) -> Iterator[Problem]:
     folder = course.folder("source", ".", assignment)
-    yield from look_at_folder(folder, _shown(course, folder))
+    yield from look_at_folder(folder, course.told(folder))
     if "+" in assignment:
-        yield Problem(_shown(course, folder), "nbgrader takes no name with a `+` in it: choose another.")
+        yield Problem(course.told(folder), "nbgrader takes no name with a `+` in it: choose another.")
     path = notebook_of(course, assignment)
     if path is None:
         names = ", ".join(each.name for each in sorted(folder.glob("*.ipynb")))
-        yield Problem(_shown(course, folder), f"holds several notebooks ({names}); an assignment is one.")
+        yield Problem(course.told(folder), f"holds several notebooks ({names}); an assignment is one.")
         return
-    cells, unread = read_source(path, _shown(course, path))
+    cells, unread = read_source(path, course.told(path))
     yield from unread
-    checks, files = _check_files(course, assignment, path.stem)
+    files = CheckFiles.of(course, assignment, path.stem)
     checked = {
-        name.removeprefix("test_").removesuffix(".py"): f"{checks}/{name}"
-        for name in files
+        name.removeprefix("test_").removesuffix(".py"): files.place(name)
+        for name in files.texts
         if name.startswith("test_")
     }
     if cells:
         yield from _look_at_cells(course, cells, checked, folder)
-    yield from look_at_check_files(files, checks)
+    yield from look_at_check_files(files.texts, files.shown)
     if catalogue:
         yield from _look_at_catalogue(course, assignment, cells)
 
@@ -107,12 +109,12 @@ def _look_at_cells(
     yield from look_at_ids(cells)
     yield from look_at_syntax(cells)
     yield from look_at_markers(cells, markers, set(checked))
-    yield from look_at_tasks(cells, checked, _shown(course, folder / "checks"))
+    yield from look_at_tasks(cells, checked, course.told(folder / "checks"))
     yield from look_at_demonstrations(cells, markers)
     if not checked and not any(cell.task for cell in cells):
         yield Problem(
             cells[0].file,
-            f"there are no checks for it: they are expected in {_shown(course, folder / 'checks')}.",
+            f"there are no checks for it: they are expected in {course.told(folder / 'checks')}.",
         )
 
 
@@ -120,7 +122,7 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
     path = course.catalogue_path(assignment)
     if not path.is_file():
         return
-    shown = _shown(course, path)
+    shown = course.told(path)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -129,8 +131,7 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
     solution = {cell.grade_id: cell.source for cell in cells if cell.is_solution and cell.is_code}
     graded = {cell.task for cell in cells if cell.task}
     for fault in catalogue_faults(text, solution if cells else None, graded):
-        where = f"{shown}, line {fault.line}" if fault.line else shown
-        yield Problem(where, fault.message, of_mistakes=True)
+        yield Problem(f"{shown}, line {fault.line}", fault.message, of_mistakes=True)
 
 
 def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list[Problem]:
@@ -140,19 +141,18 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
 
     path = notebook_of(course, assignment)
     assert path is not None  # or its texts had a problem
-    cells, _ = read_source(path, _shown(course, path))
-    shown, files = _check_files(course, assignment, path.stem)
-    own = files if _own_checks(course, assignment).is_dir() and files else {}
-    bundle = Bundle(assignment, path.stem, "", own_checks=own)
+    cells, _ = read_source(path, course.told(path))
+    files = CheckFiles.of(course, assignment, path.stem)
+    bundle = Bundle(assignment, path.stem, "", own_checks=files.texts if files.are_own else {})
     points = {cell.task: cell for cell in cells if cell.task}
 
     with bundle.checks_folder() as folder:
         try:
             checks = collect(folder)
         except ChecksBroken as broken:
-            return [
-                _import_problem(error_path, error, folder, shown) for error_path, error in broken.errors
-            ] or [Problem(shown, f"the checks cannot be collected: {broken}.")]
+            return [_broken(each, folder, files) for each in broken.broken] or [
+                Problem(files.shown, f"the checks cannot be collected: {broken}.")
+            ]
         rules = _rules_without_check(course, assignment, checks) if catalogue else ()
         return [*_points_differ(points, checks), *rules]
 
@@ -171,45 +171,26 @@ def _points_differ(points: dict[str, SourceCell], checks: Checks) -> Iterator[Pr
 def _rules_without_check(course: Course, assignment: str, checks: Checks) -> Iterator[Problem]:
     path = notebook_of(course, assignment)
     assert path is not None
-    cells, _ = read_source(path, _shown(course, path))
+    cells, _ = read_source(path, course.told(path))
     solution = {cell.grade_id: cell.source for cell in cells if cell.is_solution and cell.is_code}
     for mistake in course.mistakes(assignment, solution):
         rules = list(dict.fromkeys(check.rule for check in checks.of(mistake.task)))
         if mistake.caught_by not in rules:
             yield Problem(
-                f"{_shown(course, course.catalogue_path(assignment))}: {mistake.name}",
-                f"is to be caught by the rule `{mistake.caught_by}`, which no check of `{mistake.task}` has "
-                f"(they have {', '.join(rules)}).",
+                Places(course, assignment, path.stem).mistake(mistake.name),
+                f"{mistake.name} is to be caught by the rule `{mistake.caught_by}`, which no check of "
+                f"`{mistake.task}` has (they have {', '.join(rules)}).",
                 of_mistakes=True,
             )
 
 
-def _import_problem(path: Path, error: BaseException, folder: Path, shown: str) -> Problem:
-    """A check file that stops when it is imported: its own line, and what was raised."""
-    line, trace = None, error.__traceback__
+def _broken(broken: Broken, folder: Path, files: CheckFiles) -> Problem:
+    """Return what keeps a file's checks from being collected, with the author's own line."""
+    if broken.error is None:
+        return Problem(files.place(broken.file.name, broken.line), f"{broken.told}.")
+    file, line, trace = broken.file, broken.line, broken.error.__traceback__
     while trace is not None:
         if Path(trace.tb_frame.f_code.co_filename).parent == folder:
-            path, line = Path(trace.tb_frame.f_code.co_filename), trace.tb_lineno
+            file, line = Path(trace.tb_frame.f_code.co_filename), trace.tb_lineno
         trace = trace.tb_next
-    where = f"{shown}/{path.name}" + (f", line {line}" if line else "")
-    return Problem(where, f"stops when it is imported with {type(error).__name__}: {error}")
-
-
-def _check_files(course: Course, assignment: str, notebook: str) -> tuple[str, dict[str, str]]:
-    """Return the shown name and the files of the folder with an assignment's own checks, or the package's."""
-    for folder in (_own_checks(course, assignment), packaged_checks(notebook)):
-        files = {
-            path.name: path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("*.py")
-        }
-        if files:
-            return _shown(course, folder), files
-    return _shown(course, _own_checks(course, assignment)), {}
-
-
-def _own_checks(course: Course, assignment: str) -> Path:
-    return course.folder("source", ".", assignment) / "checks"
-
-
-def _shown(course: Course, path: Path) -> str:
-    """A path as the author writes it: from the course's directory on."""
-    return str(path.relative_to(course.root) if path.is_relative_to(course.root) else path)
+    return Problem(files.place(file.name, line), f"stops when it is imported with {broken.told}")

@@ -21,41 +21,48 @@ from autograder.grading.building.stopped import shown_by, stopped_at
 from autograder.grading.course.course import Course
 
 
-def generate_solution(course: Course, assignment: str) -> bytes:
-    """Run the source notebook in a stock kernel, as a student would; refuse what does not run cleanly."""
+def generate_solution(course: Course, assignment: str, source: str) -> bytes:
+    """Run the source notebook in a stock kernel, as a student would; refuse what does not run cleanly.
+
+    `source` is how the source notebook is called in a refusal.
+    """
     api = NbGraderAPI(course.directory, config=course.config)
     app = GenerateSolution(coursedir=course.directory, parent=api)
     course.directory.assignment_id = assignment
     app.force = True
     told, ended = course.root / "kernel.log", list[SourceCell]()
-    running = _telling(told, ended)
+    running = _telling(told, ended, source)
     app.preprocessors = [running if each is Execute else each for each in app.preprocessors]
     app.log.setLevel(logging.CRITICAL)
     try:
         app.start()
     except SystemExit as error:
         raise UserError(
-            f"nbgrader could not generate the solution of {assignment}: its notebook does not run."
+            f"{source}: nbgrader could not generate the solution of {assignment}: the notebook does not run."
         ) from error
     except Exception as error:
-        reason = f"{ended[0].name} ends the kernel" if ended else str(error)
+        place = ended[0].where() if ended else source
+        reason = "this cell ends the kernel" if ended else str(error)
         last = told.read_text(errors="replace").strip().rpartition("\n")[2] if told.is_file() else ""
         reason += f" (its last words: {last})" if last else ""
-        raise UserError(f"nbgrader could not generate the solution of {assignment}: {reason}") from error
+        raise UserError(
+            f"{place}: nbgrader could not generate the solution of {assignment}: {reason}"
+        ) from error
     (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
     for number, cell in enumerate(notebook.cells, 1):
         if cell["cell_type"] != "code":
             continue
-        where = SourceCell(number, cell, assignment)
+        here = SourceCell(number, cell, source)
         stopped = next((each for each in cell["outputs"] if each["output_type"] == "error"), None)
-        if stopped is not None and MAY_FAIL not in where.tags:
-            raise UserError(f"{assignment} cannot be released: in a notebook, {stopped_at(where, stopped)}")
+        if stopped is not None and MAY_FAIL not in here.tags:
+            where, reason = stopped_at(here, stopped)
+            raise UserError(f"{where}: {assignment} cannot be released: in a notebook, {reason}")
         if is_grade(cell) and not is_solution(cell):
             score, maximum = determine_grade(cell)
             if score != maximum:
                 raise UserError(
-                    f"{assignment} cannot be released: in a notebook, {where.name} gives its solution "
+                    f"{here.where()}: {assignment} cannot be released: in a notebook, it gives its solution "
                     f"{score} of {maximum} points, though grading gives all of them. It shows:\n"
                     f"{shown_by(cell)}"
                 )
@@ -65,7 +72,7 @@ def generate_solution(course: Course, assignment: str) -> bytes:
     return made
 
 
-def _telling(file: Path, ended: list[SourceCell]) -> type[Execute]:
+def _telling(file: Path, ended: list[SourceCell], source: str) -> type[Execute]:
     """nbgrader's running of a notebook: the kernel complains to a file, `ended` gets the cell that ends it.
 
     One that is stopped while it runs a cell prints a traceback of its own, where a sentence is promised.
@@ -80,7 +87,7 @@ def _telling(file: Path, ended: list[SourceCell]) -> type[Execute]:
             try:
                 return super().preprocess_cell(cell, resources, index)
             except DeadKernelError:
-                ended.append(SourceCell(index + 1, cell, ""))
+                ended.append(SourceCell(index + 1, cell, source))
                 raise
 
     return QuietExecute

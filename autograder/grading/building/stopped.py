@@ -16,15 +16,14 @@ _FRAME = re.compile(r"^Cell In\[\d+\], line (\d+)", re.MULTILINE)
 """IPython's heading of the part of a traceback about a cell; the first is of the cell that was run."""
 
 
-def stopped_at(cell: SourceCell, error: NotebookNode) -> str:
-    """The cell, its line where a traceback tells it, and what was raised."""
+def stopped_at(cell: SourceCell, error: NotebookNode) -> tuple[str, str]:
+    """The place of the cell, with its line where a traceback tells it, and what was raised there."""
     told = _COLOURS.sub("", "\n".join(error.get("traceback", [])))
     found = _FRAME.search(told)
     lines, line = cell.source.split("\n"), int(found[1]) if found else 0
-    where = f"line {line} of {cell.name}" if line else cell.name
     code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
     raised = ": ".join(filter(None, [error["ename"], error["evalue"]]))
-    return f"{where} stops with {raised}" + (f"\n    {code}" if code else "")
+    return cell.where(line or None), f"it stops with {raised}" + (f"\n    {code}" if code else "")
 
 
 def shown_by(cell: NotebookNode) -> str:
@@ -36,20 +35,23 @@ def shown_by(cell: NotebookNode) -> str:
     return "\n".join(filter(None, texts))
 
 
-def stops_unsolved(solved: str, unsolved: str) -> Iterator[str]:
+def stops_unsolved(solved: str, unsolved: str, file: str) -> Iterator[tuple[str, str]]:
     """The cells that stop in the unsolved notebook and not in the solved one, both run in the same way.
+
+    Each comes as its place in the source notebook `file`, and what is to be said of it.
 
     Answers and tests are meant to stop there; what stops in both may be the doing of the wall behind which
     it was run, since the solved notebook ran in a kernel of its own.
     """
     pairs = zip(*(nbformat.reads(each, as_version=4).cells for each in (unsolved, solved)), strict=False)
     for number, (cell, right) in enumerate(pairs, 1):
-        here = SourceCell(number, cell, "")
+        here = SourceCell(number, cell, file)
         if not here.is_code or here.is_solution or here.is_grade or MAY_FAIL in here.tags:
             continue
         error = _error(cell)
         if error is not None and right["cell_type"] == "code" and _error(right) is None:
-            yield f'{stopped_at(here, error)}\n    What needs a task belongs into `with after("<task>"):`.'
+            place, told = stopped_at(here, error)
+            yield place, f'{told}\n    What needs a task belongs into `with after("<task>"):`.'
 
 
 def _error(cell: NotebookNode) -> NotebookNode | None:

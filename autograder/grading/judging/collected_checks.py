@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from autograder.checking.runner.check import ChecksBroken
 from autograder.checking.runner.checks import Checks
@@ -23,10 +24,19 @@ def checks_of(bundle: Bundle) -> Iterator[Checks]:
         try:
             checks = collect(folder, shown_as=bundle.checks_home)
         except ChecksBroken as broken:
-            begin = f"The checks of {bundle.assignment} cannot be used"
-            if not broken.errors:
-                raise UserError(f"{begin}: {broken}.") from broken
-            _, error = broken.errors[0]
-            fault = fault_of(error, folder, bundle.checks_home)
-            raise UserError(f"{begin}: {fault}.\n{fault.traceback}") from broken
+            raise UserError(_told(broken, bundle, folder)) from broken
         yield checks
+
+
+def _told(broken: ChecksBroken, bundle: Bundle, folder: Path) -> str:
+    """Return what their author has to know, which begins with the place."""
+    cannot = f"the checks of {bundle.assignment} cannot be used"
+    if not broken.broken:
+        return f"{cannot[0].upper()}{cannot[1:]}: {broken}."
+    first = broken.broken[0]
+    if first.error is None:
+        line = f", line {first.line}" if first.line else ""
+        return f"{bundle.checks_home or folder}/{first.file.name}{line}: {cannot}: {first.told}."
+    written_at = (str(first.file), first.line) if first.line else None
+    fault = fault_of(first.error, folder, bundle.checks_home, written_at)
+    return f"{fault.place}: {cannot}: {fault.raised}.\n{fault.traceback}"

@@ -25,7 +25,10 @@ class MetFault:
     def __str__(self) -> str:
         more = len(self.met_by) - _NAMED
         met = ", ".join([*self.met_by[:_NAMED], *([f"{more} more"] if more > 0 else [])])
-        return f"the check `{self.check}` of `{self.task}` has a fault: {self.fault}; met by {met}"
+        return (
+            f"{self.fault.place}: the check `{self.check}` of `{self.task}` has a fault: "
+            f"{self.fault.raised}; met by {met}"
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -57,4 +60,4 @@ def refuse_faults(assignment: str, faults: Sequence[MetFault]) -> None:
     """Refuse to release an assignment whose checks have faults: `UserError` with all that mends them."""
     if faults:
         told = "\n".join(f"{met}\n{met.fault.traceback}" for met in faults)
-        raise UserError(f"{assignment} cannot be released: {told}")
+        raise UserError(f"{told}\n{assignment} cannot be released.")

@@ -90,8 +90,8 @@ def try_mistakes(
     for trial, told in work_off(trials, jobs, Setting(bundle, seed, workers)):
         assert isinstance(trial, Trial)
         if isinstance(told, Failure):
-            where = f"{bundle.assignment}, task {trial.task}"
-            raise UserError(f"The known mistakes of {where} could not be tried: {told.reason}")
+            where = f"{bundle.assignment}, task `{trial.task}`"
+            raise UserError(f"{where}: its known mistakes could not be tried: {told.reason}")
         found[trial.task], faults[trial.task] = told
     return Tried(
         {task: found[task] for task in tasks}, tuple(each for task in tasks for each in faults[task])

@@ -12,6 +12,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +24,13 @@ from autograder.checking.inputs.references import Recorder
 from autograder.checking.runner.check import Check, ChecksBroken
 from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.checking.runner.collection import collect
+from autograder.checking.runner.fault import fault_of
 from autograder.checking.runner.handed_out_file import FILE as HANDED_OUT
 from autograder.checking.runner.handed_out_file import text_of
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle, forget_modules
 from autograder.grading.course.course import Course
+from autograder.grading.course.places import Places
 from autograder.grading.judging.faults_met import MetFault, refuse_faults
 from autograder.grading.judging.judge import judge_answers, unfit_checks
 from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
@@ -74,7 +77,7 @@ def handout(course: Course, bundle: Bundle, workers: ForkServer | None = None) -
         pass
     parent = workers or ForkServer(preload=bundle.preload)
     try:
-        made = _made(bundle, parent)
+        made = _made(bundle, parent, Places(course, bundle.assignment, bundle.notebook))
     finally:
         if workers is None:
             parent.close()
@@ -84,15 +87,15 @@ def handout(course: Course, bundle: Bundle, workers: ForkServer | None = None) -
     return made
 
 
-def _made(bundle: Bundle, workers: ForkServer) -> Handout:
+def _made(bundle: Bundle, workers: ForkServer, places: Places) -> Handout:
     known: dict[str, list[Known]] = {}
     recorder, checks = Recorder(), set[Check]()
     trials = [PublicTrial(task) for task in bundle.tasks]
     for trial, told in work_off(trials, cores(), Setting(bundle, PUBLIC_SEED, workers)):
         assert isinstance(trial, PublicTrial)
         if isinstance(told, Failure):
-            where = f"{bundle.assignment}, task {trial.task}"
-            raise UserError(f"The known mistakes of {where} could not be tried: {told.reason}")
+            where = f"{places.checks_of(trial.task)}: the known mistakes of `{trial.task}`"
+            raise UserError(f"{where} could not be tried: {told.reason}")
         refuse_faults(bundle.assignment, told.faults)
         known[trial.task] = told.known
         recorder.add(told.recorder)
@@ -105,14 +108,14 @@ def _made(bundle: Bundle, workers: ForkServer) -> Handout:
     if not bundle.own_checks:
         return Handout(files, json.dumps(recorder.as_data()))
     stripped = own_stripped(bundle)
-    _prove(bundle, checks, stripped.names)
+    _prove(bundle, checks, stripped.names, places)
     files |= {f"{OWN}/{name}": text for name, text in stripped.files.items()}
     files[f"{OWN}/{HANDED_OUT}"] = text_of(stripped.kept_back_in(), recorder.as_data())
-    _prove_public({check for check in checks if check.instead is None}, bundle, files)
+    _prove_public({check for check in checks if check.instead is None}, bundle, files, places)
     return Handout(files)
 
 
-def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str]) -> None:
+def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str], places: Places) -> None:
     """Raise `UserError` unless what goes out can be imported and has every check that is not hidden."""
     with tempfile.TemporaryDirectory(prefix="autograder-handout-") as made:
         # Python keeps modules by their name: another assignment's checks must not be taken for these.
@@ -125,18 +128,35 @@ def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str]) 
         try:
             found = set(collect(folder).all)
         except ChecksBroken as error:
-            told = str(error).strip().splitlines()[-1]
-            raise UserError(
-                f"{bundle.assignment} cannot be released: its checks cannot be imported without the hidden "
-                f"ones and the bodies of references ({told})."
-            ) from error
+            raise UserError(_why_not_collected(error, bundle, folder)) from error
         finally:
             forget_modules(folder)
     for check in sorted(public - found, key=lambda check: (check.task, check.name)):
         raise UserError(
-            f"{bundle.assignment} cannot be released: without the hidden checks, `{check.name}` of "
-            f"`{check.task}` is gone, too."
+            f"{places.check(check.task, check.name)}: {bundle.assignment} cannot be released: without the "
+            f"hidden checks, `{check.name}` of `{check.task}` is gone, too."
         )
+
+
+def _why_not_collected(error: ChecksBroken, bundle: Bundle, folder: Path) -> str:
+    """Return why checks cannot be collected as students get them; the line is that of the author's own file.
+
+    A line that was moved by what is left out is looked up by its text.
+    """
+    place, told = bundle.checks_home, str(error).strip().splitlines()[-1]
+    if error.broken and error.broken[0].error is not None:
+        fault = fault_of(error.broken[0].error, folder, bundle.checks_home)
+        file = Path(fault.file).name
+        place = f"{bundle.checks_home}/{file}"
+        with suppress(OSError, IndexError):
+            text = (folder / file).read_text(encoding="utf-8").splitlines()[fault.line - 1]
+            own = bundle.own_checks.get(file, "").splitlines()
+            if own.count(text) == 1:
+                place += f", line {own.index(text) + 1}"
+    return (
+        f"{place}: {bundle.assignment} cannot be released: its checks cannot be imported without the hidden "
+        f"ones and the bodies of references ({told})."
+    )
 
 
 def own_stripped(bundle: Bundle) -> Stripped:
@@ -144,10 +164,11 @@ def own_stripped(bundle: Bundle) -> Stripped:
     try:
         return strip(bundle.own_checks)
     except CannotStrip as error:
-        raise UserError(f"{bundle.assignment} cannot be released: checks/{error}") from error
+        place = f"{bundle.checks_home}/{error.place}"
+        raise UserError(f"{place}: {bundle.assignment} cannot be released: {error.told}") from error
 
 
-def _prove(bundle: Bundle, checks: set[Check], cut: frozenset[tuple[str, str]]) -> None:
+def _prove(bundle: Bundle, checks: set[Check], cut: frozenset[tuple[str, str]], places: Places) -> None:
     """Raise `UserError` unless the checks hidden by their text are those hidden when the checks are run."""
     hidden = {
         (f"test_{check.task}.py", f"test_{check.name}") for check in checks if check.instead is not None
@@ -156,9 +177,11 @@ def _prove(bundle: Bundle, checks: set[Check], cut: frozenset[tuple[str, str]]) 
         (file, name) for file, name in cut if file.removesuffix(".py").removeprefix("test_") in bundle.tasks
     }
     for file, name in sorted(hidden ^ known):
+        task = file.removesuffix(".py").removeprefix("test_")
         raise UserError(
-            f"{bundle.assignment} cannot be released: whether `{name}` in checks/{file} is hidden cannot be "
-            'read from its text; write `@hidden("…")` above it.'
+            f"{places.check(task, name.removeprefix('test_'))}: {bundle.assignment} cannot be released: "
+            f"whether `{name}` is hidden cannot be read from its text; "
+            'write `@hidden("…")` above it.'
         )
 
 

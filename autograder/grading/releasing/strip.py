@@ -24,6 +24,10 @@ Name = tuple[str, str]
 class CannotStrip(ValueError):
     """An error: check files cannot be stripped. Something would be missing, or what is hidden is unclear."""
 
+    def __init__(self, path: str, line: int, told: str) -> None:
+        super().__init__(f"{path}, line {line}: {told}")
+        self.place, self.told = f"{path}, line {line}", told
+
 
 @dataclass(frozen=True)
 class Stripped:
@@ -57,8 +61,10 @@ def strip(sources: Mapping[str, str], package: str = "") -> Stripped:
         for name in module.hidden:
             if (module.dotted, name) in kept:
                 raise CannotStrip(
-                    f"{module.path}: something that is not hidden needs the hidden check `{name}`, which "
-                    "students do not get; hide both, or let neither build on the other."
+                    module.path,
+                    module.hidden[name].lineno,
+                    f"something that is not hidden needs the hidden check `{name}`, which students do not "
+                    "get; hide both, or let neither build on the other.",
                 )
     kept_back: dict[str, list[dict[str, Any]]] = {}
     for module in modules.values():
@@ -92,7 +98,8 @@ class _Module:
         try:
             self.tree = ast.parse(text)
         except (SyntaxError, ValueError) as error:
-            raise CannotStrip(f"{path} is not Python that can be read: {error}.") from error
+            line = getattr(error, "lineno", None) or 1  # a ValueError, for a null byte, has none
+            raise CannotStrip(path, line, f"is not Python that can be read: {error}.") from error
         self.lines = text.splitlines(keepends=True)
         self.marks = _marks(self.tree)
         self.hidden: dict[str, ast.FunctionDef | ast.Call] = {}
@@ -111,7 +118,8 @@ class _Module:
             case ast.FunctionDef(name=name):
                 if self._marked(node, "hidden"):
                     if not (self.path.rpartition("/")[2].startswith("test_") and name.startswith("test_")):
-                        raise CannotStrip(f"{self.path}: `{name}` is marked as hidden, but is no check.")
+                        told = f"`{name}` is marked as hidden, but is no check."
+                        raise CannotStrip(self.path, node.lineno, told)
                     self.hidden[name] = node
                 unit = _Unit(name, node, _names_in(node))
                 if self._marked(node, "recorded"):
@@ -143,8 +151,10 @@ class _Module:
                 for mark in ("hidden", "recorded"):
                     if self._marked(inner, mark):
                         raise CannotStrip(
-                            f"{self.path}: `{inner.name}` is marked `@{mark}` inside something else; only a "
-                            "function at the top of its file can be cut out."
+                            self.path,
+                            inner.lineno,
+                            f"`{inner.name}` is marked `@{mark}` inside something else; only a function at "
+                            "the top of its file can be cut out.",
                         )
 
     def _imported(self, node: ast.ImportFrom) -> str:
@@ -209,7 +219,7 @@ class _Module:
                 head = text.splitlines(keepends=True)[: row - 1]
                 last = text.splitlines()[row - 1][:column]
                 return f"{''.join(head)}{last}\n    {CUT}\n"
-        raise CannotStrip(f"{self.path}: the end of the head of `{node.name}` was not found.")
+        raise CannotStrip(self.path, node.lineno, f"the end of the head of `{node.name}` was not found.")
 
 
 class _Graph:
@@ -339,7 +349,7 @@ def _import(node: ast.Import | ast.ImportFrom, gone: set[str]) -> str:
 
 def _kept_back(module: _Module, name: str, check: ast.FunctionDef | ast.Call) -> dict[str, Any]:
     """Return what a notebook says of a hidden check: its points, its rule, and the sentence in its place."""
-    path, found = module.path, dict[str, Any](points=0.0)
+    found = dict[str, Any](points=0.0)
     told_by = (("points", "points"), ("rule", "rule"), ("hidden", "instead"))
     said: list[tuple[str, list[ast.expr]]]
     if isinstance(check, ast.Call):
@@ -359,9 +369,12 @@ def _kept_back(module: _Module, name: str, check: ast.FunctionDef | ast.Call) ->
             found[told] = ast.literal_eval(argument[0])
         except (ValueError, IndexError) as error:
             raise CannotStrip(
-                f"{path}: {told} of the hidden check `{name}` must be written out as it is, since "
-                "students are told it without the check."
+                module.path,
+                argument[0].lineno if argument else check.lineno,
+                f"{told} of the hidden check `{name}` must be written out as it is, since students are told "
+                "it without the check.",
             ) from error
     if missing := {"rule", "instead"} - set(found):
-        raise CannotStrip(f"{path}: the hidden check `{name}` says nothing of its {missing.pop()}.")
+        told = f"the hidden check `{name}` says nothing of its {missing.pop()}."
+        raise CannotStrip(module.path, check.lineno, told)
     return found
