@@ -25,7 +25,7 @@ from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import OPTIMIZERS
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import judge_answers
-from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
+from autograder.grading.judging.judge_pool import Failure, LocalJudges, Setting, cores, work_off
 from autograder.grading.records.known import try_mistakes
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import TaskVerdict
@@ -70,7 +70,7 @@ def main() -> None:
 
 def judged(name: str, folder: Path, workers: ForkServer) -> dict[str, TaskVerdict]:
     bundle = Course.at(ROOT).bundle(name)
-    setting = Setting(bundle, SEED, workers, try_mistakes(bundle, SEED, workers, cores()).known)
+    setting = Setting(bundle, SEED, workers, try_mistakes(bundle, SEED, LocalJudges(workers, cores())).known)
     by_task: dict[str, list[Path]] = defaultdict(list)
     for file in sorted(folder.glob("*__*.py")):
         by_task[file.name.partition("__")[0]].append(file)

@@ -31,12 +31,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # this checkout, whicheve
 
 from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import OPTIMIZERS, Bundle
-from autograder.grading.batch import Submitted
 from autograder.grading.course.course import Course
 from autograder.grading.demo import read_class, write_class
 from autograder.grading.handed_in.folder import HandedIn, read_folder
 from autograder.grading.judging.judge import Graded, judge_answers
-from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
+from autograder.grading.judging.judge_pool import Failure, LocalJudges, Setting, cores, work_off
+from autograder.grading.judging.submitted import Submitted
 from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.workers.client import Worker
 from autograder.grading.workers.forkserver import ForkServer
@@ -145,7 +145,7 @@ def record(assignments: Iterable[str], jobs: int) -> dict[str, dict[str, Entry]]
     with ForkServer(preload=OPTIMIZERS) as workers:
         for name in assignments:
             bundle = course.bundle(name)
-            known = try_mistakes(bundle, SEED, workers, jobs).known
+            known = try_mistakes(bundle, SEED, LocalJudges(workers, jobs)).known
             found[name] = judged(bundle, known, workers, jobs)
             print(f"{name}: {len(found[name])} entries", flush=True)
     return found

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +17,7 @@ from autograder.cli.console import (
     JobsOption,
     JsonOption,
     OriginOption,
+    SchedulerOption,
     UnsafeOption,
     app,
     err,
@@ -25,6 +29,7 @@ from autograder.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from autograder.grading.judging.jobs import Judges
     from autograder.grading.records.results import Result
     from autograder.verdict import Verdict
 
@@ -122,10 +127,13 @@ def grade(
             "(experimental: it has never run on a GPU).",
         ),
     ] = 0.0,
+    scheduler: SchedulerOption = None,
 ) -> None:
     """Grade all submissions of an assignment. Exit status 3 if some could not be graded by our fault."""
     with told(STOPPED_FORCED if force else STOPPED):
-        found = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory)
+        if scheduler is not None:
+            _refuse_with_scheduler({"--jobs": jobs, "--unsafe": unsafe, "--gpu-memory": gpu_memory})
+        found = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory, scheduler)
         from autograder.cli.tables import legend, results_table, summary  # it imports torch, too
 
         out.print(results_table(found))
@@ -137,12 +145,25 @@ def grade(
 
 
 @app.command()
-def doctor(as_json: JsonOption = False, course: CourseOption = Path(".")) -> None:
-    """Say what this machine has and lacks. Exit status 1 if it cannot grade."""
-    from autograder.cli.tables import print_examination
+def doctor(
+    as_json: JsonOption = False, course: CourseOption = Path("."), scheduler: SchedulerOption = None
+) -> None:
+    """Say what this machine has and lacks, or a cluster's workers. Exit status 1 if it cannot grade."""
+    from autograder.cli.tables import print_cluster, print_examination
     from autograder.grading.doctor import examine
 
     with told():
+        if scheduler is not None:
+            from autograder.grading.cluster.doctor import examine_cluster
+
+            found = examine_cluster(scheduler)
+            if as_json:
+                print_json(found)
+            else:
+                print_cluster(out, found)
+            if not found["can_grade"]:
+                raise typer.Exit(1)
+            return
         found = examine(course)
         if as_json:
             print_json(found)
@@ -150,6 +171,17 @@ def doctor(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
             print_examination(out, found)
         if not found["can_grade"]:
             raise typer.Exit(1)
+
+
+def _refuse_with_scheduler(options: Mapping[str, object]) -> None:
+    """Raise `UserError` where an option is given that is about this machine."""
+    from autograder.errors import UserError
+
+    for name, value in options.items():
+        if value:
+            raise UserError(
+                f"{name} is about this machine, not about a cluster: leave it out beside `--scheduler`."
+            )
 
 
 def _grade_with_progress(
@@ -160,6 +192,7 @@ def _grade_with_progress(
     force: bool,
     unsafe: bool,
     gpu_memory: float = 0.0,
+    scheduler: str | None = None,
 ) -> list[Result]:
     from rich.progress import (
         BarColumn,
@@ -174,7 +207,6 @@ def _grade_with_progress(
     from autograder.worker.sandbox.probe import Level
 
     limits = RunLimits(gpu_bytes=int(gpu_memory * (1 << 30)))
-    workers = ForkServer(limits, level=Level.NONE if unsafe else None, preload=None)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -192,30 +224,37 @@ def _grade_with_progress(
         progress.add_task(assignment, total=count)
         progress.refresh()
 
-    try:
+    with ExitStack() as stack:
+        if scheduler is None:
+            level = Level.NONE if unsafe else None
+            workers = stack.enter_context(ForkServer(limits, level=level, preload=None))
         # Only now: the fork server imports torch at the same time, a tenth of what a class of 100 takes.
         with importing():
             from autograder.grading.batch import grade as grade_class
             from autograder.grading.course.course import Course
-            from autograder.grading.judging.judge_pool import cores
+            from autograder.grading.judging.judge_pool import LocalJudges, cores
             from autograder.grading.records.results import with_marks
 
         at = Course.at(course)
+        judges: Judges
+        if scheduler is None:
+            judges = LocalJudges(workers, jobs or cores())
+        else:
+            from autograder.grading.cluster.judges import ClusterJudges
+
+            say = partial(progress.console.print, markup=False, soft_wrap=True)
+            judges = stack.enter_context(ClusterJudges(scheduler, say, limits))
+        stack.callback(lambda: progress.stop() if progress.live.is_started else None)
         batch = grade_class(
             at,
             assignment,
+            judges=judges,
             students=students,
-            jobs=jobs or cores(),
             force=force,
-            workers=workers,
             started=started,
         )
         for done in batch:
             verdicts.append(done.verdict)
             for task in progress.task_ids:
                 progress.update(task, advance=1, refresh=True)
-    finally:
-        if progress.live.is_started:
-            progress.stop()
-        workers.close()
     return with_marks(at, assignment, sorted(verdicts, key=lambda verdict: verdict.student))

@@ -80,6 +80,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", min=1, help="Submissions at a time; default: the cores.")
 ]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Judge on the workers of this Dask scheduler, tcp://HOST:8786 or tls://HOST:8786.",
+    ),
+]
 UnsafeOption = Annotated[
     bool,
     typer.Option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -179,6 +180,25 @@ def print_examination(console: Console, found: dict[str, Any]) -> None:
         style="bold",
         markup=False,
     )
+
+
+def print_cluster(console: Console, found: dict[str, Any]) -> None:
+    """Print the examination of a cluster: a paragraph for each worker."""
+    say = partial(console.print, markup=False, soft_wrap=True)
+    for worker in found["workers"]:
+        judges, seconds = worker["judges"], worker.get("seconds")
+        speed = f", {1000 * seconds:.0f} ms for a confined process with a small cell" if seconds else ""
+        at = f"{worker['worker']} on {worker['host']}" if "host" in worker else worker["worker"]
+        say(f"{at}: {judges} judge{'s' if judges > 1 else ''}{speed}", style="bold")
+        if "level" in worker:
+            say(f"  Confinement: {worker['level']}")
+        for layer in worker.get("layers", ()):
+            if not layer["holds"]:
+                say(f"  ✗ {layer['name']}: {layer['remedy']}")
+        if worker["problem"]:
+            say(f"  ! It is left out: {worker['problem']}.")
+    able = f"{found['judges']} judges can grade." if found["can_grade"] else "No worker can grade."
+    say(able, style="bold")
 
 
 def _first_thing(verdict: Verdict) -> str:

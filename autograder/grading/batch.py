@@ -1,19 +1,17 @@
-"""The grading of a class: several judges at a time, one fork server for all, one writer to the gradebook."""
+"""The grading of a class: judges wherever they are, and one writer to the gradebook."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import dataclass
 
-from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
-from autograder.grading.handed_in.folder import HandedIn
-from autograder.grading.handed_in.resolve import unreadable
-from autograder.grading.judging.judge import Graded, content_of, judge
-from autograder.grading.judging.judge_pool import Failure, Job, Setting, work_off_together
+from autograder.grading.judging.jobs import Failure, Job, Judges
+from autograder.grading.judging.judge import Graded
+from autograder.grading.judging.submitted import Submitted, Unchanged
 from autograder.grading.records.beside import is_beside
 from autograder.grading.records.known import KnownMistakes, kept_mistakes, known_mistakes
 from autograder.grading.records.ready import make_graded_folder, make_ready
@@ -32,8 +30,6 @@ from autograder.grading.records.store import (
     clear_leftovers,
     load_verdict,
 )
-from autograder.grading.workers.forkserver import ForkServer
-from autograder.grading.workers.gpu import require_gpu
 from autograder.verdict import UNREAD, Finding, Verdict
 
 TOGETHER, RECORD_SECONDS = 64, 0.25
@@ -51,49 +47,17 @@ class Done:
     fresh: bool
 
 
-@dataclass(frozen=True)
-class Unchanged:
-    """The result for a submission whose file has changed, but nothing that counts in it."""
-
-
 _Result = Graded | Unchanged | Failure
-
-
-@dataclass(frozen=True)
-class Submitted:
-    """One submission, to be judged whole."""
-
-    student: str
-    submitted: HandedIn | bytes | None
-    known_content: str = ""
-    """The digest of what has a verdict already; `""` if it is to be judged in any case."""
-
-    def run(self, setting: Setting, checks: Checks) -> _Result:
-        files, bundle = HandedIn.of(self.submitted), setting.bundle
-        if files.refused:
-            return Failure(unreadable(files, bundle, self.student))
-        # Found out here, because reading a file may cost the process that does it.
-        if self.known_content and content_of(files, bundle) == self.known_content:
-            return Unchanged()
-        return judge(
-            files,
-            bundle,
-            student=self.student,
-            seed=setting.seed,
-            checks=checks,
-            workers=setting.workers,
-            known=lambda task: setting.known.get(task, ()),
-        )
+"""What comes of one submission."""
 
 
 def grade(
     course: Course,
     assignment: str,
     *,
+    judges: Judges,
     students: list[str] | None = None,
-    jobs: int = 1,
     force: bool = False,
-    workers: ForkServer | None = None,
     started: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Done]:
     """Grade a class's submissions of an assignment, and yield each as soon as it is on record.
@@ -110,54 +74,51 @@ def grade(
     clear_leftovers(course, bundle)
     seed = assignment_seed(course, assignment)
     recorded, zeros = on_record(course, bundle), zeros_for_nothing(course, bundle)
-    digest = bundle.digest()
-    if workers and workers.limits.gpu_bytes:
-        workers.warm(bundle.preload)
-        require_gpu(workers)
-        digest += " on a GPU"
+    digest = bundle.digest() + judges.conditions(bundle)
     make_graded_folder(course)
-    todo: list[Submitted] = []
+    todo: dict[str, str] = {}
     keys: dict[str, Key] = {}
     verdicts: dict[str, Kept] = {}
     known: list[Done] = []
-    with ExitStack() as stack:
-        parent = workers
-        mistakes = kept_mistakes(course, bundle, seed)
-        if mistakes is None:
-            parent = parent or stack.enter_context(ForkServer(preload=None))
-            parent.warm(bundle.preload)
-            mistakes = known_mistakes(course, bundle, seed, parent, jobs)
-        for student in chosen:
+    mistakes = kept_mistakes(course, bundle, seed)
+    if mistakes is None:
+        mistakes = known_mistakes(course, bundle, seed, judges)
+    for student in chosen:
+        key = Key.of(course.handed_in(student, bundle), digest, seed)
+        kept = load_verdict(course, student, assignment)
+        if (
+            kept is None
+            or force
+            or student not in recorded
+            or kept.key.conditions != key.conditions
+            or kept.verdict.status == "infra_error"
+            or _diagnosis_changed(kept.verdict, mistakes)
+        ):
+            todo[student] = ""
+        elif kept.key != key:
+            verdicts[student] = kept
+            todo[student] = kept.content
+        else:
+            timely = recorded[student] == course.submitted_at(student, assignment)
+            silent = kept.verdict.status in UNREAD and student in zeros
+            if silent or not timely or not is_beside(course, student, assignment):
+                refile(course, bundle, kept, key)
+            known.append(Done(kept.verdict, fresh=False))
+    started(len(chosen))
+    yield from known
+
+    def jobs() -> Iterator[Submitted]:
+        """Read each submission only when a judge is free: a large class does not fit into memory."""
+        for student, known_content in todo.items():
             files = course.handed_in(student, bundle)
-            keys[student] = key = Key.of(files, digest, seed)
-            kept = load_verdict(course, student, assignment)
-            if (
-                kept is None
-                or force
-                or student not in recorded
-                or kept.key.conditions != key.conditions
-                or kept.verdict.status == "infra_error"
-                or _diagnosis_changed(kept.verdict, mistakes)
-            ):
-                todo.append(Submitted(student, files))
-            elif kept.key != key:
-                verdicts[student] = kept
-                todo.append(Submitted(student, files, kept.content))
-            else:
-                timely = recorded[student] == course.submitted_at(student, assignment)
-                silent = kept.verdict.status in UNREAD and student in zeros
-                if silent or not timely or not is_beside(course, student, assignment):
-                    refile(course, bundle, kept, key)
-                known.append(Done(kept.verdict, fresh=False))
-        started(len(chosen))
-        yield from known
-        if not todo:
-            return
-        parent = parent or stack.enter_context(ForkServer(preload=None))
-        parent.warm(bundle.preload)
-        setting = Setting(bundle, seed, parent, mistakes)
-        for results in work_off_together(todo, jobs, setting, seconds=RECORD_SECONDS, most=TOGETHER):
-            yield from _record_results(course, setting, results, keys, verdicts)
+            keys[student] = Key.of(files, digest, seed)
+            yield Submitted(student, files, known_content)
+
+    if todo:
+        results = judges.work_off(jobs(), bundle, seed, mistakes, seconds=RECORD_SECONDS, most=TOGETHER)
+        with closing(results):
+            for some in results:
+                yield from _record_results(course, bundle, seed, some, keys, verdicts)
 
 
 def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:
@@ -167,13 +128,13 @@ def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:
 
 def _record_results(
     course: Course,
-    setting: Setting,
+    bundle: Bundle,
+    seed: int,
     results: Sequence[tuple[Job[_Result], _Result]],
     keys: Mapping[str, Key],
     verdicts: Mapping[str, Kept],
 ) -> Iterator[Done]:
     """Record what came of some submissions, and yield each."""
-    bundle = setting.bundle
     graded = [
         (told, keys[told.verdict.student])
         for _, told in results
@@ -187,11 +148,7 @@ def _record_results(
             yield Done(verdicts[job.student].verdict, fresh=False)
             continue
         told = failed.get(job.student, told)
-        verdict = (
-            told.verdict
-            if isinstance(told, Graded)
-            else _infra_error(job.student, bundle, setting.seed, told)
-        )
+        verdict = told.verdict if isinstance(told, Graded) else _infra_error(job.student, bundle, seed, told)
         if verdict.status == "infra_error":
             record_failure(course, bundle, verdict, keys[job.student])
         yield Done(verdict, fresh=True)

@@ -40,7 +40,7 @@ from autograder.grading.files.uninterrupted import uninterrupted
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import met_faults, refuse_faults
 from autograder.grading.judging.judge import Graded, judge
-from autograder.grading.judging.judge_pool import cores
+from autograder.grading.judging.judge_pool import LocalJudges, cores
 from autograder.grading.records.known import known_mistakes
 from autograder.grading.records.store import assignment_seed, write_whole
 from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
@@ -178,7 +178,7 @@ def _build_one(course: Course, assignment: str, workers: ForkServer, say: Callab
             _install(course, stage, assignment, made)
     # Now rather than when the first class waits for its grades.
     bundle = course.bundle(assignment)
-    known_mistakes(course, bundle, assignment_seed(course, assignment), workers, cores())
+    known_mistakes(course, bundle, assignment_seed(course, assignment), LocalJudges(workers, cores()))
     by_hand = _graded_by_hand(bundle)
     return Built(assignment, len(full.tasks) + len(by_hand), full.max_score + sum(by_hand), sum(by_hand))
 

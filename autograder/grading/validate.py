@@ -18,7 +18,6 @@ from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import OPTIMIZERS
 from autograder.grading.assignment.catalogue import Mistake
-from autograder.grading.batch import Submitted
 from autograder.grading.building.changes import examined_digest, keep_validated, validated_before
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.problem import Problem, Unfit
@@ -27,7 +26,8 @@ from autograder.grading.course.places import Places
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import MetFault, faulty, met_faults
 from autograder.grading.judging.judge import Graded, unfit_checks
-from autograder.grading.judging.judge_pool import Failure, Setting, work_off
+from autograder.grading.judging.judge_pool import Failure, LocalJudges, Setting, work_off
+from autograder.grading.judging.submitted import Submitted
 from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.validating.right import kept_in, mixed, mixtures_of, place_of, right_answers
 from autograder.grading.workers.forkserver import ForkServer
@@ -135,8 +135,9 @@ def _validate(
     found.variants_in = course.told(kept_in(course, assignment))
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
-    known = try_mistakes(bundle, SEED, workers, jobs).known
-    public = try_mistakes(bundle, PUBLIC_SEED, workers, jobs, include_hidden=False)
+    judges = LocalJudges(workers, jobs)
+    known = try_mistakes(bundle, SEED, judges).known
+    public = try_mistakes(bundle, PUBLIC_SEED, judges, include_hidden=False)
     if _are_stale(course.folder("release", ".", assignment) / FILE, public.known):
         found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
     mistakes = {f"mistake {mistake.name}": mistake for mistake in bundle.mistakes}

@@ -10,6 +10,7 @@ import pytest
 
 from autograder.grading.batch import grade
 from autograder.grading.course.course import Course
+from autograder.grading.judging.judge_pool import LocalJudges
 from autograder.grading.records.clusters import clusters
 from autograder.grading.records.results import results
 from autograder.grading.workers.forkserver import ForkServer
@@ -74,7 +75,11 @@ def catalogue(course: Course, text: str) -> None:
 
 def fresh(course: Course, workers: ForkServer) -> set[str]:
     """Who is judged now, and not known from before."""
-    return {done.verdict.student for done in grade(course, ASSIGNMENT, workers=workers) if done.fresh}
+    return {
+        done.verdict.student
+        for done in grade(course, ASSIGNMENT, judges=LocalJudges(workers, 1))
+        if done.fresh
+    }
 
 
 def named(course: Course) -> dict[str, set[str]]:

@@ -37,10 +37,11 @@ IN_LITTLE = """
 import sys
 from pathlib import Path
 from autograder.grading.batch import grade
+from autograder.grading.judging.judge_pool import LocalJudges
 from autograder.grading.course.course import Course
 from autograder.grading.workers.forkserver import RunLimits, ForkServer
 with ForkServer(RunLimits(1.5, 1.5, 12, 384 << 20)) as workers:
-    for done in grade(Course.at(Path(sys.argv[-1])), sys.argv[1], jobs=2, workers=workers):
+    for done in grade(Course.at(Path(sys.argv[-1])), sys.argv[1], judges=LocalJudges(workers, 2)):
         print(done.verdict.student, done.verdict.status)
 """
 """The batch that the command runs, with limits that make it bearable to wait for them."""

@@ -44,12 +44,13 @@ def test_a_submission_that_brings_its_judge_down_stops_nobody(
 ):
     """What nobody thought of: a judge that dies, one that never ends, a verdict that cannot be recorded."""
     from autograder.grading import batch
-    from autograder.grading.judging import judge_pool
+    from autograder.grading.judging import jobs, submitted
+    from autograder.grading.judging.judge_pool import LocalJudges
 
     course = make_course(tmp_path)
     for student in ("ada", "dies", "hangs", "unrecorded", "zoe"):
         submit(course, student, submission())
-    judge, record = batch.judge, batch.record
+    judge, record = submitted.judge, batch.record
 
     def bad_judge(raw, bundle, *, student, **rest):  # judges are forked, so they have this one
         if student == "dies":
@@ -63,13 +64,12 @@ def test_a_submission_that_brings_its_judge_down_stops_nobody(
             raise UnicodeEncodeError("utf-8", "x", 0, 1, "no such character")
         record(course, bundle, batch)
 
-    monkeypatch.setattr(batch, "judge", bad_judge)
+    monkeypatch.setattr(submitted, "judge", bad_judge)
     monkeypatch.setattr(batch, "record", bad_record)
-    monkeypatch.setattr(judge_pool, "GRACE_SECONDS", 6.0)
+    monkeypatch.setattr(jobs, "GRACE_SECONDS", 6.0)
     monkeypatch.setattr(quick_workers, "limits", RunLimits(4.0, 4.0, 8.0))
-    done = {
-        d.verdict.student: d.verdict for d in batch.grade(course, ASSIGNMENT, jobs=2, workers=quick_workers)
-    }
+    judges = LocalJudges(quick_workers, 2)
+    done = {d.verdict.student: d.verdict for d in batch.grade(course, ASSIGNMENT, judges=judges)}
     assert {student: (v.status, v.score) for student, v in done.items()} == {
         **dict.fromkeys(("ada", "zoe"), ("graded", 10.0)),
         **dict.fromkeys(("dies", "hangs", "unrecorded"), ("infra_error", 0.0)),

@@ -9,57 +9,28 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import torch
 
 from autograder.checking.diagnosis.match import Known
-from autograder.checking.remote.errors import WorkerLost
-from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.judging.collected_checks import checks_of
+from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, Setting, patience, result_of
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.grading.workers.gpu import require_gpu
 from autograder.worker.sandbox import syscalls
-
-GRACE_SECONDS = 60.0
-"""Seconds beyond twice a submission's that a judge may take before it is given up."""
 
 
 def cores() -> int:
     """Return how many judges at a time suit this machine: the cores that this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-Result = TypeVar("Result", covariant=True)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """The result of a job that the machine failed to do, with the reason."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The things that all jobs of a pool have in common."""
-
-    bundle: Bundle
-    seed: int
-    workers: ForkServer
-    known: Mapping[str, Sequence[Known]] = field(default_factory=dict)
-    """The known mistakes by task, for the diagnosis."""
-
-
-class Job(Protocol[Result]):
-    """Something for a judge to do. It and its result go through a pipe, so both are plain data."""
-
-    def run(self, setting: Setting, checks: Checks) -> Result: ...
 
 
 SomeJob = TypeVar("SomeJob", bound=Job)
@@ -74,8 +45,37 @@ class _Judge(Generic[SomeJob]):
     since: float
 
 
+@dataclass(frozen=True)
+class LocalJudges:
+    """Judges that are processes of this machine, `count` at a time."""
+
+    workers: ForkServer
+    count: int
+
+    def conditions(self, bundle: Bundle) -> str:
+        if not self.workers.limits.gpu_bytes:
+            return ""
+        self.workers.warm(bundle.preload)
+        require_gpu(self.workers)
+        return " on a GPU"
+
+    def work_off(
+        self,
+        jobs: Iterable[Job[Result]],
+        bundle: Bundle,
+        seed: int,
+        known: Mapping[str, Sequence[Known]],
+        *,
+        seconds: float = 0.0,
+        most: int = 1,
+    ) -> Generator[list[tuple[Job[Result], Result | Failure]]]:
+        self.workers.warm(bundle.preload)
+        setting = Setting(bundle, seed, self.workers, known)
+        return work_off_together(jobs, self.count, setting, seconds=seconds, most=most)
+
+
 def work_off(
-    jobs: Sequence[Job[Result]], count: int, setting: Setting
+    jobs: Iterable[Job[Result]], count: int, setting: Setting
 ) -> Iterator[tuple[Job[Result], Result | Failure]]:
     """Have jobs done, `count` at a time, and yield each with its result in the order they finish."""
     for done in work_off_together(jobs, count, setting, seconds=0.0, most=1):
@@ -83,31 +83,29 @@ def work_off(
 
 
 def work_off_together(
-    jobs: Sequence[Job[Result]], count: int, setting: Setting, *, seconds: float, most: int
-) -> Iterator[list[tuple[Job[Result], Result | Failure]]]:
+    jobs: Iterable[Job[Result]], count: int, setting: Setting, *, seconds: float, most: int
+) -> Generator[list[tuple[Job[Result], Result | Failure]]]:
     """Have jobs done, `count` at a time, and yield their results together as they finish.
 
     Those that came within `seconds` of the first go together, or `most` of them as soon as there are so many.
     """
-    waiting = list(reversed(jobs))
-    patience = 2 * setting.workers.limits.total_seconds + GRACE_SECONDS
+    waiting = iter(jobs)
+    give_up = patience(setting.workers.limits)
     judges: dict[Connection, _Judge[Job[Result]]] = {}
-    done: list[tuple[Job[Result], Result | Failure]] = []
-    due = 0.0
+    done: Gathering[tuple[Job[Result], Result | Failure]] = Gathering(seconds, most)
 
-    def hand_out(process: BaseProcess, connection: Connection) -> None:
-        job = waiting.pop()
+    def hand_out(job: Job[Result], process: BaseProcess, connection: Connection) -> None:
         connection.send(job)
         judges[connection] = _Judge(process, job, time.monotonic())
 
     try:
-        for _ in range(min(max(1, count), len(waiting))):
-            hand_out(*_start_judge(setting))
+        for job in islice(waiting, max(1, count)):
+            hand_out(job, *_start_judge(setting))
         while judges:
-            ready = wait(list(judges), timeout=min(1.0, max(0.0, due - time.monotonic())) if done else 1.0)
+            ready = wait(list(judges), timeout=done.wait_at_most(1.0))
             # Workers are watched by their judge; this is for a judge that a submission made run in circles.
             for judge in judges.values():
-                if time.monotonic() - judge.since > patience:
+                if time.monotonic() - judge.since > give_up:
                     judge.process.kill()
             for connection in ready:
                 assert isinstance(connection, Connection)
@@ -119,19 +117,19 @@ def work_off_together(
                 except (EOFError, OSError):
                     process.join()
                     told = Failure(f"its judge ended unexpectedly (exit status {process.exitcode}).")
-                    if waiting:
+                following = next(waiting, None)
+                if following is not None:
+                    if not process.is_alive():
+                        connection.close()
                         process, connection = _start_judge(setting)
-                if waiting:
-                    hand_out(process, connection)
+                    hand_out(following, process, connection)
                 elif process.is_alive():
                     connection.send(None)
                     process.join()
                     connection.close()
-                due = due if done else time.monotonic() + seconds
-                done.append((judge.job, told))
-            if done and (len(done) >= most or time.monotonic() >= due or not judges):
-                yield done
-                done = []
+                done.add((judge.job, told))
+            if done.is_due or (done and not judges):
+                yield done.take()
     finally:
         for connection, judge in judges.items():
             judge.process.terminate()  # before its pipe ends, of which it would complain
@@ -166,19 +164,9 @@ def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) ->
     try:
         with checks_of(setting.bundle) as checks:
             while (job := jobs.recv()) is not None:
-                jobs.send(_result_of(job, setting, checks))
+                jobs.send(result_of(job, setting, checks))
     except UserError as error:  # the checks are broken, for every job alike
         while jobs.recv() is not None:
             jobs.send(Failure(str(error)))
     finally:
         setting.workers.wait_for_left()
-
-
-def _result_of(job: Job[Result], setting: Setting, checks: Checks) -> Result | Failure:
-    """Return what a job gives, or why it gives nothing."""
-    try:
-        return job.run(setting, checks)
-    except WorkerLost as lost:
-        return Failure(str(lost))
-    except Exception as error:
-        return Failure(f"{type(error).__name__}: {error}.")

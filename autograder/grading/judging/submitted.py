@@ -1,0 +1,43 @@
+"""The job of judging one student's submission as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder.checking.runner.checks import Checks
+from autograder.grading.handed_in.folder import HandedIn
+from autograder.grading.handed_in.resolve import unreadable
+from autograder.grading.judging.jobs import Failure, Setting
+from autograder.grading.judging.judge import Graded, content_of, judge
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """The result for a submission whose file has changed, but nothing that counts in it."""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """One submission, to be judged whole."""
+
+    student: str
+    submitted: HandedIn | bytes | None
+    known_content: str = ""
+    """The digest of what has a verdict already; `""` if it is to be judged in any case."""
+
+    def run(self, setting: Setting, checks: Checks) -> Graded | Unchanged | Failure:
+        files, bundle = HandedIn.of(self.submitted), setting.bundle
+        if files.refused:
+            return Failure(unreadable(files, bundle, self.student))
+        # Found out here, because reading a file may cost the process that does it.
+        if self.known_content and content_of(files, bundle) == self.known_content:
+            return Unchanged()
+        return judge(
+            files,
+            bundle,
+            student=self.student,
+            seed=setting.seed,
+            checks=checks,
+            workers=setting.workers,
+            known=lambda task: setting.known.get(task, ()),
+        )
