@@ -15,7 +15,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -38,6 +38,8 @@ class Machine:
     level: str
     layers: list[dict[str, Any]]
     host: str
+    loaded: str = ""
+    """The digest of the code that the Dask worker has loaded."""
     seconds: float | None = None
     """Seconds from forking a confined process to its end, a small cell run in it; `None` if not measured."""
 
@@ -71,14 +73,31 @@ def _code() -> str:
     return found.hexdigest()[:16]
 
 
-def misfit(theirs: Machine, ours: Mapping[str, str]) -> str:
-    """Return why a worker cannot judge for this machine, as the end of a sentence; `""` if it can."""
-    for name, wanted in ours.items():
-        found = theirs.versions.get(name, "none")
+_LOADED = _code()
+
+
+def of_process() -> dict[str, str]:
+    """Return the versions of a process that runs for long: its code is that of its start."""
+    return {**versions(), "code": _LOADED}
+
+
+def other_version(theirs: Mapping[str, str], ours: Mapping[str, str], names: Iterable[str]) -> str:
+    """Return which of some versions is another, as the end of a sentence; `""` if none is."""
+    for name in names:
+        found, wanted = theirs.get(name, "none"), ours[name]
         if found != wanted and name == "code":
             return f"its autograder {ours['autograder']} has other code than that of this machine"
         if found != wanted:
             return f"it has {name} {found}, and this machine has {wanted}"
+    return ""
+
+
+def misfit(theirs: Machine, ours: Mapping[str, str]) -> str:
+    """Return why a worker cannot judge for this machine, as the end of a sentence; `""` if it can."""
+    if reason := other_version(theirs.versions, ours, ours):
+        return reason
+    if theirs.loaded != theirs.versions["code"]:
+        return "its autograder was changed while it runs: start it again"
     if theirs.level == Level.NONE:
         lacking = ", ".join(layer["name"] for layer in theirs.layers if not layer["holds"])
         return f"no confinement that is good enough holds there ({lacking})"
@@ -100,8 +119,7 @@ async def examined(measure: bool = False) -> dict[str, Any]:
     if told.returncode:
         lines = told.stderr.decode(errors="replace").strip().splitlines()
         raise RuntimeError(lines[-1] if lines else f"the examination ended with {told.returncode}")
-    found: dict[str, Any] = json.loads(told.stdout)
-    return found
+    return {**json.loads(told.stdout), "loaded": _LOADED}
 
 
 def _examine(measure: bool) -> Machine:
@@ -109,7 +127,7 @@ def _examine(measure: bool) -> Machine:
     level = best_level(layers)
     shown = [{"name": each.name, "holds": each.holds, "remedy": each.remedy} for each in layers]
     seconds = _measure() if measure and level is not Level.NONE else None
-    return Machine(versions(), level.value, shown, platform.node(), seconds)
+    return Machine(versions(), level.value, shown, platform.node(), seconds=seconds)
 
 
 def _measure() -> float:

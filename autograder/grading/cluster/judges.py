@@ -27,7 +27,7 @@ from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.cluster.connection import connect
 from autograder.grading.cluster.hosts import do, end_hosts, same
 from autograder.grading.cluster.order import Came, Ended, Order, Parcel, Refused, packed, unpacked
-from autograder.grading.cluster.roll import Roll
+from autograder.grading.cluster.roll import Roll, require_same_scheduler
 from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, patience
 from autograder.grading.workers.forkserver import RunLimits
 
@@ -36,6 +36,8 @@ AHEAD = 3
 MOST_STRIKES = 2
 """Judges that may come to their end over a job before it is given up."""
 FETCH_SECONDS = 10.0
+_SCHEDULER_AWAY = ("scheduler-connection-lost", "scheduler-restart")
+"""Dask's reasons for cancelling what may simply be sent again."""
 _CLOSE_SECONDS = 15.0
 
 
@@ -53,6 +55,7 @@ class ClusterJudges:
         self._client = connect(address)
         self._orders: list[str] = []
         try:
+            require_same_scheduler(self._client, address)
             self._roll = Roll(self._client, tell)
             self._roll.begin()
         except BaseException:
@@ -206,11 +209,21 @@ class _Out:
     def _current(self) -> _Generation:
         """Return the order as it is at the scheduler for the workers that are fit now."""
         fit, now = frozenset(self._roll.fit), self._generation
+        if now is not None and now.future.status == "error":
+            self._require_killed(now.future.exception())
         if now is None or now.workers != fit or now.future.status in ("cancelled", "error"):
             name = f"order-{self._order.name}"
             future = self._submit(name, next(self._numbers), fit, same, self._order)
             self._generation = now = _Generation(fit, future)
         return now
+
+    def _require_killed(self, error: BaseException) -> None:
+        """Raise `UserError` where the order did not fail because its workers died."""
+        if type(error).__name__ != "KilledWorker":
+            raise UserError(
+                f"The cluster cannot pass on what is to be judged ({type(error).__name__}: {error}). "
+                "Its scheduler and its workers need the same lstm-autograder[cluster] as this machine."
+            )
 
     def _submit(self, name: str, number: int, workers: frozenset[str], *task: Any) -> Any:
         with warnings.catch_warnings():
@@ -243,9 +256,11 @@ class _Out:
         except TimeoutError:  # it was lost with its worker and is computed again
             self._finished.put(number)
             return []
-        except CancelledError:  # the scheduler went away
-            self._held.append(self._taken_back(number))
-            return []
+        except CancelledError as error:
+            if getattr(error, "reason", None) in _SCHEDULER_AWAY:
+                self._held.append(self._taken_back(number))
+                return []
+            told = Ended("", f"the cluster cancelled it ({error}).")
         except Exception as error:  # more workers died over it than Dask allows
             told = Ended("", f"the cluster gave it up ({type(error).__name__}: {error}).")
         held = self._taken_back(number)

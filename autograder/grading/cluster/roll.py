@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from autograder.errors import UserError
-from autograder.grading.cluster.examination import Machine, examined, misfit, versions
+from autograder.grading.cluster.examination import (
+    Machine,
+    examined,
+    misfit,
+    of_process,
+    other_version,
+    versions,
+)
 
 EXAMINED_SECONDS = 180.0
 """Seconds in which the workers that are there at the beginning must have told what they have."""
@@ -108,6 +115,17 @@ class Roll:
             self._refused[address] = reason
         if new:
             self._tell(f"{_named(new)} left out: {reason.rstrip('.')}.")
+
+
+def require_same_scheduler(client: Any, address: str) -> None:
+    """Raise `UserError` where the scheduler, which reads what it passes on, has not this autograder."""
+    ours = versions()
+    try:
+        reason = other_version(client.run_on_scheduler(of_process), ours, ("autograder", "Python", "code"))
+    except (ImportError, AttributeError) as error:
+        reason = f"there is no autograder {ours['autograder']} ({error})"
+    if reason:
+        raise UserError(f"The Dask scheduler at {address} cannot pass on what is to be judged: {reason}.")
 
 
 def unfit(answer: Any, ours: Mapping[str, str]) -> str:
