@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -174,7 +175,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(ungraded, graded, tmp_pat
     with cluster(tmp_path / "cluster", (1, 1)) as made:
         batch = start_grading(course, "--scheduler", made.address)
         wait_for(lambda: len(made.hosts()) >= 6 or batch.poll() is not None, SECONDS)
-        begun = [each for each in made.hosts()]
+        begun = made.hosts()
         made.kill_worker(0)
         wait_for_verdicts(course, 2, batch, SECONDS)
         made.kill_worker(1)
@@ -194,7 +195,7 @@ def test_without_its_scheduler_a_batch_ends_in_one_sentence_and_goes_on_later(un
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**__import__("os").environ, **QUICK_TO_GIVE_UP},
+            env={**os.environ, **QUICK_TO_GIVE_UP},
         )
         wait_for_verdicts(course, 1, batch, SECONDS)
         made.scheduler.kill()
@@ -264,6 +265,6 @@ def test_bad_input_is_told_in_one_sentence(graded, tmp_path, monkeypatch):
 
 
 def test_dask_is_imported_only_where_a_scheduler_is_named():
-    code = "import sys, autograder.cli.commands, autograder.grading.batch; print({'dask', 'distributed'} & {*sys.modules})"
+    code = "import sys, autograder.cli, autograder.grading.batch; print({'dask', 'distributed'} & {*sys.modules})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "set()"

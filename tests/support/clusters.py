@@ -155,7 +155,7 @@ def cluster(
     finally:
         begun = made.family()
         made.close()
-        gone, alive = psutil.wait_procs(begun, timeout=30)
+        _, alive = psutil.wait_procs(begun, timeout=30)
         assert not alive, f"left of a cluster that was killed: {alive}"
 
 
