@@ -1,11 +1,11 @@
-"""Grades one class on this machine and on a Dask cluster of this machine, in turns; kills parts of the cluster.
+"""Grades one class on this machine and on a Dask cluster of it, in turns; kills parts of the cluster.
 
 `throughput`: `autograder grade --jobs 1` and `2` beside `--scheduler` with one and two workers of one thread
 each, taking turns. The workers are there before; hosts, fork servers and checks are not.
 
 `kills`: workers and schedulers are killed with SIGKILL at random moments while a class is graded; where the
-scheduler was killed, another is started and the same command is given again. Counted is what `resume.py` counts:
-submissions that are lost, doubled, or unlike those of an undisturbed run with `--jobs 2`.
+scheduler was killed, another is started and the same command is given again. Counted is what `resume.py`
+counts: submissions that are lost, doubled, or unlike those of an undisturbed run with `--jobs 2`.
 
     python benchmarks/cluster.py throughput [--submissions 60] [--rounds 3] [--assignment 03_lstm_cell]
     python benchmarks/cluster.py kills [--workers 20] [--schedulers 5] [--copies 10] [--seed 1]
