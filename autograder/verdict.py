@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from autograder.checking.diagnosis.match import Answered, Known, explain
@@ -158,7 +159,7 @@ class TaskVerdict:
         faulty = any(check.outcome != "passed" and check.fault is None for check in self.checks)
         return min(KEPT_BACK, self.max_score) if full and faulty else 0.0
 
-    @property
+    @cached_property
     def score(self) -> float:
         return min(self.max_score, sum(check.points for check in self.checks)) - self.kept_back
 
@@ -190,7 +191,7 @@ class TaskVerdict:
             return failed[0] if failed else None
         return next((check for check in failed if check.rule in _CAUSES), failed[0])
 
-    @property
+    @cached_property
     def unwritten(self) -> bool:
         """Return whether the student has left it as it was released."""
         return any(check.unwritten for check in self.checks)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+from nbgrader.api import Student
+from sqlalchemy import select
 
 from autograder.errors import UserError
 from autograder.grading.course.course import Course
@@ -32,6 +35,22 @@ def results(course: Course, assignment: str) -> list[Result]:
     Raises `UserError` if nothing has been graded. Submissions that wait to be graded
     are left out. Nothing is written.
     """
+    found = read_verdicts(course, assignment)
+    return with_marks(course, assignment, found.everybody, found.statuses)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts of a class, in the order of the students' names."""
+
+    everybody: Sequence[Verdict]
+    """Those on record, and one for every student who handed in nothing."""
+    statuses: Mapping[str, str]
+    """The statuses of those on record, by student."""
+
+
+def read_verdicts(course: Course, assignment: str) -> Verdicts:
+    """Return the verdicts of a class. Raises `UserError` as `results` does."""
     bundle = course.bundle(assignment)
     found: dict[str, Verdict] = {}
     folder = course.verdict_path("x", assignment).parent
@@ -43,21 +62,28 @@ def results(course: Course, assignment: str) -> list[Result]:
             found[path.stem] = kept.verdict
     if not found:
         raise UserError(f"Nothing has been graded yet: run `autograder grade {assignment}` first.")
+    statuses = {student: verdict.status for student, verdict in found.items()}
     submitted = set(course.students(assignment))
     with course.gradebook() as gradebook:
-        enrolled = [student.id for student in gradebook.students]
+        enrolled = list(gradebook.db.scalars(select(Student.id)))
     seed = next(iter(found.values())).seed  # the same for all
+    nothing = (Finding("missing", "Nothing was submitted."),)
+    blank = replace(blank_verdict("", bundle, seed), status="missing", findings=nothing)
     for student in enrolled:
         if student not in found and student not in submitted:
-            nothing = (Finding("missing", "Nothing was submitted."),)
-            found[student] = replace(blank_verdict(student, bundle, seed), status="missing", findings=nothing)
-    return with_marks(course, assignment, [found[student] for student in sorted(found)])
+            found[student] = replace(blank, student=student)
+    return Verdicts([found[student] for student in sorted(found)], statuses)
 
 
-def with_marks(course: Course, assignment: str, verdicts: Iterable[Verdict]) -> list[Result]:
-    """Return each verdict with the points that count."""
+def with_marks(
+    course: Course,
+    assignment: str,
+    verdicts: Iterable[Verdict],
+    statuses: Mapping[str, str] | None = None,
+) -> list[Result]:
+    """Return each verdict with the points that count; `statuses` as `read_marks` takes them."""
     try:
-        marks = read_marks(course, assignment)
+        marks = read_marks(course, assignment, statuses)
     except NobodyGraded:  # the machine failed at every one
         return [Result(verdict, None) for verdict in verdicts]
     return [Result(verdict, marks.of(verdict.student)) for verdict in verdicts]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
 import nbformat
@@ -128,10 +129,11 @@ class Marks:
         return Counting(mark.state, mark.score, self.max_score, mark.penalty, tasks)
 
 
-def read_marks(course: Course, assignment: str) -> Marks:
+def read_marks(course: Course, assignment: str, statuses: Mapping[str, str] | None = None) -> Marks:
     """The marks of everybody enrolled and everybody who handed in.
 
-    Raises `UserError` if the assignment is unknown, and `NobodyGraded` if nobody has a mark in the gradebook.
+    `statuses` are those of all verdicts on record, by student, if they have been read already. Raises
+    `UserError` if the assignment is unknown, and `NobodyGraded` if nobody has a mark in the gradebook.
     """
     bundle = course.bundle(assignment)
     submitted = course.students(assignment)
@@ -143,21 +145,28 @@ def read_marks(course: Course, assignment: str) -> Marks:
                 select(Student.id, Student.first_name, Student.last_name, Student.email, Student.lms_user_id)
             )
         }
-        rows = gradebook.db.execute(_grades_of(assignment)).all()
-    if not rows:
+        names = dict(_task_names(bundle))
+        handed_in = set(submitted)
+
+        def mark(student: str, rows: list[Row[Any]]) -> Mark:
+            status = _status(course, student, assignment) if statuses is None else statuses.get(student)
+            return _mark(student, status, rows, names, student in handed_in)
+
+        # One student's rows after the other's, so that no more of them are held than that.
+        rows = gradebook.db.execute(_grades_of(assignment).execution_options(yield_per=1000))
+        by_student = groupby(rows, key=lambda row: str(row.student))
+        found = {student: mark(student, list(mine)) for student, mine in by_student}
+    if not found:
         raise NobodyGraded(f"Nothing has been graded yet: run `autograder grade {assignment}` first.")
-    names = dict(_task_names(bundle))
-    grades: dict[str, list[Row[Any]]] = {}
-    for row in rows:
-        grades.setdefault(row.student, []).append(row)
-    handed_in = set(submitted)
-    everybody = sorted({*students, *submitted, *grades})
-    marks = {
-        student: _mark(course, bundle, student, grades.get(student, []), names, student in handed_in)
-        for student in everybody
-    }
+    everybody = sorted({*students, *submitted, *found})
+    marks = {student: found.get(student) or mark(student, []) for student in everybody}
     known = {student: students.get(student, Enrolled(student)) for student in everybody}
     return Marks(assignment, max_scores, known, marks)
+
+
+def _status(course: Course, student: str, assignment: str) -> str | None:
+    kept = load_verdict(course, student, assignment)
+    return kept.verdict.status if kept is not None else None
 
 
 def _grades_of(assignment: str) -> Select[Any]:
@@ -178,6 +187,7 @@ def _grades_of(assignment: str) -> Select[Any]:
         .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
         .where(Assignment.name == assignment)
+        .order_by(SubmittedAssignment.student_id)
     )
 
 
@@ -202,15 +212,8 @@ def _task_names(bundle: Bundle) -> list[tuple[str, str]]:
 
 
 def _mark(
-    course: Course,
-    bundle: Bundle,
-    student: str,
-    rows: list[Row[Any]],
-    names: Mapping[str, str],
-    submitted: bool,
+    student: str, status: str | None, rows: list[Row[Any]], names: Mapping[str, str], submitted: bool
 ) -> Mark:
-    kept = load_verdict(course, student, bundle.assignment)
-    status = kept.verdict.status if kept is not None else None
     by_hand = frozenset(
         names.get(row.cell, row.cell) for row in rows if row.manual_score is not None or row.extra_credit
     )

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from sys import intern
 
 from filelock import FileLock, Timeout
 
@@ -24,6 +25,7 @@ from autograder.grading.course.course import Course
 from autograder.grading.course.gradebook import LOCK_SECONDS
 from autograder.grading.files.access import UMASK, Access
 from autograder.grading.handed_in.folder import HandedIn
+from autograder.grading.records.kept import read_kept
 from autograder.verdict import Verdict
 
 TIMESTAMP = "timestamp.txt"
@@ -188,8 +190,8 @@ def withdraw_verdict(course: Course, student: str, assignment: str) -> None:
 def load_verdict(course: Course, student: str, assignment: str) -> Kept | None:
     """A verdict on record, or `None` if there is none that can be read."""
     try:
-        kept = json.loads(course.verdict_path(student, assignment).read_text(encoding="utf-8"))
-        key, verdict = Key(kept["conditions"], kept["file"]), Verdict.from_json(kept["verdict"])
-        return Kept(key, kept["content"], verdict)
+        digests, verdict = read_kept(course.verdict_path(student, assignment).read_bytes())
+        key = Key(intern(digests["conditions"]), digests["file"])
+        return Kept(key, digests["content"], verdict)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
