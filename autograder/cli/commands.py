@@ -134,9 +134,9 @@ def grade(
         if scheduler is not None:
             _refuse_with_scheduler({"--jobs": jobs, "--unsafe": unsafe, "--gpu-memory": gpu_memory})
         found = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory, scheduler)
-        from autograder.cli.tables import legend, results_table, summary  # it imports torch, too
+        from autograder.cli.tables import legend, print_results, summary  # it imports torch, too
 
-        out.print(results_table(found))
+        print_results(out, found)
         if signs := legend(found):
             tell(signs)
         tell(summary(found))
@@ -257,4 +257,6 @@ def _grade_with_progress(
             verdicts.append(done.verdict)
             for task in progress.task_ids:
                 progress.update(task, advance=1, refresh=True)
-    return with_marks(at, assignment, sorted(verdicts, key=lambda verdict: verdict.student))
+    # A whole class's verdicts were all read: there is no need to look into the files once more.
+    statuses = None if students else {verdict.student: verdict.status for verdict in verdicts}
+    return with_marks(at, assignment, sorted(verdicts, key=lambda verdict: verdict.student), statuses)

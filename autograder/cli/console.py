@@ -8,7 +8,7 @@ import os
 import re
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -121,6 +121,16 @@ def tell(line: str) -> None:
 
 def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def print_json_list(values: Iterable[Any]) -> None:
+    """Print a list as `print_json` does, one value after the other: a large one is never held as a whole."""
+    begun = False
+    for value in values:
+        told = json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+        sys.stdout.write(f"{',' if begun else '['}\n  {told}")
+        begun = True
+    sys.stdout.write("\n]\n" if begun else "[]\n")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from autograder.cli.console import (
     importing,
     out,
     print_json,
+    print_json_list,
     tell,
     told,
 )
@@ -52,7 +53,7 @@ def results(
     """Show what was found in a graded assignment."""
     with told():
         with importing():
-            from autograder.cli.tables import legend, print_clusters, results_table, summary
+            from autograder.cli.tables import legend, print_clusters, print_results, summary
             from autograder.grading.course.course import Course
             from autograder.grading.records.clusters import clusters as find_clusters
             from autograder.grading.records.results import results as read_results
@@ -63,9 +64,9 @@ def results(
             return
         graded = read_results(Course.at(course), assignment)
         if as_json:
-            print_json([result.as_json() for result in graded])
+            print_json_list(result.as_json() for result in graded)
         else:
-            out.print(results_table(graded))
+            print_results(out, graded)
             if signs := legend(graded):
                 tell(signs)
             tell(summary(graded))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table
@@ -22,30 +24,69 @@ if TYPE_CHECKING:
 
 _SIGNS = {"passed": "✓", "skipped": "–", "fault": "!"}
 _GIVEN, _WAITING = "*", "?"
+ROWS_TOGETHER = 1000
+"""The rows of a table that are laid out at a time."""
 _STYLES = {"graded": "", "infra_error": "bold red"}
 
 
-def results_table(results: list[Result]) -> Table:
+_COLUMNS = ("student", "status", "score", "tasks", "seconds")
+"""The columns that are as wide as what is in them; what there is to see first gets the rest."""
+
+
+def print_results(console: Console, results: Sequence[Result]) -> None:
+    """Print the table of a class, a large one piece by piece: rich would hold all of its lines at once."""
+    if len(results) <= ROWS_TOGETHER:
+        console.print(results_table(results))
+        return
+    tasks = _tasks(results)
+    widths = [len(title) for title in _COLUMNS]
+    for result in results:
+        widths = [
+            max(width, cell_len(str(cell)))
+            for width, cell in zip(widths, _row(result, tasks)[:-1], strict=True)
+        ]
+    for first in range(0, len(results), ROWS_TOGETHER):
+        table = _table(widths, first == 0)
+        for result in results[first : first + ROWS_TOGETHER]:
+            table.add_row(*_row(result, tasks))
+        console.print(table)
+
+
+def results_table(results: Sequence[Result]) -> Table:
     """Return a line for each student: status, score, the tasks' points in order, and what to look at first.
 
     Points are those that count, as `legend` says; of a verdict without a mark, those of its checks.
     """
-    tasks = list(dict.fromkeys(task for result in results for task in _points_by_task(result)))
-    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
-    for title in ("student", "status", "score", "tasks", "seconds"):
-        table.add_column(title, justify="right" if title in ("score", "seconds") else "left", no_wrap=True)
-    table.add_column("first thing to see", overflow="ellipsis", no_wrap=True, ratio=1)
+    tasks = _tasks(results)
+    table = _table([None] * len(_COLUMNS), True)
     for result in results:
-        shown = _points_by_task(result)
-        table.add_row(
-            Text(result.verdict.student),
-            Text(status(result), style=_STYLES.get(status(result), "yellow")),
-            _score(result),
-            " ".join(shown.get(task, "–").ljust(4) for task in tasks),
-            f"{result.verdict.seconds:.1f}",
-            Text(_first_thing(result.verdict)),
-        )
+        table.add_row(*_row(result, tasks))
     return table
+
+
+def _table(widths: Sequence[int | None], head: bool) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=True, show_header=head)
+    for title, width in zip(_COLUMNS, widths, strict=True):
+        justify: JustifyMethod = "right" if title in ("score", "seconds") else "left"
+        table.add_column(title, justify=justify, no_wrap=True, width=width)
+    table.add_column("first thing to see", overflow="ellipsis", no_wrap=True, ratio=1)
+    return table
+
+
+def _tasks(results: Iterable[Result]) -> list[str]:
+    return list(dict.fromkeys(task for result in results for task in _points_by_task(result)))
+
+
+def _row(result: Result, tasks: Sequence[str]) -> list[str | Text]:
+    shown = _points_by_task(result)
+    return [
+        Text(result.verdict.student),
+        Text(status(result), style=_STYLES.get(status(result), "yellow")),
+        _score(result),
+        " ".join(shown.get(task, "–").ljust(4) for task in tasks),
+        f"{result.verdict.seconds:.1f}",
+        Text(_first_thing(result.verdict)),
+    ]
 
 
 def legend(results: list[Result]) -> str:
