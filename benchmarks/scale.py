@@ -1,19 +1,21 @@
 """Time and memory of every command that reads a whole class, for classes of 1,000 to 100,000.
 
 A few different answers (solved, with known mistakes, wrong in a way nobody knows, untouched, unreadable) are
-judged for real. Each verdict and graded notebook is then written under the names of a whole class by the
-recorder that `autograder grade` calls, into a real gradebook. Every student has some lines of their own in
-each answer, and one in a hundred has those of somebody else, so that the search for answers that are alike
-has as much to read as in a real class. Everything after that is the real thing: each command runs as a
-process of its own, and its peak memory is that of the largest process of it.
+judged for real. Each file, verdict and graded notebook is then written under the names of a whole class, the
+gradebook's rows by `save_rows`, as the recorder does it, hundreds in one transaction. Every student has some
+lines of their own in each answer, and one in a hundred has those of somebody else, so that the search for
+answers that are alike has as much to read as in a real class. Everything after that is the real thing: each
+command runs as a process of its own, and its peak memory is that of the largest process of it. `grade` finds
+nothing that has changed.
 
     python benchmarks/scale.py [--sizes 1000 10000 100000] [--assignment 03_lstm_cell] [--only report grade]
-    python benchmarks/scale.py --folder /srv/scratch --keep     # 170 kB a submission; kept courses are used again
+    python benchmarks/scale.py --folder /srv/scratch --keep   # 150 kB a submission; kept courses are reused
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import re
@@ -22,8 +24,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported, as `autograder` does
@@ -35,15 +38,18 @@ from rich.table import Table
 
 from autograder.checking.runner.collection import collect
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.assignment.cells import grade_id, is_solution
+from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
 from autograder.grading.course.course import Course
+from autograder.grading.handed_in.folder import HandedIn
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.records.known import known_mistakes
-from autograder.grading.records.record import record
+from autograder.grading.records.rows import CellScore, SubmissionRows, save_rows
 from autograder.grading.records.store import Key, assignment_seed
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.verdict import UNREAD
 
-TOGETHER = 64
+TOGETHER = 500
+TIME = "2026-11-02 10:00:00"
 WORDS = [f"word{number}" for number in range(400)]
 SLOT = re.compile("@[0-9]+@")
 OWN = "\nown = {" + ", ".join(f"'@{one}@': '@{one + 1}@'" for one in range(1, 17, 2)) + "}"
@@ -107,7 +113,7 @@ def main() -> None:
         for size in options.sizes:
             home = (options.folder if options.keep else Path(made)) / f"course-{size}"
             if not home.exists():
-                say(f"{size}: {in_words(fill(home, options.assignment, size), size)}")
+                say(f"{size}: made in {fill(home, options.assignment, size):.0f} seconds")
             for name, command in chosen.items():
                 used = run(command, home)
                 say(f"{size} {name}: {used}")
@@ -164,38 +170,64 @@ def run(command: tuple[list[str], str], home: Path) -> Used:
 
 
 def fill(home: Path, assignment: str, size: int) -> float:
-    """Make a graded course of so many submissions; return the seconds that recording them took."""
+    """Make a graded course of so many submissions; return the seconds that it took."""
     beside = home.with_name(f"{home.name}.making")
     shutil.rmtree(beside, ignore_errors=True)
     course = Course.at(make_course(beside, assignment, []))
     bundle, seed = course.bundle(assignment), assignment_seed(course, assignment)
-    digest = bundle.digest()
-    seconds = 0.0
     with ForkServer(preload=bundle.preload) as workers:
-        origins = list(judged(course, bundle, seed, workers))
-    batch: list[tuple[Graded, Key]] = []
-    for number in range(size):
-        student = f"student{number:06}"
-        # One in a hundred has the words of the one before.
-        own = random.Random(number - 1 if number % 100 == 99 else number)
-        handed_in, graded = origins[number % len(origins)]
-        folder = course.folder("submitted", student, assignment)
-        folder.mkdir(parents=True)
-        (folder / f"{bundle.notebook}.ipynb").write_bytes(with_words(handed_in.decode(), own).encode())
-        (folder / "timestamp.txt").write_text("2026-11-02 10:00:00 UTC")
-        mine = replace(
-            graded,
-            verdict=replace(graded.verdict, student=student, seconds=0.2 + own.random() / 10),
-            notebook=with_words(graded.notebook, own),
-        )
-        batch.append((mine, Key.of(course.handed_in(student, bundle), digest, seed)))
-        if len(batch) == TOGETHER or number == size - 1:
-            started = time.perf_counter()
-            record(course, bundle, batch)
-            seconds += time.perf_counter() - started
-            batch = []
+        origins = [Origin(*each) for each in judged(course, bundle, seed, workers)]
+    started = time.perf_counter()
+    conditions = Key.of(None, bundle.digest(), seed).conditions
+    for first in range(0, size, TOGETHER):
+        numbers = range(first, min(size, first + TOGETHER))
+        rows = [hand_in(course, bundle, conditions, number, origins) for number in numbers]
+        with course.gradebook() as gradebook:
+            save_rows(gradebook.db, bundle, rows, lambda student, score, late: None)
+            gradebook.db.commit()
     beside.rename(home)
-    return seconds
+    return time.perf_counter() - started
+
+
+class Origin:
+    """An answer that was judged for real: its file, its graded notebook, its verdict and its scores."""
+
+    def __init__(self, handed_in: bytes, graded: Graded) -> None:
+        cells = {grade_id(cell): cell for cell in nbformat.v4.reads(graded.notebook).cells if grade_id(cell)}
+        read = graded.verdict.status not in UNREAD
+        points = {task.task: task.score for task in graded.verdict.tasks}
+        scores = {
+            name: CellScore(points.get(check_task(cell) or name), False)
+            for name, cell in cells.items()
+            if is_grade(cell)
+        }
+        self.handed_in = handed_in.decode()
+        self.notebook = graded.notebook + "\n"
+        self.content = graded.content
+        self.verdict = graded.verdict
+        self.rows = SubmissionRows("", datetime.fromisoformat(TIME), scores, read, graded.verdict.nothing_ran)
+
+
+def hand_in(
+    course: Course, bundle: Bundle, conditions: str, number: int, origins: Sequence[Origin]
+) -> SubmissionRows:
+    """Write what a student handed in and what the recorder writes of it; return the rows of the gradebook."""
+    student, origin = f"student{number:06}", origins[number % len(origins)]
+    # One in a hundred has the words of the one before.
+    own = random.Random(number - 1 if number % 100 == 99 else number)
+    raw, notebook = with_words(origin.handed_in, own).encode(), with_words(origin.notebook, own)
+    verdict = replace(origin.verdict, student=student, seconds=0.2 + own.random() / 10)
+    key = Key(conditions, HandedIn(raw).digest())
+    kept = {**asdict(key), "content": origin.content, "verdict": verdict.as_json()}
+    for step, text in (("submitted", raw), ("autograded", notebook.encode())):
+        folder = course.folder(step, student, bundle.assignment)
+        folder.mkdir(parents=True)
+        (folder / f"{bundle.notebook}.ipynb").write_bytes(text)
+        (folder / "timestamp.txt").write_text(f"{TIME} UTC")
+    path = course.verdict_path(student, bundle.assignment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(kept) + "\n")
+    return replace(origin.rows, student=student)
 
 
 def judged(course: Course, bundle: Bundle, seed: int, workers: ForkServer) -> Iterator[tuple[bytes, Graded]]:
@@ -235,10 +267,6 @@ def with_own_lines(bundle: Bundle, answers: dict[str, str]) -> bytes:
 
 def with_words(text: str, draw: random.Random) -> str:
     return SLOT.sub(lambda _: draw.choice(WORDS), text)
-
-
-def in_words(seconds: float, size: int) -> str:
-    return f"recorded in {seconds:.0f} seconds, {size / seconds:.0f} a second"
 
 
 def say(line: str) -> None:

@@ -6,11 +6,15 @@ import ast
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from autograder.verdict import Verdict
 
 EXCERPT_LINES, EXCERPT_WIDTH = 40, 160
 """The most lines of a cell that are shown, and characters of a line; students may write more."""
+
+MOST_READ = 500
+"""The most answers that are looked at to find a short one."""
 
 Answers = Mapping[str, Mapping[str, str]]
 """Each student's solution cells, by `grade_id`."""
@@ -66,8 +70,9 @@ def common_mistakes(verdicts: Iterable[Verdict], answers: Answers) -> list[Commo
 
 
 def shortest(task: str, students: Iterable[str], answers: Answers) -> Example:
-    """The shortest answer of some students to a task: the one that is read fastest."""
-    cells = {student: answers.get(student, {}).get(task, "") for student in students}
+    """The shortest answer of some students, or of the first of many, to a task: what is read fastest."""
+    few = islice(students, MOST_READ)
+    cells = {student: answers.get(student, {}).get(task, "") for student in few}
     student = min(cells, key=lambda student: (not cells[student], len(cells[student]), student))
     return Example(student, excerpt(cells[student]))
 

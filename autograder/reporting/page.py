@@ -25,6 +25,9 @@ from autograder.reporting.statistics import FEW, FEWEST
 FORMGRADER = "http://localhost:8888/formgrader"
 """The address of nbgrader's formgrader, unless another is named."""
 
+MOST_ROWS, MOST_NAMES = 2000, 300
+"""The most rows of a table on a page, and names in a list: a browser takes seconds for ten thousand rows."""
+
 WEAK = 0.1
 """A discrimination below this, from enough submissions, is a reason to look at the check."""
 
@@ -77,6 +80,8 @@ def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
             submission=submission,
             formgrader=f"{base}/gradebook/{quote(report.assignment)}/{quote(report.notebook)}",
             lines={line.student: line for line in report.submissions},
+            most_rows=MOST_ROWS,
+            most_names=MOST_NAMES,
             weak=WEAK,
             few=FEW,
             fewest=FEWEST,

@@ -13,12 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
-from autograder.grading.records.answers import graded_answers
 from autograder.grading.records.clusters import Alike, cluster
-from autograder.grading.records.results import results
+from autograder.grading.records.results import read_verdicts
 from autograder.grading.records.scores import STATES, Mark, Marks, read_marks
+from autograder.reporting.answers import AnswersAsRead
 from autograder.reporting.attention import Attention, attention
 from autograder.reporting.common_mistakes import (
     Answers,
@@ -27,7 +26,6 @@ from autograder.reporting.common_mistakes import (
     common_mistakes,
     excerpt,
     first_failure,
-    own_words,
     shortest,
 )
 from autograder.reporting.similarity import AlikeTask, Pair, Side, similar_pairs
@@ -127,13 +125,17 @@ class Report:
 def gather(course: Course, assignment: str) -> Report:
     """The report of a graded assignment. Raises `UserError` if it is unknown or nothing was graded."""
     bundle = course.bundle(assignment)
-    verdicts = {result.verdict.student: result.verdict for result in results(course, assignment)}
-    marks = read_marks(course, assignment)
+    read = read_verdicts(course, assignment)
+    verdicts = {verdict.student: verdict for verdict in read.everybody}
+    marks = read_marks(course, assignment, read.statuses)
     submitted = course.students(assignment)
     told = list(verdicts.values())
     counted = judged(told)
-    answers = {verdict.student: _answers(course, bundle, verdict) for verdict in counted}
+    answers = AnswersAsRead(course, bundle, [verdict.student for verdict in counted])
     everybody, reasons = aside(attention(told, marks.marks, submitted), len(counted))
+    reasons_of: dict[str, list[Attention]] = {}
+    for reason in reasons:
+        reasons_of.setdefault(reason.student, []).append(reason)
     mistakes = common_mistakes(counted, answers)
     clusters = cluster(counted)
     pairs = similar_pairs(answers, bundle.stubs, bundle.solution)
@@ -148,7 +150,7 @@ def gather(course: Course, assignment: str) -> Report:
         handed_in=len([student for student in submitted if not _nothing_of_it(verdicts.get(student))]),
         judged=len(counted),
         full_marks=sum(score >= marks.max_score for score in scored),
-        need_a_person=len({reason.student for reason in reasons}),
+        need_a_person=len(reasons_of),
         states={state: n for state, n in _states(marks).items() if n},
         scores=spread(scored, marks.max_score),
         seconds=spread([verdict.seconds for verdict in counted]),
@@ -162,15 +164,10 @@ def gather(course: Course, assignment: str) -> Report:
         pairs=tuple(_pair_in_excerpts(pair) for pair in pairs[: MOST_SHOWN["pairs"]]),
         found={"mistakes": len(mistakes), "clusters": len(clusters), "pairs": len(pairs)},
         submissions=tuple(
-            _submission(course, marks, student, mark, verdicts.get(student), reasons)
+            _submission(course, marks, student, mark, verdicts.get(student), reasons_of.get(student, []))
             for student, mark in marks.marks.items()
         ),
     )
-
-
-def _answers(course: Course, bundle: Bundle, verdict: Verdict) -> dict[str, str]:
-    cells = graded_answers(course, verdict.student, bundle)
-    return {task: own_words(cell, bundle.stubs[task]) for task, cell in cells.items()}
 
 
 def _nothing_of_it(verdict: Verdict | None) -> bool:
@@ -217,9 +214,8 @@ def _submission(
     student: str,
     mark: Mark,
     verdict: Verdict | None,
-    reasons: list[Attention],
+    mine: list[Attention],
 ) -> Submission:
-    mine = [each for each in reasons if each.student == student]
     counts = verdict is not None and bool(judged([verdict]))
     first = first_failure(verdict) if verdict else ""
     folder = course.folder("autograded", student, marks.assignment)

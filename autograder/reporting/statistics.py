@@ -165,12 +165,24 @@ def task_statistics(verdicts: Iterable[Verdict]) -> list[TaskStatistics]:
 
 def check_statistics(verdicts: Iterable[Verdict]) -> list[CheckStatistics]:
     """The statistics of each check, in the notebook's order."""
-    found: dict[tuple[str, str], list[tuple[Verdict, CheckVerdict, bool]]] = {}
-    for verdict in judged(verdicts):
+    counted = judged(verdicts)
+    return [
+        each
+        for name in dict.fromkeys(task.task for verdict in counted for task in verdict.tasks)
+        for each in _checks_of(name, counted)
+    ]
+
+
+def _checks_of(name: str, counted: Iterable[Verdict]) -> list[CheckStatistics]:
+    """The statistics of one task's checks. All tasks' at once would take five times the memory."""
+    found: dict[str, list[tuple[float, CheckVerdict, bool]]] = {}
+    for verdict in counted:
         for task in verdict.tasks:
-            for check in task.checks:
-                found.setdefault((task.task, check.check), []).append((verdict, check, task.unwritten))
-    return [_check(task, rows) for (task, _), rows in found.items()]
+            if task.task == name:
+                elsewhere, unwritten = _points_elsewhere(verdict, name), task.unwritten
+                for check in task.checks:
+                    found.setdefault(check.check, []).append((elsewhere, check, unwritten))
+    return [_check(name, rows) for rows in found.values()]
 
 
 def discrimination(items: Sequence[float], rests: Sequence[float]) -> Discrimination:
@@ -189,11 +201,12 @@ def discrimination(items: Sequence[float], rests: Sequence[float]) -> Discrimina
     return Discrimination(statistics.correlation(items, rests), count, few if count < FEW else "")
 
 
-def _check(task: str, rows: Sequence[tuple[Verdict, CheckVerdict, bool]]) -> CheckStatistics:
+def _check(task: str, rows: Sequence[tuple[float, CheckVerdict, bool]]) -> CheckStatistics:
+    """The statistics of one check; a row has the points in the other tasks, too, and if it is not written."""
     check = rows[0][1]
     unwritten = sum(unwritten for _, _, unwritten in rows)
     counting = [
-        (verdict, one) for verdict, one, unwritten in rows if not unwritten and one.outcome != "skipped"
+        (elsewhere, one) for elsewhere, one, unwritten in rows if not unwritten and one.outcome != "skipped"
     ]
     passed = [float(one.outcome == "passed") for _, one in counting]
     most = check.max_points
@@ -210,7 +223,7 @@ def _check(task: str, rows: Sequence[tuple[Verdict, CheckVerdict, bool]]) -> Che
         unwritten=unwritten,
         pass_rate=statistics.fmean(passed) if passed else None,
         earned=statistics.fmean(one.points for _, one, _ in rows) / most if most else None,
-        discrimination=discrimination(passed, [_points_elsewhere(verdict, task) for verdict, _ in counting]),
+        discrimination=discrimination(passed, [elsewhere for elsewhere, _ in counting]),
     )
 
 

@@ -6,6 +6,7 @@ several: totals, who falls behind, and which tasks, checks and mistakes cost mos
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from typing import Any
 
 from autograder.errors import UserError
 from autograder.grading.course.course import Course
-from autograder.grading.records.results import results
+from autograder.grading.records.results import read_verdicts
 from autograder.grading.records.scores import Marks, read_marks
 from autograder.reporting.attention import REASONS, Attention, attention
 from autograder.reporting.common_mistakes import CommonMistake, common_mistakes
@@ -29,7 +30,6 @@ from autograder.reporting.statistics import (
     spread,
     task_statistics,
 )
-from autograder.verdict import Verdict
 
 MOST_SHOWN = {"mistakes": 15, "checks": 12}
 """The most entries kept of each long list; the report says how many there were."""
@@ -129,10 +129,12 @@ class CourseReport:
 
 @dataclass(frozen=True)
 class _Graded:
-    """The records of one assignment."""
+    """What the records of one assignment come to: its verdicts are not kept while others are read."""
 
     marks: Marks
-    verdicts: list[Verdict]
+    tasks: tuple[TaskStatistics, ...]
+    checks: tuple[CheckStatistics, ...]
+    mistakes: tuple[CommonMistake, ...]
     handed_in: int
     attention: list[Attention]
     everybody: dict[str, str]
@@ -147,16 +149,11 @@ def gather_course(course: Course) -> CourseReport:
     found = [_read(course, name) for name in known]
     students = _students(found)
     checks = [
-        MissedCheck(each.marks.assignment, check)
-        for each in found
-        for check in check_statistics(each.verdicts)
-        if check.failed
+        MissedCheck(each.marks.assignment, check) for each in found for check in each.checks if check.failed
     ]
     checks.sort(key=lambda each: (each.check.pass_rate or 0.0, -each.check.failed))
     mistakes = [
-        FrequentMistake(each.marks.assignment, mistake)
-        for each in found
-        for mistake in common_mistakes(judged(each.verdicts), {})
+        FrequentMistake(each.marks.assignment, mistake) for each in found for mistake in each.mistakes
     ]
     mistakes.sort(key=lambda each: -len(each.mistake.students))
     reasons = [_reason(each.marks, reason) for each in found for reason in each.attention]
@@ -183,14 +180,16 @@ def _verdict_files(course: Course, assignment: str) -> list[Any]:
 
 
 def _read(course: Course, assignment: str) -> _Graded:
-    marks = read_marks(course, assignment)
-    verdicts = [result.verdict for result in results(course, assignment)]
+    read = read_verdicts(course, assignment)
+    marks, verdicts = read_marks(course, assignment, read.statuses), read.everybody
     submitted = course.students(assignment)
     missing = {verdict.student for verdict in verdicts if verdict.status == "missing"}
     everybody, reasons = aside(attention(verdicts, marks.marks, submitted), len(judged(verdicts)))
     return _Graded(
         marks=marks,
-        verdicts=verdicts,
+        tasks=tuple(task_statistics(verdicts)),
+        checks=tuple(check_statistics(verdicts)),
+        mistakes=tuple(common_mistakes(judged(verdicts), {})),
         handed_in=len(set(submitted) - missing),
         attention=reasons,
         everybody=everybody,
@@ -211,7 +210,7 @@ def _assignment(found: _Graded) -> AssignmentLine:
         median_share=(scores.median or 0.0) / marks.max_score if known else None,
         full_marks=sum(score >= marks.max_score for score in scored),
         need_a_person=len({reason.student for reason in found.attention}),
-        tasks=tuple(task_statistics(found.verdicts)),
+        tasks=found.tasks,
     )
 
 
@@ -221,10 +220,11 @@ def _students(found: Sequence[_Graded]) -> list[StudentLine]:
         for student, enrolled in each.marks.students.items():
             told = " ".join(filter(None, (enrolled.first_name, enrolled.last_name)))
             names[student] = names.get(student) or told
-    return [_student(student, names[student], found) for student in sorted(names)]
+    looks = Counter(student for each in found for student in {reason.student for reason in each.attention})
+    return [_student(student, names[student], found, looks[student]) for student in sorted(names)]
 
 
-def _student(student: str, name: str, found: Sequence[_Graded]) -> StudentLine:
+def _student(student: str, name: str, found: Sequence[_Graded], reasons: int) -> StudentLine:
     scores: dict[str, float | None] = {}
     states: dict[str, str] = {}
     worth = 0.0
@@ -242,7 +242,7 @@ def _student(student: str, name: str, found: Sequence[_Graded]) -> StudentLine:
         total=sum(had) if had else None,
         scored=len(had),
         share=sum(had) / worth if worth else None,
-        reasons=sum(any(reason.student == student for reason in each.attention) for each in found),
+        reasons=reasons,
     )
 
 

@@ -12,7 +12,7 @@ from autograder.grading.records.store import write_whole
 from autograder.reporting.attention import REASONS
 from autograder.reporting.overview.behind import FEW, LATEST, MISSED
 from autograder.reporting.overview.class_report import CourseReport, Reason
-from autograder.reporting.page import FORMGRADER, environment
+from autograder.reporting.page import FORMGRADER, MOST_NAMES, MOST_ROWS, environment
 
 MOST_REASONS = 200
 """The most rows that anybody would read; the page gives their number, the assignments' reports have all."""
@@ -47,6 +47,8 @@ def course_page(report: CourseReport, folder: Path, formgrader: str = FORMGRADER
             short=_SHORT,
             reasons=REASONS,
             most_reasons=MOST_REASONS,
+            most_rows=MOST_ROWS,
+            most_names=MOST_NAMES,
             states=STATES,
             submission=submission,
             formgrader=base,
