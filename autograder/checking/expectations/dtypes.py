@@ -271,9 +271,7 @@ def _stray_dtype(seen: Placed, word: str) -> str:
     if is_held(event):
         made = f" It was created by {quoted(event.made)}." if event.made else ""
         name = f"`{event.name}`" if event.name else "a tensor that the module holds"
-        return (
-            f": {name} is {event.dtype}, and {quoted(event.line)} mixes it with the rest.{made} {REGISTER}"
-        )
+        return f": {name} is {event.dtype}, and {quoted(event.line)} mixes it with the rest.{made} {REGISTER}"
     name = f"`{event.name}`" if event.name else "a tensor"
     origin = f"{quoted(event.made)} creates {name} as" if event.made else f"{name} is"
     mixes = " and" if event.made == event.line else f", and {quoted(event.line)}"
