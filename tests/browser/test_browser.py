@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Response, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from autograder.grading.course.course import Course
 from tests.support.browsers import (
@@ -17,12 +17,13 @@ from tests.support.browsers import (
     Lab,
     card,
     cell_of,
+    hand_over,
     jupyter_lab,
     looking,
     picture,
+    row_of,
     run_all,
-    run_cell,
-    write_into,
+    saved,
 )
 from tests.support.courses import TASKS, done, marks, run, student_with_an_exchange, totals
 from tests.support.helpers import (
@@ -93,14 +94,6 @@ def notebook(browser: Browser, lab: Lab) -> Iterator[Opened]:
         kinds = [f"[data-mime-type='application/vnd.jupyter.{kind}']" for kind in ("stderr", "error")]
         errors = page.locator(", ".join(kinds)).all_text_contents()
         yield Opened(page, cards, tuple(errors))
-
-
-def hand_over(page: Page, task: str, source: str) -> None:
-    """Write an answer (nbgrader's marks are not in it), run its cell, and run the check below it."""
-    mine = cell_of(page, released(), task)
-    write_into(mine, re.sub(r" *### (BEGIN|END) SOLUTION\n?", "", source))
-    run_cell(mine)
-    run_cell(cell_of(page, released(), f"check_{task}"))
 
 
 class TestStudent:
@@ -203,20 +196,6 @@ def in_formgrader(page: Page, lab: Lab, student: str) -> None:
     row.locator(".glyphicon-eye-open").click()
     row.get_by_role("link", name=student).click()
     expect(page.locator("#check_lstm_gates")).to_have_attribute("placeholder", re.compile(r"\d"))
-
-
-def row_of(page: Page, student: str):
-    """A student's row in formgrader's list of submissions."""
-    return page.locator("tr").filter(has=page.locator("a.name-shown", has_text=re.compile(f"^{student}$")))
-
-
-def saved(kind: str):
-    """Whether a response says that formgrader has saved a grade or a comment."""
-
-    def is_one(response: Response) -> bool:
-        return f"/api/{kind}/" in response.url and response.request.method == "PUT" and response.ok
-
-    return is_one
 
 
 class TestFormgrader:

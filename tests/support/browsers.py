@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,10 +23,10 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, FrameLocator, Locator, Page, Response, expect, sync_playwright
 
 from tests.support.courses import ROOT, environment
-from tests.support.helpers import cell_named
+from tests.support.helpers import cell_named, released
 
 SECONDS = 120
 """The seconds to wait for anything: a crowded machine takes ten times as long as a quiet one."""
@@ -183,9 +183,31 @@ def run_all(page: Page) -> None:
     )
 
 
-def card(page: Page, task: str) -> Locator:
+def hand_over(page: Page, task: str, source: str) -> None:
+    """Write an answer (nbgrader's marks are not in it), run its cell, and run the check below it."""
+    mine = cell_of(page, released(), task)
+    write_into(mine, re.sub(r" *### (BEGIN|END) SOLUTION\n?", "", source))
+    run_cell(mine)
+    run_cell(cell_of(page, released(), f"check_{task}"))
+
+
+def card(page: Page | FrameLocator, task: str) -> Locator:
     """The card of a task's checks."""
     return page.get_by_role("group", name=f"Checks of {task}", exact=True)
+
+
+def row_of(page: Page | FrameLocator, student: str) -> Locator:
+    """A student's row in formgrader's list of submissions."""
+    return page.locator("tr").filter(has=page.locator("a.name-shown", has_text=re.compile(f"^{student}$")))
+
+
+def saved(kind: str) -> Callable[[Response], bool]:
+    """Whether a response says that formgrader has saved a grade or a comment."""
+
+    def is_one(response: Response) -> bool:
+        return f"/api/{kind}/" in response.url and response.request.method == "PUT" and response.ok
+
+    return is_one
 
 
 def axe_findings(page: Page, *only: str) -> list[str]:
