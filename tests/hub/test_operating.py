@@ -54,7 +54,7 @@ def test_systemd_finds_nothing_wrong_with_the_units(tmp_path):
         return "\n".join(line for line in told.stderr.splitlines() if "autograder-grade" in line)
 
     assert verified() == ""
-    assert "Unknown key name 'ExecSart'" in verified("ExecSart=/bin/true\n"), "it would not see a mistake"
+    assert "ExecSart" in verified("ExecSart=/bin/true\n"), "it would not see a mistake"
 
 
 def test_the_night_is_what_the_page_does_by_hand():

@@ -28,7 +28,7 @@ class Step:
 
 
 def steps(page: Path, others: Mapping[str, str]) -> Iterator[Step]:
-    """The steps of a page from top to bottom, with `others` in the place of names that it tells to replace."""
+    """The steps of a page from top to bottom, with `others` for the names that it tells to replace."""
     text = page.read_text(encoding="utf-8")
     for name, other in others.items():
         assert name in text, f"{page.name} does not speak of {name}"
