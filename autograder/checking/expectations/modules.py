@@ -73,14 +73,13 @@ def expect_registered(
             "any such module."
         )
     if missing:
-        told = f"no {parameters} named {_few(missing)}"
+        told, lost = f"no {parameters} named {_few(missing)}", f"cannot see {them}"
         if not seen.shapes:
-            told, them = "no parameters at all", "them"
+            told, lost = "no parameters at all", "find nothing"
         fail(
-            f"{kind} has {told} when it is created, so `state_dict()`, `.to()` and optimizers cannot see "
-            f"{them}. In `__init__`, assign a separate `nn.Parameter` to `self` under each name; a plain "
-            "tensor, a buffer, a Python list or dict, or a second name for the same parameter does not "
-            "count."
+            f"{kind} has {told} when it is created, so `state_dict()`, `.to()` and optimizers {lost}. In "
+            "`__init__`, assign a separate `nn.Parameter` to `self` under each name; a plain tensor, a "
+            "buffer, a Python list or dict, or a second name for the same parameter does not count."
         )
     saved = [name for name in seen.saved if name not in seen.shapes]
     extra = [name for name in (*seen.shapes, *saved) if name not in expected]

@@ -91,9 +91,7 @@ def expect_same_weights(held, lstm):
         )
     layers = sorted({int(name.split(".")[1]) for name in wrong})
     kinds = sorted({name.split(".")[2] for name in wrong})
-    everywhere = len(wrong) == len(layers) * len(kinds)
-    where = f"layer{'s' if len(layers) > 1 else ''} {', '.join(map(str, layers))}"
-    which = f"{quoted(kinds)} in {where}" if everywhere else quoted(wrong)
+    square = {name for name, value in wanted.items() if value.dim() == 2 and value.shape[0] == value.shape[1]}
     hint = ""
     if len(kinds) == 12 and len(layers) < lstm.num_layers:
         hint = " Every layer of nn.LSTM has its own weights; their names end with the layer's number."
@@ -104,9 +102,33 @@ def expect_same_weights(held, lstm):
             hint = " In the other layers the biases are right: which layer do you read these from?"
         else:
             hint = " nn.LSTM has two biases per gate: what does it do with them?"
-    elif all(kind.startswith("W_h") for kind in kinds) and len(layers) == lstm.num_layers:
+    elif set(wrong) <= square and len(wrong) >= 4 * lstm.num_layers:
         hint = " These are square, so a missing transpose raises no error: is one missing?"
-    fail(f"{said} These parameters do not hold their gate's numbers: {which}. The others do.{hint}")
+    fail(
+        f"{said} These parameters do not hold their gate's numbers: {in_groups(wrong)}. The others do.{hint}"
+    )
+
+
+def in_groups(wrong):
+    """Names of parameters as "all `W_h…` in layers 0, 1"; one by one where a layer lacks some."""
+    layers = sorted({int(name.split(".")[1]) for name in wrong})
+    whole = {}
+    for group in ("W_x", "W_h", "b_"):
+        found = {layer: sum(name.startswith(f"layers.{layer}.{group}") for name in wrong) for layer in layers}
+        whole[group] = [layer for layer in layers if found[layer] == 4]
+    if sum(map(len, whole.values())) * 4 == len(wrong):
+        if all(found == layers for found in whole.values()):
+            return f"all twelve in {in_layers(layers)}"
+        return " and ".join(
+            f"all `{group}…` in {in_layers(found)}" for group, found in whole.items() if found
+        )
+    kinds = sorted({name.split(".")[2] for name in wrong})
+    everywhere = len(wrong) == len(layers) * len(kinds)
+    return f"{quoted(kinds)} in {in_layers(layers)}" if everywhere else quoted(wrong)
+
+
+def in_layers(layers):
+    return f"layer{'s' if len(layers) > 1 else ''} {', '.join(map(str, layers))}"
 
 
 @points(1)
