@@ -99,7 +99,7 @@ def test_a_call_with_numpy_tells_what_went_through_it():
     for function, counts in ((shown, False), (lambda x: [float(x.numpy().mean())], True)):
         value = handle_of(f=function).f.run((x,), default_dtype=None, numpy=True).value
         if counts:
-            assert "numpy does not have bfloat16" in message(expect_without_numpy, value)
+            assert "numpy has no bfloat16" in message(expect_without_numpy, value)
         else:
             expect_without_numpy(value)
 
