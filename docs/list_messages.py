@@ -17,11 +17,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent, wrap
-from typing import TypeAlias
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = "autograder"
-Documented: TypeAlias = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -44,18 +42,32 @@ class Group:
 
 
 def titles(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the titles of a file's checks: docstrings, and what `title=` and `hidden` are given."""
+    """Yield what a file of checks is about, and the titles of its checks.
+
+    These are docstrings, and what `title=` and `hidden` are given.
+    """
     tree = ast.parse(source)
+    checks = [
+        node for node in tree.body if isinstance(node, ast.Assign | ast.FunctionDef) and _is_check(node)
+    ]
+    if checks and ast.get_docstring(tree):
+        yield 1, first_paragraph(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and ast.get_docstring(node):
-            yield node.body[0].lineno, title_of(node)
+            yield node.body[0].lineno, first_paragraph(node)
         if isinstance(node, ast.Call):
             yield from ((each.lineno, template(each)) for each in _title_arguments(node) if template(each))
 
 
-def title_of(check: ast.FunctionDef) -> str:
-    """Return the first paragraph of a check's docstring in one line."""
-    return " ".join((ast.get_docstring(check) or "").partition("\n\n")[0].split())
+def _is_check(node: ast.Assign | ast.FunctionDef) -> bool:
+    """Return whether a check is defined, by `def` or made from a specification."""
+    name = node.name if isinstance(node, ast.FunctionDef) else _name(node.targets[0])
+    return name.startswith("test_")
+
+
+def first_paragraph(documented: ast.FunctionDef | ast.Module) -> str:
+    """Return the first paragraph of a docstring in one line."""
+    return " ".join((ast.get_docstring(documented) or "").partition("\n\n")[0].split())
 
 
 def sentences(source: str) -> Iterator[tuple[int, str]]:

@@ -48,6 +48,7 @@ def test_every_hint_is_listed(listed):
 @pytest.mark.parametrize(
     ("group", "part"),
     [
+        ("Titles of checks", "`lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh)`: one step"),
         ("Messages of the exercises", "`h_0` and `c_0` share memory"),
         ("Messages of the exercises", "with one sequence (B = 1)"),
         ("Messages of every check", "`{…}` has shape {…}; expected {…}."),

@@ -1,4 +1,4 @@
-"""`unflatten_state(h_n, num_layers, num_directions)`: layers and directions as dimensions of their own."""
+"""`unflatten_state(h_n, num_layers, num_directions)`: layers and directions as two separate dimensions."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""`copy_from_torch(cell, torch_cell)`: nn.LSTMCell's weights into the student's own LSTMCell."""
+"""`copy_from_torch(cell, torch_cell)`: copy nn.LSTMCell's weights into your own `LSTMCell`."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""`run_stepwise(rnn, x, h_0=None)`: torch's nn.RNN of any depth, driven one time step a call."""
+"""`run_stepwise(rnn, x, h_0=None)`: torch's nn.RNN of any depth, driven one time step per call."""
 
 import torch
 from torch import nn

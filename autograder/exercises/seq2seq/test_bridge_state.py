@@ -1,4 +1,4 @@
-"""`bridge_state(state)`: a bidirectional encoder's last states as the first states of a decoder."""
+"""`bridge_state(state)`: a bidirectional encoder's final states as a decoder's initial states."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""`greedy_generate(model, prompt_ids, steps)`: the prompt once, then one token a call."""
+"""`greedy_generate(model, prompt_ids, steps)`: the prompt once, then one token per call."""
 
 from functools import partial
 

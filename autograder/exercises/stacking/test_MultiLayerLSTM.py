@@ -1,4 +1,4 @@
-"""`class MultiLayerLSTM(nn.Module)`: the stack with a linear layer on top, and dropout before it too."""
+"""`class MultiLayerLSTM(nn.Module)`: the stack with a linear layer on top, and dropout before it."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""`copy_from_torch(stacked, lstm)`: an nn.LSTM's weights into the student's own StackedLSTM."""
+"""`copy_from_torch(stacked, lstm)`: copy an nn.LSTM's weights into your own `StackedLSTM`."""
 
 import torch
 from torch import nn

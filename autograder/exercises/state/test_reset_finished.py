@@ -1,4 +1,4 @@
-"""`reset_finished(state, finished)`: new sequences start from zero, the others go on."""
+"""`reset_finished(state, finished)`: new sequences start from zero, the others continue."""
 
 from dataclasses import replace
 
