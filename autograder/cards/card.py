@@ -202,9 +202,23 @@ def _sentences_below(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
     """The sentences below the card: why points are missing though all their checks passed, then `notes`."""
     why = "Half a point is kept back until every check passes, including those without points of their own."
     said = [why] if task.kept_back else []
+    said += [
+        f"Another known mistake shows in the check “{check.title}”: read its hint, too."
+        for check in _second_hint(task)
+    ]
     if task.only_graded:
         said.append(f"{only_at_grading(task.only_graded, task.max_score + task.only_graded)}.")
     return said + [note for note in notes if note]
+
+
+def _second_hint(task: TaskVerdict) -> list[CheckVerdict]:
+    """Return the first check that another known mistake explains than the check on top, in a list."""
+    shown = [as_student_sees(check) for check in (task.first_to_read, *task.checks) if check is not None]
+    named = [check for check in shown if check.diagnosis is not None]
+    if not named or named[0].check != shown[0].check:
+        return []
+    mistakes = [(check.diagnosis or {}).get("mistake") for check in named]
+    return [check for check, mistake in zip(named, mistakes, strict=True) if mistake != mistakes[0]][:1]
 
 
 def _nothing_to_do(task: TaskVerdict) -> bool:

@@ -295,3 +295,24 @@ def test_the_list_says_how_each_stands_and_how_to_check_it():
         assert said in page
     whole = replace(TASKS[2], earned=3.5)
     assert "everything holds, 3.5 of 4 points, 0.5 at grading only" in progress_text("a", [whole])
+
+
+# Two mistakes
+
+
+def named(check, mistake, **more):
+    return replace(
+        verdict("failed", **more), check=check, title=check, diagnosis={"mistake": mistake, "hint": mistake}
+    )
+
+
+def test_a_second_known_mistake_is_pointed_at():
+    for page in (card_html, card_text):
+        assert "Another known mistake shows in the check “b”" in page(
+            card(named("a", "one"), named("b", "two"))
+        )
+        assert "Another known mistake" not in page(card(named("a", "one"), named("b", "one")))
+        assert "Another known mistake" not in page(card(named("a", "one"), verdict("failed")))
+        assert "Another known mistake" not in page(card(verdict("failed"), named("b", "two")))
+    hidden = replace(named("b", "two"), instead="It is right elsewhere, too.")
+    assert "Another known mistake" not in card_text(card(named("a", "one"), hidden))

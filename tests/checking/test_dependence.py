@@ -194,3 +194,29 @@ def test_a_slow_answer_is_not_called_again_and_again(tmp_path):
 
     assert "depend" not in said(tmp_path, FUNCTION, slow)
     assert len(calls) <= 4
+
+
+GATES = """
+def right(x, w):
+    i, f, g, o = (x @ w.T).chunk(4, 1)
+    return i.sigmoid() * f.tanh() + g.exp() * o
+task = FunctionSpec("f", inputs={"x": "B D", "w": weight("4H D")}, outputs={"y": "B H"}, reference=right)
+test_values = task.values(points=1)
+"""
+
+
+def test_blocks_taken_for_one_another_are_told(tmp_path):
+    def answer(x, w):
+        i, g, f, o = (x @ w.T).chunk(4, 1)
+        return i.sigmoid() * f.tanh() + g.exp() * o
+
+    told = said(tmp_path, GATES, answer, "def f(x, w):\n    ...")
+    assert "With the 4 blocks of rows of `w` in the order 0, 2, 1, 3 it would be right" in told
+
+
+def test_of_a_wrong_computation_no_order_is_told(tmp_path):
+    def answer(x, w):
+        i, f, g, o = (x @ w.T).chunk(4, 1)
+        return i.sigmoid() * f.tanh() + g.exp() * o.sin()
+
+    assert "blocks" not in said(tmp_path, GATES, answer)

@@ -28,9 +28,9 @@ def written_into_rows():
 
 def reshaped_by_data():
     given = torch.zeros(6, 2, requires_grad=True)
-    product = given * 2
-    given.data = given.data.view(3, 4)
-    product.sum().backward()
+    kept = given * 2
+    given.data = given.data.view(3, 2, 2)
+    (kept.sum() + (given * torch.ones(3, 2, 2)).sum()).backward()
 
 
 def updated_before_backward():

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, permutations
 from typing import Any
 
 import torch
 from msgspec.structs import replace
 
+from autograder.checking.expectations.comparing import tolerance
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.expectations.wording import listed
 from autograder.checking.inputs.dimensions import Dimension
@@ -33,6 +34,7 @@ _MOST_NAMED = 3
 _MOST_PARTS = 3
 """Tensors in a list or tuple that is looked at."""
 _MOST_BLOCKS = 4
+"""Blocks of rows that a tensor is taken apart into; four are tried in every order."""
 
 
 def dependence(connection: Connection, call: WrongCall, raised: WrongValues, names: Sequence[str]) -> str:
@@ -54,7 +56,7 @@ def dependence(connection: Connection, call: WrongCall, raised: WrongValues, nam
         return "Your answer depends on nothing that the call is given: with other numbers it is the same."
     if not unused and raised.sizes is not None and not raised.is_special:
         unused, _ = tried.unused(partial(_by_blocks, raised.sizes))
-    return _not_used(unused) or _mixed(connection, call, seen, raised)
+    return _not_used(unused) or _mixed(connection, call, seen, raised) or tried.in_another_order(raised)
 
 
 def varies(right: torch.Tensor) -> bool:
@@ -76,6 +78,19 @@ def _not_used(unused: Sequence[tuple[str, str]]) -> str:
 Change = Callable[[torch.Tensor], Iterator[tuple[str, torch.Tensor]]]
 """Gives the parts of a tensor in words that end before its name, each with the tensor that has other numbers
 there."""
+
+
+def _blocks_in_order(value: Any, rows: int, order: Sequence[int]) -> Any:
+    """Return a tensor that consists of so many blocks with them in another order, others as they are."""
+    if not isinstance(value, torch.Tensor) or not value.dim() or len(value) != rows * len(order):
+        return value
+    blocks = value.split(rows)
+    return torch.cat([blocks[at] for at in order])
+
+
+def _near(answer: torch.Tensor, right: torch.Tensor) -> bool:
+    rtol, atol = tolerance(answer, right)
+    return torch.allclose(_comparable(answer), _comparable(right), rtol, atol)
 
 
 def _whole(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
@@ -131,6 +146,32 @@ class _Tried:
             if _equal(self.seen, answer):
                 found.append(told)
         return found, tried
+
+    def in_another_order(self, raised: WrongValues) -> str:
+        """Say in which order of the blocks of what the call is given the result would be the right one."""
+        if raised.sizes is None or raised.right is None:
+            return ""
+        given, last = self.call.call.args, len(self.call.messages) - 1
+        rows = {
+            name: _rows_of_a_block(raised.sizes, len(value))
+            for name, value in zip(self.arguments, given, strict=False)
+            if isinstance(value, torch.Tensor) and value.dim() and value.is_floating_point()
+        }
+        cut = {name: each for name, each in rows.items() if each}
+        if len({*cut.values()}) != 1:
+            return ""
+        (size, *_) = cut.values()
+        for order in permutations(range(_MOST_BLOCKS)):
+            args = tuple(_blocks_in_order(value, size, order) for value in given)
+            if _equal(args, given):
+                continue
+            answer = self.call.changed(last, replace(self.call.call, args=args)).answer(self.connection)
+            if any(_near(each, raised.right) for each in _like(raised.right, answer)):
+                return (
+                    f"With the {_MOST_BLOCKS} blocks of rows of {listed([*cut])} in the order "
+                    f"{', '.join(map(str, order))} it would be right: which do you take for which?"
+                )
+        return ""
 
     def _changes(self, change: Change) -> Iterator[tuple[tuple[str, str], WrongCall]]:
         """Give each change of a tensor that the call or one of its modules is given."""

@@ -53,7 +53,9 @@ class Worker:
         except WireTimeout:
             self.end()
             raise WorkerLost(
-                "timeout", f"Your code did not answer within {seconds:.0f} seconds and was stopped."
+                "timeout",
+                f"Your code did not answer within {seconds:.0f} seconds and was stopped. Does a loop "
+                "never end?",
             ) from None
         except WireError:
             self.end()
@@ -92,7 +94,9 @@ class Worker:
         match (self.report or {}).get("exit"):
             case "memory":
                 return WorkerLost(
-                    "out_of_memory", "Your code used more memory than a submission may, and was stopped."
+                    "out_of_memory",
+                    "Your code used more memory than a submission may, and was stopped. Does a loop never "
+                    "end, or is everything kept that it computes?",
                 )
             case "refused":
                 return WorkerLost(
