@@ -22,14 +22,14 @@ def rolled(y):
     [
         (lambda y: torch.zeros_like(y), "All of them are 0"),
         (lambda y: y.flip(1), "in reverse order along time."),
-        (lambda y: y.flip(0), "in another order along batch: where the ones should be 0, 1, they are 1, 0."),
+        (lambda y: y.flip(0), "in another order along batch, 1, 0 in place of 0, 1."),
         (rolled, "Along time each number is one place too late."),
         (
             lambda y: y.roll(-1, 1),
-            "in another order along time: where the ones should be 0, 1, 2, 3, 4, they are 1, 2",
+            "in another order along time, 1, 2, 3, 4, 0 in place of 0, 1",
         ),
         (lambda y: torch.cat((y[:, 1:], y[:, :1] + 1), 1), "Along time each number is one place too early."),
-        (halves, "the 2 blocks of 2·hidden in another order: where the ones should be 0, 1, they are 1, 0."),
+        (halves, "the 2 blocks of 2·hidden in another order, 1, 0 in place of 0, 1."),
         (lambda y: -y, "with the opposite sign."),
         (lambda y: y * SIZES.B, "the right number times 2, the size of batch."),
         (lambda y: y / SIZES.T, "1 divided by the size of time."),
@@ -92,7 +92,7 @@ def test_of_many_places_only_the_first_are_told():
     sizes = SIZES.but(B=9)
     y = draw().at(sizes)("B T")
     said = message(expect, y[[8, 2, 0, 1, 3, 4, 5, 7, 6]], y, names="y", dims="B T", sizes=sizes)
-    assert said.endswith("along batch: where the first ones should be 0, 1, 2, 3, 4, they are 8, 2, 0, 1, 3.")
+    assert said.endswith("along batch, 8, 2, 0, 1, 3, … in place of 0, 1, 2, 3, 4, ….")
 
 
 def test_what_is_not_finite_is_counted_and_placed():
@@ -117,3 +117,27 @@ def test_places_are_told_only_where_whole_slices_are_wrong():
     assert "in every" not in said
     late = torch.cat((y[:, :1], y[:, 1:].square() + 3), 1)
     assert "from time step 1 on" in message(expect, late, y, **RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "used", "told"),
+    [
+        (torch.tanh, torch.sigmoid, "They went through `sigmoid` where `tanh` would give the right ones."),
+        (torch.sigmoid, torch.tanh, "They went through `tanh` where `sigmoid` would give the right ones."),
+        (torch.tanh, torch.relu, "They went through `relu` where `tanh` would give the right ones."),
+        (torch.tanh, torch.sin, "numbers differ"),
+    ],
+)
+def test_one_function_in_place_of_another_is_named(wanted, used, told):
+    y = draw()("B T 2H")
+    assert told in message(expect, used(y), wanted(y), **RIGHT)
+
+
+def test_where_the_last_step_alone_is_wrong_it_is_asked_whether_a_loop_ends_early():
+    y = draw()("B T 2H")
+    wrong = y.clone()
+    wrong[:, -1] = y[:, -2]
+    said = message(expect, wrong, y, **RIGHT)
+    assert "(only in the last time step, 4; counting from 0). Does a loop end before it?" in said
+    first = torch.cat((y[:, :1] + 1, y[:, 1:]), 1)
+    assert "Does a loop" not in message(expect, first, y, **RIGHT)

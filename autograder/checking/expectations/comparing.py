@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.checking.explain.location import located
+from autograder.checking.explain.location import ends_early, located
 from autograder.checking.explain.recognize import recognize
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Sizes
@@ -61,7 +61,8 @@ def compare(
     if apart.numel() == 1:
         return f"it is too {'large' if seen > right else 'small'} by {far:.2g}.{rounded}"
     little = f", by {far:.2g} at most" if far < _LITTLE * right.abs().max().item() else ""
-    return f"{_counted(apart)} differ{little}{located(apart, dims, dimensions)}.{rounded}"
+    ended = " Does a loop end before it?" if ends_early(apart, dims, dimensions) else ""
+    return f"{_counted(apart)} differ{little}{located(apart, dims, dimensions)}.{ended}{rounded}"
 
 
 def _not_finite(seen: torch.Tensor, dims: str, dimensions: Dimensions) -> str:

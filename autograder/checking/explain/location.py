@@ -27,6 +27,21 @@ def located(apart: torch.Tensor, dims: str, dimensions: Dimensions) -> str:
     return f" ({told})" if told else ""
 
 
+def ends_early(apart: torch.Tensor, dims: str, dimensions: Dimensions) -> bool:
+    """Return whether a mask is true in the last index alone of a dimension that is ordered."""
+    letters = dims.split()
+    if len(letters) != apart.dim():
+        return False
+    for position, dim in enumerate(letters):
+        known = dimensions.get(dim)
+        if known is not None and known.ordered and not known.incidental and apart.shape[position] > 2:
+            others = [other for other in range(apart.dim()) if other != position]
+            wrong = apart.any(dim=others) if others else apart
+            if wrong[-1] and not wrong[:-1].any():
+                return True
+    return False
+
+
 def _fills_slices(apart: torch.Tensor) -> bool:
     """Return whether a mask is true nearly everywhere in the slices that it touches."""
     touched = torch.ones_like(apart)

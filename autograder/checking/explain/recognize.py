@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
+from torch.nn.functional import hardsigmoid
 
 from autograder.checking.inputs.draw import Sizes
 
@@ -44,7 +45,7 @@ def recognize(seen: torch.Tensor, right: torch.Tensor, dims: str, sizes: Sizes, 
     letters = dims.split()
     if len(letters) != seen.dim() or not torch.isfinite(seen).all() or not torch.isfinite(right).all():
         return ""
-    looks = (_constant, _moved, _multiplied, _scaled, _unfinished, _limited, _scattered)
+    looks = (_constant, _moved, _multiplied, _scaled, _unfinished, _exchanged, _limited, _scattered)
     return next(filter(None, (look(seen, right, letters, sizes, alike) for look in looks)), "")
 
 
@@ -96,12 +97,12 @@ def _reordered(
         order = _order(seen, right, at, blocks, alike)
         if order:
             return (
-                f"They are the right numbers with the {blocks} blocks of {name} in another order: "
+                f"They are the right numbers with the {blocks} blocks of {name} in another order, "
                 f"{_where(order)}."
             )
     order = _order(seen, right, at, size, alike) if blocks == 1 and size <= _MOST_PLACES else []
     if order:
-        return f"They are the right numbers in another order along {name}: {_where(order)}."
+        return f"They are the right numbers in another order along {name}, {_where(order)}."
     if size > 2 and alike(seen.narrow(at, 1, size - 1), right.narrow(at, 0, size - 1)):
         return f"Along {name} each number is one place too late."
     if size > 2 and alike(seen.narrow(at, 0, size - 1), right.narrow(at, 1, size - 1)):
@@ -119,9 +120,9 @@ def _order(seen: torch.Tensor, right: torch.Tensor, at: int, parts: int, alike: 
 def _where(order: Sequence[int]) -> str:
     """Say which of the right parts stand in which places; of many places, in the first ones."""
     shown = order[:_FEW_PLACES]
-    first = "first " if len(shown) < len(order) else ""
+    more = ", …" if len(shown) < len(order) else ""
     places, there = ", ".join(map(str, range(len(shown)))), ", ".join(map(str, shown))
-    return f"where the {first}ones should be {places}, they are {there}"
+    return f"{there}{more} in place of {places}{more}"
 
 
 def _multiplied(
@@ -188,6 +189,20 @@ def _unfinished(
                 return f"Put through `{name}` {along}, they would be the right ones."
             if alike(along_one(right, at), seen):
                 return f"They are the right numbers put through `{name}` {along}."
+    return ""
+
+
+def _exchanged(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize numbers that went through another function than the right ones."""
+    if seen.numel() < 4:
+        return ""
+    for wanted, backwards in (("tanh", torch.atanh), ("sigmoid", torch.logit)):
+        before = backwards(right)
+        for name in ("sigmoid", "tanh", "relu", "hardsigmoid") if torch.isfinite(before).all() else ():
+            if name != wanted and alike(_FUNCTIONS.get(name, hardsigmoid)(before), seen):
+                return f"They went through `{name}` where `{wanted}` would give the right ones."
     return ""
 
 

@@ -473,6 +473,7 @@ def _said_after(words: str) -> Iterator[None]:
     except WrongValues as error:
         if words:
             error.args = (f"{error} It is right {words}.",)
+            error.is_right_before = True
         raise
 
 
