@@ -214,6 +214,16 @@ def test_blocks_taken_for_one_another_are_told(tmp_path):
     assert "With the 4 blocks of rows of `w` in the order 0, 2, 1, 3 it would be right" in told
 
 
+def test_of_a_result_of_some_of_the_blocks_no_order_is_told(tmp_path):
+    task = GATES.replace("return i.sigmoid() * f.tanh() + g.exp() * o", "return i.sigmoid() * f.tanh()")
+
+    def answer(x, w):
+        i, g, f, o = (x @ w.T).chunk(4, 1)
+        return i.sigmoid() * f.tanh() + 0 * (g + o)
+
+    assert "in the order" not in said(tmp_path, task, answer)
+
+
 def test_of_a_wrong_computation_no_order_is_told(tmp_path):
     def answer(x, w):
         i, f, g, o = (x @ w.T).chunk(4, 1)

@@ -19,6 +19,8 @@ SAID = (
     "your answer is right",
     "It is right only where",
     "It is wrong",
+    "it would be right",
+    "Does a loop end",
 )
 
 

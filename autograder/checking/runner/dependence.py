@@ -161,17 +161,18 @@ class _Tried:
         if len({*cut.values()}) != 1:
             return ""
         (size, *_) = cut.values()
+        found = []
         for order in permutations(range(_MOST_BLOCKS)):
             args = tuple(_blocks_in_order(value, size, order) for value in given)
-            if _equal(args, given):
-                continue
             answer = self.call.changed(last, replace(self.call.call, args=args)).answer(self.connection)
             if any(_near(each, raised.right) for each in _like(raised.right, answer)):
-                return (
-                    f"With the {_MOST_BLOCKS} blocks of rows of {listed([*cut])} in the order "
-                    f"{', '.join(map(str, order))} it would be right: which do you take for which?"
-                )
-        return ""
+                found.append(order)
+        if len(found) != 1 or found[0] == tuple(range(_MOST_BLOCKS)):
+            return ""  # a result that is made from some of the blocks tells nothing of the others
+        return (
+            f"With the {_MOST_BLOCKS} blocks of rows of {listed([*cut])} in the order "
+            f"{', '.join(map(str, found[0]))} it would be right: which do you take for which?"
+        )
 
     def _changes(self, change: Change) -> Iterator[tuple[tuple[str, str], WrongCall]]:
         """Give each change of a tensor that the call or one of its modules is given."""

@@ -218,10 +218,14 @@ def expect_dropped(
         fail(f"In training with dropout={rate}, no number {place} is dropped.{tell}")
     seen, right = given[kept], whole[kept]
     if not torch.allclose(seen * (1 - rate), right, rtol=1e-3, atol=1e-6):
+        if torch.allclose(seen, right, rtol=1e-3, atol=1e-6):
+            what = "are not scaled up"
+        else:
+            what = _scaled_by(seen, right) or "are neither zero nor scaled by 1 / (1 - p)"
+        dropped = 1 - kept.double().mean().item()
         fail(
-            f"In training with dropout={rate}, the numbers {place} that are not dropped "
-            f"{_changed(seen, right, rate)}. Dropout divides what it keeps by 1 - p and changes nothing else."
-            f"{tell}"
+            f"In training with dropout={rate}, {dropped:.0%} of the numbers {place} are dropped, and the "
+            f"others {what}. Dropout divides what it keeps by 1 - p, and changes nothing else.{tell}"
         )
     share = 1 - kept.double().mean().item()
     if abs(share - rate) > DEVIATIONS * math.sqrt(rate * (1 - rate) / kept.numel()):
@@ -229,14 +233,12 @@ def expect_dropped(
     return kept
 
 
-def _changed(seen: torch.Tensor, right: torch.Tensor, rate: float) -> str:
-    """Say how the numbers that a dropout kept differ from the right ones, which are not scaled yet."""
-    if torch.allclose(seen, right, rtol=1e-3, atol=1e-6):
-        return "are not scaled up"
-    scale = (seen / right)[right.abs() > 1e-6].median().item()
-    if torch.allclose(seen, right * scale, rtol=1e-3, atol=1e-6):
-        return f"are multiplied by {scale:.3g} and not by 1 / (1 - p) = {1 / (1 - rate):.3g}"
-    return "are not all scaled by 1 / (1 - p)"
+def _scaled_by(seen: torch.Tensor, right: torch.Tensor) -> str:
+    """Say by which factor all numbers are multiplied, and of which rate that would be; `""` if by none."""
+    factor = float((seen * right).sum() / right.square().sum()) if right.any() else 0.0
+    if factor <= 1 or not torch.allclose(seen, right * factor, rtol=1e-3, atol=1e-6):
+        return ""
+    return f"are multiplied by {factor:.3g}, as by a rate of {1 - 1 / factor:.2g}"
 
 
 def expect_independent(kept: torch.Tensor, place: str) -> None:
