@@ -22,6 +22,7 @@ from autograder.cli.console import (
     told,
 )
 from autograder.cli.progress import steps
+from autograder.errors import UserError
 
 if TYPE_CHECKING:
     from autograder.grading.build import Built
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
 @app.command()
 def new(
-    directory: Annotated[Path, typer.Argument(help="Where the course goes; absent or empty.")],
+    directory: Annotated[
+        Path | None,
+        typer.Argument(help="Where the course goes; absent or empty.", show_default=False),
+    ] = None,
     course_id: Annotated[
         str | None,
         typer.Option(
@@ -43,15 +47,34 @@ def new(
     empty: Annotated[
         bool, typer.Option("--empty", help="Without assignments: for a course that you write yourself.")
     ] = False,
+    assignment: Annotated[
+        str | None,
+        typer.Option(
+            "--assignment",
+            metavar="NAME",
+            help="Besides, an assignment of your own, as `new-assignment` writes it; that alone where the "
+            "course is there already.",
+        ),
+    ] = None,
     course: OriginOption = None,
 ) -> None:
     """Make a fresh course directory from the packaged course."""
+    from autograder.grading.course.course import CONFIG_FILE, Course
     from autograder.grading.course.template import new_course
 
     with told():
+        elsewhere = f" --course {directory}" if directory is not None else ""
+        if assignment is not None and ((directory or Path()) / CONFIG_FILE).is_file():
+            _lay_out(Course.at(directory or Path()), assignment, None, elsewhere)
+            return
+        if directory is None:
+            raise UserError("Name the directory of the new course: `autograder new my-course`.")
         name = new_course(directory, course, course_id=course_id, empty=empty)
         tell(f"A new course lies in {directory}; its README.md says what is where and what to back up.")
         tell(f"On nbgrader's exchange it is called {name}. Another name: `course_id` in nbgrader_config.py.")
+        if assignment is not None:
+            _lay_out(Course.at(directory), assignment, None, elsewhere)
+            return
         step = "new-assignment 01_first" if empty else "build"
         tell(f"Next: autograder {step} --course {directory}")
 
@@ -59,16 +82,35 @@ def new(
 @app.command("new-assignment")
 def new_assignment(
     name: Annotated[str, typer.Argument(help="What it is to be called, as 01_first.")],
+    task: Annotated[
+        str | None,
+        typer.Option("--task", metavar="NAME", help="The name of the function that students write."),
+    ] = None,
     course: CourseOption = Path("."),
 ) -> None:
     """Write a small assignment into source/ that works as it is, to make your own from."""
     from autograder.grading.course.course import Course
-    from autograder.grading.course.new_assignment import new_assignment as write_assignment
 
     with told():
-        for path in write_assignment(Course.at(course), name):
-            tell(str(path))
-        tell(f"Next: autograder build {name}, then edit these files and build again.")
+        _lay_out(Course.at(course), name, task)
+
+
+def _lay_out(course: Course, name: str, task: str | None, options: str = "") -> None:
+    """Write an assignment to begin with, and tell what is to be filled in where."""
+    from autograder.grading.course.new_assignment import TASK
+    from autograder.grading.course.new_assignment import new_assignment as write_assignment
+
+    made = write_assignment(course, name, TASK if task is None else task)
+    tell("It builds as it is. Its comments say what is what; fill in your own:")
+    for path, what in (
+        (made.notebook, "the prose, your solution, and two cells for each task"),
+        (made.checks, "what the task takes and gives, the right answer, and what each check is worth"),
+        (made.mistakes, "the mistakes that you expect, each with a hint"),
+        (made.right_answers, "right answers in other styles, which must lose nothing"),
+    ):
+        tell(f"  {course.told(path)}: {what}")
+    build, validate = (f"`autograder {command} {name}{options}`" for command in ("build", "validate"))
+    tell(f"Next: {build}, then {validate}; both say where to go on.")
 
 
 @app.command()

@@ -6,7 +6,12 @@ have passed before. docs/checks.md of lstm-autograder has all that can be stated
 of your own.
 """
 
-from autograder.checking import FunctionSpec, recorded
+from autograder.checking import Dimension, Dimensions, FunctionSpec, recorded
+
+DIMENSIONS = Dimensions(  # a letter for each, and the words in which messages speak of it
+    B=Dimension("batch", one="item", independent=True),
+    D="features",
+)
 
 
 @recorded
@@ -17,7 +22,7 @@ def reference(x, weight):
 
 task = FunctionSpec(
     "scale",
-    inputs={"x": "B D", "weight": "D"},  # one letter a dimension: B batch, T time, D features, H hidden
+    inputs={"x": "B D", "weight": "D"},
     outputs={"y": "B D"},
     reference=reference,
 )

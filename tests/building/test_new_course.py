@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.grading.building.examine import examine
 from autograder.grading.course.course import Course
 from tests.support.courses import done, run
 from tests.support.helpers import ROOT, autograder, autograder_here
@@ -155,6 +156,44 @@ class TestEmpty:
     def test_a_name_that_nbgrader_could_not_use_is_refused(self, course, name):
         assert "cannot be an assignment's name" in refused("new-assignment", name, "--course", course)
         assert [path for path in (course / "source").iterdir() if path.is_dir()] == []
+
+    def test_a_task_of_another_name_stands_in_all_files(self, course):
+        told = autograder_here("new-assignment", "01_first", "--task", "attend", "--course", course)
+        assert told.returncode == 0, told.stderr
+        written = ["source/01_first/first.ipynb", "source/01_first/checks/test_attend.py"]
+        written += ["solutions/mistakes/01_first.toml", "solutions/variants/01_first.toml"]
+        for file in written:
+            text = (course / file).read_text()
+            assert file in told.stdout
+            assert "attend" in text
+            assert not re.search(r"scale(?!\w)", text), file
+        assert examine(Course.at(course), ["01_first"]) == []
+
+    @pytest.mark.parametrize("task", ["a b", "class", "1st", "check", "é", "", "x" * 41])
+    def test_a_task_that_cannot_be_called_so_is_refused(self, course, task):
+        said = refused("new-assignment", "01_first", "--task", task, "--course", course)
+        assert "cannot be a task's name" in said
+        assert not (course / "source" / "01_first").exists()
+
+    def test_new_lays_an_assignment_out_as_well(self, course, monkeypatch):
+        """With the course, or in one that is there."""
+        both = course.parent / "both"
+        told = autograder_here("new", both, "--empty", "--assignment", "01_first")
+        assert told.returncode == 0, told.stderr
+        assert f"`autograder build 01_first --course {both}`" in told.stdout
+        before = (course / "nbgrader_config.py").read_bytes()
+        monkeypatch.chdir(course)
+        assert autograder_here("new", "--assignment", "01_first").returncode == 0
+        assert (course / "nbgrader_config.py").read_bytes() == before
+        for root in (both, course):
+            assert examine(Course.at(root), ["01_first"]) == []
+
+    def test_new_without_a_directory_is_refused_where_there_is_no_course(self, tmp_path, monkeypatch):
+        (tmp_path / "nowhere").mkdir()
+        monkeypatch.chdir(tmp_path / "nowhere")
+        for options in ((), ("--assignment", "01_first")):
+            assert "Name the directory" in refused("new", *options)
+        assert list((tmp_path / "nowhere").iterdir()) == []
 
     @pytest.mark.sweep
     @pytest.mark.slow

@@ -118,6 +118,7 @@ SPOILT_FILES = {
     "dimensions that are none": checks("= Dimensions(", "= dict(", TASK),
     "a dimension of two letters": checks('D="features"', 'De="features"', "DIMENSIONS"),
     "two dimensions of one name": checks('D="features"', 'D="batch"', "DIMENSIONS"),
+    "a task that no cell defines": checks('    "double",', '    "dubble",', '"dubble"'),
     "no reference": checks("=lambda x: 2 * x", "=None", TASK),
     "nothing forbidden": after("test_scratch = task.from_scratch()", "test_scratch"),
     "no pattern": after('NOT = Without(operators="conv(")', "NOT"),

@@ -79,6 +79,29 @@ def look_at_tasks(
             )
 
 
+def defined_in(cells: Sequence[SourceCell]) -> frozenset[str]:
+    """Return the names that a notebook's code defines; none if that cannot be said of all its cells."""
+    found: set[str] = set()
+    for cell in cells:
+        try:
+            tree = cell.tree()
+        except (SyntaxError, ValueError):
+            return frozenset()
+        if tree is None and cell.is_code:
+            return frozenset()  # a magic's cell: what that does, nobody knows
+        for node in ast.walk(tree) if tree else ():
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    found.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    found.add(name)
+                case ast.alias(name="*"):
+                    return frozenset()
+                case ast.alias():
+                    found.add(node.asname or node.name.partition(".")[0])
+    return frozenset(found)
+
+
 def look_at_demonstrations(cells: Sequence[SourceCell], markers: Markers) -> Iterator[Problem]:
     """Demonstrations that call a task that is not written yet, outside `with after("<task>")`.
 

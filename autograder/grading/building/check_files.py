@@ -15,6 +15,7 @@ FIXTURES = ("submission", "sizes", "draw")
 """All that a check is given."""
 _PYTEST = ("request", "monkeypatch", "tmp_path", "tmp_path_factory", "capsys", "capfd", "pytestconfig")
 """Fixtures that pytest has itself, which no rule forbids."""
+_SPECIFICATIONS = ("FunctionSpec", "ModuleSpec")
 _MARKS = ("points", "rule", "needs", "hidden", "teaching_only")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -39,6 +40,8 @@ class _File:
     bound: frozenset[str]
     """Every name that the file gives a meaning to."""
     has_star: bool
+    defined: frozenset[str]
+    """The names that the notebook defines; empty if that is not known."""
 
     @property
     def checks(self) -> list[_Check]:
@@ -52,8 +55,13 @@ class _File:
         return [check for check in found if check.name.startswith("test")]
 
 
-def look_at_check_files(files: Mapping[str, str], folder: str) -> Iterator[Problem]:
-    """All faults of some check files, by name; `folder` is how the place where they lie is called."""
+def look_at_check_files(
+    files: Mapping[str, str], folder: str, defined: Iterable[str] = ()
+) -> Iterator[Problem]:
+    """All faults of some check files, by name; `folder` is how the place where they lie is called.
+
+    `defined` are the names that the notebook defines, where they are known: tasks are among them.
+    """
     for name, text in sorted(files.items()):
         shown = f"{folder}/{name}"
         try:
@@ -67,10 +75,10 @@ def look_at_check_files(files: Mapping[str, str], folder: str) -> Iterator[Probl
             yield Problem(shown, f"is no Python: {error}.")
         else:
             if name.startswith("test_"):
-                yield from _look_at_file(_read(shown, tree))
+                yield from _look_at_file(_read(shown, tree, frozenset(defined)))
 
 
-def _read(shown: str, tree: ast.Module) -> _File:
+def _read(shown: str, tree: ast.Module, defined: frozenset[str]) -> _File:
     marks: dict[str, str] = {}
     bound: set[str] = set()
     has_star = False
@@ -89,12 +97,13 @@ def _read(shown: str, tree: ast.Module) -> _File:
                 )
                 if ours and alias.name in _MARKS:
                     marks[name] = alias.name
-    return _File(shown, tree, marks, frozenset(bound), has_star)
+    return _File(shown, tree, marks, frozenset(bound), has_star, defined)
 
 
 def _look_at_file(file: _File) -> Iterator[Problem]:
     if not file.checks and not any(name.startswith("test") for name in file.bound) and not file.has_star:
         yield Problem(file.shown, "has no check: a function whose name begins with `test_`.")
+    yield from _look_at_specifications(file)
     seen: dict[str, _Check] = {}
     for check in file.checks:
         first = seen.setdefault(check.name, check)
@@ -108,6 +117,19 @@ def _look_at_file(file: _File) -> Iterator[Problem]:
             yield from _look_at_made_check(file, check, check.node)
         else:
             yield from _look_at_function(file, check, check.node)
+
+
+def _look_at_specifications(file: _File) -> Iterator[Problem]:
+    """Find specifications of what no cell of the notebook defines, as after a task got another name."""
+    for node in ast.walk(file.tree) if file.defined else ():
+        match node:
+            case ast.Call(ast.Name(kind), [ast.Constant(str(task)) as name, *_]) if kind in _SPECIFICATIONS:
+                if task not in file.defined:
+                    yield Problem(
+                        f"{file.shown}, line {name.lineno}",
+                        f"`{task}` is stated here as a task, but no cell of the notebook defines "
+                        f"it{_nearest(task, file.defined)}.",
+                    )
 
 
 def _look_at_made_check(file: _File, check: _Check, call: ast.Call) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.catalogue import catalogue_faults
 from autograder.grading.building.cells import (
+    defined_in,
     look_at_demonstrations,
     look_at_ids,
     look_at_syntax,
@@ -97,7 +98,7 @@ def _look_at_texts(course: Course, assignment: str, catalogue: bool) -> Iterator
     }
     if cells:
         yield from _look_at_cells(course, cells, checked, folder)
-    yield from look_at_check_files(files.texts, files.shown)
+    yield from look_at_check_files(files.texts, files.shown, defined_in(cells))
     if catalogue:
         yield from _look_at_catalogue(course, assignment, cells)
 
