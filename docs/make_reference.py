@@ -25,13 +25,15 @@ how they go together. They come from one place:
 from autograder.checking import FunctionSpec, expect, points, rule, sized
 ```
 
-Dimensions are letters, as in `"B T D"`: B batch, T time, D features, H hidden, L layers, V vocabulary, with a
-number before one (`"4H"`) or a number alone (`"1"`). `CheckFailed` is a failed check and its message for the
-student; a `ValueError`, `TypeError` or `KeyError` is a [fault of the check](checks.md#faults-of-checks), for
-which nobody pays.
+Dimensions are letters, as in `"B T D"`, with a number before one (`"4H"`) or a number alone (`"1"`). A check
+file [states its own](checks.md#dimensions-of-your-own); one that states none has those of recurrent networks:
+B batch, T time, D features, H hidden, L layers, V vocabulary. `CheckFailed` is a failed check and its message
+for the student; a `ValueError`, `TypeError` or `KeyError` is a
+[fault of the check](checks.md#faults-of-checks), for which nobody pays.
 
-In the examples `x` and `h` are drawn inputs, `step` is a reference and `right` what it gives, `cell` is a
-module of the student's, `gru` one of torch's.
+In the examples `x`, `h`, `query`, `keys` and the like are drawn inputs, `step` is a reference and `right`
+what it gives, `cell` and `layer` are modules of the student's, `gru` is one of torch's, `F` is
+`torch.nn.functional`.
 """
 GROUPS = {
     "Specifications and cases": """

@@ -31,7 +31,8 @@ class Ref:
 class Opaque:
     """An answer that is no plain data, in words: `a numpy.ndarray`, `a sparse tensor`.
 
-    A check that takes it for a tensor fails by itself, and says so. `what` are the words.
+    A check that takes it for a tensor fails by itself (it raises `CheckFailed`), and says so. `what` are the
+    words.
 
         if isinstance(answer, Opaque):
             fail(f"Expected a dict of shapes; you returned {answer.what}.")

@@ -32,6 +32,7 @@ SPECIFIED = '''"""`double(x)`: twice the numbers."""
 import pytest
 
 from autograder.checking import Dimensions, FunctionSpec, Without, expect, points, rule, weight
+from autograder.checking import leaving_out, sized, with_inputs
 
 DIMENSIONS = Dimensions(B="batch", D="features")
 
@@ -118,6 +119,13 @@ SPOILT_FILES = {
     "dimensions that are none": checks("= Dimensions(", "= dict(", TASK),
     "a dimension of two letters": checks('D="features"', 'De="features"', "DIMENSIONS"),
     "two dimensions of one name": checks('D="features"', 'D="batch"', "DIMENSIONS"),
+    "a case with no such dimension": after('test_more = task.any_size(sized("large", Q=9))', "test_more"),
+    "a case with no such size": after('test_more = task.any_size(sized("square", B="Q"))', "test_more"),
+    "a case with no such input": after('test_more = task.values(with_inputs("zero", y="B D"))', "test_more"),
+    "a case that draws no such dimension": after(
+        'test_more = task.values(with_inputs("zero", x="B Q"))', "test_more"
+    ),
+    "a case that leaves out no such input": after('test_more = task.dtypes(leaving_out("h"))', "test_more"),
     "a task that no cell defines": checks('    "double",', '    "dubble",', '"dubble"'),
     "no reference": checks("=lambda x: 2 * x", "=None", TASK),
     "nothing forbidden": after("test_scratch = task.from_scratch()", "test_scratch"),

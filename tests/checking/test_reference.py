@@ -35,6 +35,22 @@ def test_a_name_has_an_example_that_compiles(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(checking.__all__) - CONSTANTS))
+def test_a_name_says_what_it_raises(name):
+    told = inspect.getdoc(getattr(checking, name)) or ""
+    assert re.search(r"\b([Rr]aise[sd]?|raising)\b", told), (
+        f"{name} does not say what it raises, or that it does not"
+    )
+
+
+def test_examples_are_of_more_than_recurrent_networks():
+    """Of those who write checks, most teach something else."""
+    names = sorted(set(checking.__all__) - CONSTANTS)
+    examples = {name: examples_in(inspect.getdoc(getattr(checking, name)) or "") for name in names}
+    recurrent = [name for name, text in examples.items() if re.search("rnn|gru|lstm|h_next|h_n", text, re.I)]
+    assert len(recurrent) < len(names) / 3, recurrent
+
+
+@pytest.mark.parametrize("name", sorted(set(checking.__all__) - CONSTANTS))
 def test_what_a_name_is_begins_plainly(name):
     """With a verb or a thing: on the page, the first words are what people look for."""
     first = (inspect.getdoc(getattr(checking, name)) or "").partition("\n")[0]

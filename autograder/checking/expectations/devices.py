@@ -73,7 +73,7 @@ def expect_device_neutral(
     Where the student's process has a real GPU, the call is made there as well, with cuDNN and without. Raises
     `CheckFailed` where the answer is not so, `StudentError` where the call stops.
 
-        expect_device_neutral(submission.gru_cell, (x, h), names="h_next")
+        expect_device_neutral(submission.conv1d, (x, weight, bias), names="y")
         expect_device_neutral(submission.GRUCell, (x, h), made_with=(sizes.D, sizes.H), names="h_next")
         expect_device_neutral(submission.mean_of, (x, lengths), names="mean", on_cpu=(1,))
         expect_device_neutral(submission.encode, lambda: (given_anew(), x), names=("output", "h_n"))

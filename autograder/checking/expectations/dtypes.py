@@ -63,7 +63,7 @@ def expect_dtypes(
     `expect_device_neutral`. Raises `CheckFailed` where the answer is not so, `StudentError` where the call
     stops for another reason.
 
-        expect_dtypes(submission.gru_cell, (x, h), names="h_next")
+        expect_dtypes(submission.conv1d, (x, weight, bias), names="y")
         expect_dtypes(submission.GRUCell, (x,), made_with=(sizes.D, sizes.H), names="h_next", dtypes=EXTREMES)
     """
     names = (names,) if isinstance(names, str) else tuple(names)

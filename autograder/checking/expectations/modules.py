@@ -52,8 +52,8 @@ def expect_registered(
     Raises `CheckFailed` for a name that is missing or too many, another shape, a parameter that asks for no
     gradient, and two in the same memory.
 
-        shapes = {"W": ("(input_size, hidden_size)", (sizes.D, sizes.H)), "b": ("(hidden_size,)", (sizes.H,))}
-        expect_registered(cell, shapes, "`RNNCell`")
+        shapes = {"W": ("(inputs, outputs)", (sizes.D, sizes.H)), "b": ("(outputs,)", (sizes.H,))}
+        expect_registered(layer, shapes, "`Linear`")
     """
     seen = target.registered() if isinstance(target, Handle) else target
     missing = [name for name in expected if name not in seen.shapes]

@@ -61,12 +61,12 @@ def fail(message: str, *, earned: float = 0.0, accused: str = "") -> NoReturn:
 def case(words: str, sizes: Sizes | None = None) -> Iterator[None]:
     """Say which input it was when something fails in the block.
 
-    `words` come before the message, with a capital letter: "With one sequence (B = 1): …". `sizes` are the
+    `words` come before the message, with a capital letter: "With one image (N = 1): …". `sizes` are the
     input's, where they are not the check's. A `CheckFailed` or `StudentError` that is raised in the block
-    goes on with them.
+    goes on with them; nothing else is raised.
 
-        with case("with one sequence (B = 1)"):
-            expect(submission.gru_cell(x, h), step(x, h), names="h_next", dims="B H", sizes=sizes.but(B=1))
+        with case("with one image (N = 1)"):
+            expect(submission.blur(x), right, names="y", dims="N C H W", sizes=sizes.but(N=1))
     """
     told = f"{words[:1].upper()}{words[1:]}"
     try:
@@ -103,8 +103,8 @@ def expect(
 
         expect(submission.gru_cell(x, h), step(x, h), names="h_next", dims="B H", sizes=sizes)
 
-        answer = submission.encode(x)  # (output, h_n)
-        expect(answer, gru(x), names=("output", "h_n"), dims=("B T H", "L B H"), sizes=sizes)
+        answer = submission.attend(query, keys)  # (context, weights)
+        expect(answer, right, names=("context", "weights"), dims=("B H", "B T"), sizes=sizes)
     """
     names = (names,) if isinstance(names, str) else tuple(names)
     every = [dims] * len(names) if isinstance(dims, str) else list(dims)

@@ -19,7 +19,7 @@ _MOST_RUNGS = 8
 class Dimension:
     """One dimension of tensors: its name in messages, its sizes, and what may be said of its indices.
 
-    It stands in a file's `Dimensions`, by its letter.
+    It stands in a file's `Dimensions`, by its letter. Raises nothing.
 
         W = Dimension("width", one="column", sizes=(13, 17), ordered=True)
     """

@@ -24,7 +24,7 @@ class Sizes:
 
     The letters are those of the file's `DIMENSIONS`; where it states none, `B` batch, `T` time, `D` features,
     `H` hidden, `L` layers and `V` vocabulary. A check gets them as `sizes`: small numbers, all different, so
-    that a wrong shape can be read by name.
+    that a wrong shape can be read by name. A letter that there is not raises `AttributeError`.
 
         one = sizes.but(B=1)
         x = draw.at(one)("B T D")

@@ -53,8 +53,8 @@ def recorded(function: Callable[..., Result]) -> Callable[..., Result]:
 
     Students do not get its body: their notebooks look up its results on the public inputs. These are tensors,
     numbers, texts, or containers of such. The function is defined at the top level of its file.
-    `autograder build` says so where it gives anything else (`TypeError`), or two results for what cannot be
-    told apart.
+    Raises nothing here: `autograder build` says so where it gives anything else, or two results for what
+    cannot be told apart.
 
         @recorded
         def twice(x):

@@ -13,8 +13,8 @@ Loss = Literal["timeout", "crashed", "out_of_memory", "infra_error"]
 class StudentError(Exception):
     """An exception of the student's code, as data: type, message and the student's own lines.
 
-    Every call of a student's code may raise it. A check leaves it alone, unless an exception is what it asks
-    for: `type` and `message` are texts, those of the exception.
+    Every call of a student's code raises it where that stops. A check leaves it alone, unless an exception is
+    what it asks for: `type` and `message` are texts, those of the exception.
 
         try:
             submission.check_sizes(x, h)

@@ -34,9 +34,9 @@ class Call:
     names of torch's kernels that ran, if they were asked for. All but the value is the student's process's
     word.
 
-        call = submission.gru_cell.run((x, h), grad=True)
-        expect(call.value, step(x, h), names="h_next", dims="B H", sizes=sizes)
-        gradients = call.backward([draw("B H")])  # .inputs in order, .parameters by name
+        call = submission.attend.run((query, keys), grad=True)  # raises StudentError where it stops
+        expect(call.value, right, names="context", dims="B D", sizes=sizes)
+        gradients = call.backward([draw("B D")])  # .inputs in order, .parameters by name
     """
 
     value: Any

@@ -24,13 +24,13 @@ from autograder.protocol.without import Without
 class Submission:
     """A student's objects by name: `submission.gru_cell` is the function, ready to be called.
 
-    A check gets it as `submission`. Nothing is asked before a call; a name that the student has not defined
-    costs the check then.
+    A check gets it as `submission`. Nothing is asked before a call; of a name that the student has not
+    defined, that raises `StudentError`.
 
         h_next = submission.gru_cell(x, h)
-        gru = draw.module(nn.GRU, sizes.D, sizes.H, batch_first=True)
-        given = submission.given("GRU", sizes.D, sizes.H, state=gru.state_dict(), batch_first=True)
-        output = submission.encode(given, x)
+        layer = draw.module(nn.Linear, sizes.D, sizes.H)
+        given = submission.given("Linear", sizes.D, sizes.H, state=layer.state_dict())
+        y = submission.residual(x, given)
     """
 
     def __init__(

@@ -40,7 +40,7 @@ def points(value: float) -> Callable[[Check], Check]:
         @points(0.5)
         @rule("values")
         def test_matches_torch(submission, sizes, draw):
-            "One step gives the same state as nn.GRUCell."
+            "It gives what F.conv1d gives."
     """
     if value < 0 or value * 2 != int(value * 2):
         raise ValueError("points are whole or half numbers")
@@ -56,7 +56,7 @@ def rule(name: Rule) -> Callable[[Check], Check]:
 
         @rule("shape")
         def test_shape(submission, sizes, draw):
-            "It returns h_next (batch, hidden)."
+            "It returns y (batch, filters, width)."
     """
     if name not in RULES:
         raise ValueError(f"{name!r} is no rule; the rules are {', '.join(RULES)}")
@@ -66,12 +66,13 @@ def rule(name: Rule) -> Callable[[Check], Check]:
 def needs(*checks: str | Callable[..., None]) -> Callable[[Check], Check]:
     """Skip the check until the named ones of the same task have passed.
 
-    `checks` are functions, or names of them. `autograder build` refuses a name that no check of the file has.
+    `checks` are functions, or names of them. Raises nothing: `autograder build` refuses a name that no check
+    of the file has.
 
         @rule("values")
         @needs(test_shape, "test_from_scratch")
         def test_matches_torch(submission, sizes, draw):
-            "One step gives the same state as nn.GRUCell."
+            "It gives what F.conv1d gives."
     """
     return _attach("autograder_needs", checks)
 
@@ -79,14 +80,15 @@ def needs(*checks: str | Callable[..., None]) -> Callable[[Check], Check]:
 def hidden(instead: str) -> Callable[[Check], Check]:
     """Run the check when grading only; students read `instead` and not its title or message.
 
-    They do not get its text either, nor what only it uses. Its points are written out as a number, and no
-    other check needs it.
+    `instead` is a sentence. They do not get the check's text either, nor what only it uses. Its points are
+    written out as a number, and no other check needs it. Raises nothing: `autograder build` refuses what
+    cannot be kept back.
 
         @points(0.5)
         @rule("generality")
-        @hidden("It works with long sequences, too.")
-        def test_long(submission, sizes, draw):
-            "It works with four hundred steps."
+        @hidden("It works with large images, too.")
+        def test_large(submission, sizes, draw):
+            "It works with four hundred rows."
     """
     return _attach("autograder_hidden", instead)
 
@@ -108,6 +110,7 @@ def anywhere(check: Check) -> Check:
     """Have the task judged beside others of the assignment, also where parts of torch do not work for these.
 
     That saves running the notebook once more. An answer that fails there is judged again where all works.
+    Takes the check alone and raises nothing.
 
         @rule("values")
         @anywhere
@@ -121,7 +124,7 @@ def teaching_only(check: Check) -> Check:
     """Say that a check only explains what others catch, too: no mistake is known that it alone finds.
 
     `autograder validate` asks of every other check that some mistake fails it and nothing else. A check that
-    only teaches is worth no points.
+    only teaches is worth no points. Takes the check alone and raises nothing: `validate` refuses points.
 
         @points(0)
         @rule("shape")

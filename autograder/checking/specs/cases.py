@@ -21,7 +21,8 @@ class Case:
     """One call of a task. Without any field it is the usual one: every input, at the check's own sizes.
 
     `sized`, `strided`, `leaving_out` and `with_inputs` make most of them; their methods, which return another
-    case each, add to that. What makes no sense for a task is told when the check runs.
+    case each, add to that. What makes no sense for a task raises `ValueError` or `TypeError` where a
+    specification gets the case, or when the check runs.
 
         test_values = task.values(USUAL, sized("with one step, in eval()", T=1).in_eval(), points=2)
         test_again = task.any_size(USUAL, Case("when it is called again", is_again=True))
@@ -125,10 +126,11 @@ def sized(words: str, **sizes: Size) -> Case:
     """Return a case at other sizes.
 
     `words` come before a message, `{T}` in them is the size. A size is a number, the letter of the dimension
-    that has the same, or the least and the most to draw from. An unknown letter fails when the check runs.
+    that has the same, or the least and the most to draw from. The specification's method that gets the case
+    raises `ValueError` for an unknown letter.
 
-        test_any_size = task.any_size(sized("with one sequence (B = 1)", B=1), sized("with D = H", D="H"))
-        test_long = task.values(sized("with {T} steps", T=(40, 70)), points=0.5, needs=[test_any_size])
+        test_any_size = task.any_size(sized("with one image (N = 1)", N=1), sized("with H = W", H="W"))
+        test_wide = task.values(sized("with {W} columns", W=(40, 70)), points=0.5, needs=[test_any_size])
     """
     return USUAL.sized(words, **sizes)
 
@@ -136,7 +138,8 @@ def sized(words: str, **sizes: Size) -> Case:
 def strided(words: str = "with inputs that are not contiguous in memory") -> Case:
     """Return a case whose inputs of two or more dimensions are not contiguous in memory.
 
-    `words` come before a message. Inputs that a function of `draw` makes are as it makes them.
+    `words` come before a message. Inputs that a function of `draw` makes are as it makes them. Raises
+    nothing.
 
         test_any_size = task.any_size(strided(), points=0.5, needs=[test_values])
     """
@@ -146,8 +149,8 @@ def strided(words: str = "with inputs that are not contiguous in memory") -> Cas
 def leaving_out(*names: str, words: str = "") -> Case:
     """Return a case without some inputs, the last ones of the call.
 
-    `names` are the inputs', `words` come before a message (if left out, "without `h_0`"). A name that is no
-    input's fails when the check runs (`KeyError`).
+    `names` are the inputs', `words` come before a message (if left out, "without `h_0`"). The specification's
+    method that gets the case raises `ValueError` for a name that is no input's.
 
         test_no_state = task.values(leaving_out("h_0"), title="Without a state it begins with zeros.")
     """
@@ -157,9 +160,10 @@ def leaving_out(*names: str, words: str = "") -> Case:
 def with_inputs(words: str, **inputs: Input) -> Case:
     """Return a case with some inputs drawn otherwise, each as a specification writes inputs.
 
-    `words` come before a message, `inputs` are by their names.
+    `words` come before a message, `inputs` are by their names. The specification's method that gets the case
+    raises `ValueError` for a name that is no input's.
 
-        zeros = with_inputs("with a state of zeros", h=lambda draw: 0 * draw("B H"))
-        test_any_number = task.any_size(zeros, with_inputs("with large weights", w_ih="4H D"))
+        blank = with_inputs("with a blank image", x=lambda draw: 0 * draw("N C H W"))
+        test_any_number = task.any_size(blank, with_inputs("with large weights", weight="F C K K"))
     """
     return Case(words, given=inputs)

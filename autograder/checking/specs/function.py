@@ -27,22 +27,26 @@ class FunctionSpec(Spec):
     `weight("H D")`), as a mapping of these (a tuple of named tensors), as a `Handed` module, or as a function
     of `draw`; `outputs` are the results' dimensions by name, a nested mapping being a nested tuple.
     `reference` takes the same arguments and returns the right results, and `forbidden` are the parts of torch
-    that do the task's work. Raises `ValueError` for an unknown dimension, `TypeError` for what makes no sense
-    for a function.
+    that do the task's work. Raises `ValueError` for an unknown dimension, `TypeError` for a reference that is
+    no function.
+
+        DIMENSIONS = Dimensions(N="batch", C="channels", F="filters", W="width", K="kernel")
 
         task = FunctionSpec(
-            "gru_cell",
-            inputs={"x": "B D", "h": "B H", "w_ih": weight("3H D"), "w_hh": weight("3H H")},
-            outputs={"h_next": "B H"},
-            reference=torch.gru_cell,
+            "conv1d",
+            inputs={"x": "N C W", "weight": weight("F C K"), "bias": weight("F")},
+            outputs={"y": "N F W"},
+            reference=lambda x, weight, bias: F.conv1d(x, weight, bias, padding="same"),
+            forbidden=Without(operators="conv(?!ert)", say="Write the sum over the kernel yourself."),
         )
-        test_shape = task.shape()
-        test_values = task.values(sized("with one sequence", B=1), USUAL, points=5, needs=[test_shape])
+        test_from_scratch = task.from_scratch()
+        test_shape = task.shape(needs=[test_from_scratch])
+        test_values = task.values(sized("with one signal", N=1), USUAL, points=5, needs=[test_shape])
 
     Each method returns a check, to be assigned to a name that begins with `test_`. It takes its cases first,
     by default the usual one, and then the marks `title`, `points`, `needs`, `hidden` and `teaching_only`,
     which mean what the decorators do; a title that is left out is made from the names. Raises `TypeError` for
-    another mark.
+    another mark, `ValueError` for a case with a dimension or an input that the task does not have.
     """
 
     def prepare(

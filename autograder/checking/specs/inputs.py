@@ -20,13 +20,14 @@ class Handed:
 
     The reference gets the same one as the task. `kind` is the class, then come its arguments; those that name
     a dimension (`"H"`, `"4H"`) stand for its size. A module that is none of torch's is made by `kind` on this
-    side, and by the class of the same name that `source` defines on the student's.
+    side, and by the class of the same name that `source` defines on the student's. Raises nothing; what
+    `kind` does not take is a fault of the check.
 
         task = FunctionSpec(
-            "encode",
-            inputs={"x": "B T D", "rnn": Handed(nn.RNN, "D", "H", "L", batch_first=True)},
-            outputs={"output": "B T H", "h_n": "L B H"},
-            reference=lambda x, rnn: rnn(x),
+            "residual",
+            inputs={"x": "B D", "layer": Handed(nn.Linear, "D", "D", bias=False)},
+            outputs={"y": "B D"},
+            reference=lambda x, layer: x + layer(x),
         )
     """
 
@@ -79,9 +80,10 @@ class Spread:
 def weight(dims: str) -> Spread:
     """Return an input for weights: normally distributed with a standard deviation of 0.5.
 
-    So small that sums of products do not fill a tanh or a sigmoid. `dims` are its dimensions.
+    So small that sums of products do not fill a tanh or a sigmoid. `dims` are its dimensions; a specification
+    raises `ValueError` for one that there is not.
 
-        inputs = {"x": "B D", "w_ih": weight("4H D"), "b_ih": weight("4H")}  # of a specification
+        inputs = {"x": "N C W", "kernel": weight("F C K"), "bias": weight("F")}  # of a specification
     """
     return Spread(dims, 0.5)
 

@@ -42,12 +42,12 @@ class ModuleSpec(Spec):
     `ValueError` for an unknown dimension, `KeyError` for braces without an argument.
 
         task = ModuleSpec(
-            "RNNCell",
-            made_with={"input_size": "D", "hidden_size": "H"},
-            parameters={"W": "D H", "U": "H H", "b": "H"},
-            inputs={"x": "B D", "h": "B H"},
-            outputs={"h_next": "B H"},
-            reference=lambda held, x, h: torch.tanh(x @ held["W"] + h @ held["U"] + held["b"]),
+            "FeedForward",
+            made_with={"width": "D", "inner": "H"},
+            parameters={"up": "D H", "down": "H D", "scale": "D"},
+            inputs={"x": "B T D"},
+            outputs={"y": "B T D"},
+            reference=lambda held, x: x + held["scale"] * (F.gelu(x @ held["up"]) @ held["down"]),
         )
         test_registered = task.registered()
         test_values = task.values(points=2, needs=[test_registered])

@@ -1,15 +1,15 @@
 """Specifications: a task stated once, by its inputs, its results and a reference; checks are made from it.
 
     task = FunctionSpec(
-        "gru_cell",
-        inputs={"x": "B D", "h": "B H", "w_ih": "3H D", "w_hh": "3H H", "b_ih": "3H", "b_hh": "3H"},
-        outputs={"h_next": "B H"},
-        reference=torch.gru_cell,
-        forbidden=RECURRENT,
+        "conv1d",
+        inputs={"x": "N C W", "weight": weight("F C K"), "bias": weight("F")},
+        outputs={"y": "N F W"},
+        reference=lambda x, weight, bias: F.conv1d(x, weight, bias, padding="same"),
+        forbidden=Without(operators="conv(?!ert)", say="Write the sum over the kernel yourself."),
     )
     test_from_scratch = task.from_scratch()
     test_shape = task.shape(needs=[test_from_scratch])
-    test_values = task.values(title="One step gives the state of nn.GRUCell.", points=5, needs=[test_shape])
+    test_values = task.values(title="It gives what F.conv1d gives.", points=5, needs=[test_shape])
 
 Each method returns an ordinary check, a function of `submission`, `sizes` and `draw` with the marks that
 decorators would give it. All calls of one check go in one exchange.
@@ -116,9 +116,9 @@ class Spec(ABC):
         self.names, self.made_from = names_of(outputs), dict(made_from or {})
         if not callable(reference):
             raise TypeError(f"the reference of {task!r} is no function: {reference!r}")
-        any_sizes = Sizes(self.dimensions, **dict.fromkeys(self.dimensions, 1))
+        self._any_sizes = Sizes(self.dimensions, **dict.fromkeys(self.dimensions, 1))
         for dims in (*_dims_of(outputs), *drawn_dims(inputs)):
-            any_sizes.shape(dims)  # now: below a check's statement nobody would look for a letter
+            self._any_sizes.shape(dims)  # now: below a check's statement nobody would look for a letter
 
     @abstractmethod
     def prepare(
@@ -160,7 +160,8 @@ class Spec(ABC):
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             self._expect(submission, draw, cases, values=False, explain=explain)
 
-        return self._check("shape", body, f"It returns {_in_words(self.outputs, self.dimensions)}.", marks)
+        usual = f"It returns {_in_words(self.outputs, self.dimensions)}."
+        return self._check("shape", body, usual, marks, cases)
 
     def values(
         self,
@@ -187,7 +188,7 @@ class Spec(ABC):
                 together=together,
             )
 
-        return self._check("values", body, "Its results have the right values.", marks)
+        return self._check("values", body, "Its results have the right values.", marks, cases)
 
     def any_size(
         self, *cases: Cases, explain: Explain | None = None, **marks: Unpack[Marks]
@@ -202,7 +203,7 @@ class Spec(ABC):
 
         told = [each.words for each in cases if isinstance(each, Case)]
         usual = f"It works {in_a_row(told or ['in every case'])}."
-        return self._check("any_size", body, usual, marks)
+        return self._check("any_size", body, usual, marks, cases)
 
     def gradients(
         self,
@@ -232,7 +233,7 @@ class Spec(ABC):
 
         reached = [*self._floating(), *(["its parameters"] if self._has_parameters() else [])]
         usual = f"Gradients reach {in_a_row(reached or ['its inputs'])}."
-        return self._check("gradients", body, usual, marks)
+        return self._check("gradients", body, usual, marks, [*cases, *further])
 
     def dtypes(
         self,
@@ -266,7 +267,8 @@ class Spec(ABC):
                     )
 
         results, has = ("result", "has") if len(self.names) == 1 else ("results", "have")
-        return self._check("dtypes", body, f"The {results} {has} the dtype of the inputs.", marks)
+        usual = f"The {results} {has} the dtype of the inputs."
+        return self._check("dtypes", body, usual, marks, [*cases, *briefly])
 
     def devices(
         self,
@@ -301,7 +303,7 @@ class Spec(ABC):
                     )
 
         usual = "With everything on a GPU, nothing is created elsewhere or goes through the CPU."
-        return self._check("devices", body, usual, marks)
+        return self._check("devices", body, usual, marks, cases)
 
     def leaves_arguments(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
         """Check that a call leaves its arguments, the modules among them, and torch's settings as they were.
@@ -323,7 +325,8 @@ class Spec(ABC):
                         if isinstance(value, Given):
                             expect_weights_untouched(handle, value.module, name)
 
-        return self._check("leaves_arguments", body, "The call leaves its arguments unchanged.", marks)
+        usual = "The call leaves its arguments unchanged."
+        return self._check("leaves_arguments", body, usual, marks, cases)
 
     def from_scratch(self, **marks: Unpack[Marks]) -> CheckFunction:
         """Check that what is `forbidden` does not do the work: where the task is judged it does not work.
@@ -369,16 +372,43 @@ class Spec(ABC):
                     )
 
         usual = "After its parameters have changed, by training or loading, it computes with the new ones."
-        return self._check("follows", body, usual, marks)
+        return self._check("follows", body, usual, marks, cases)
 
     # --- What they share -------------------------------------------------------------------------
 
     def _check(
-        self, method: str, body: CheckFunction, title: str, marks: Marks, *, without: Without | None = None
+        self,
+        method: str,
+        body: CheckFunction,
+        title: str,
+        marks: Marks,
+        cases: Iterable[Cases] = (),
+        *,
+        without: Without | None = None,
     ) -> CheckFunction:
+        for each in cases:
+            if isinstance(each, Case):  # those that a function makes are known when the check runs
+                self._refuse_unknown(each)
         made: Any = as_check(method, body, title, marks, without)
         made.autograder_dimensions = self.dimensions
         return cast(CheckFunction, made)
+
+    def _refuse_unknown(self, written: Case) -> None:
+        """Raise `ValueError` for a letter or an input that a case names and the task does not have."""
+        letters = {*written.sizes, *(each for each in written.sizes.values() if isinstance(each, str))}
+        for letter in sorted(letters - self.dimensions.keys()):
+            raise ValueError(
+                f"There is no dimension {letter!r} for a case of {self.task!r}: there are "
+                f"{', '.join(self.dimensions)}."
+            )
+        for name in (*written.absent, *written.given, *written.on_cpu):
+            if name not in self.inputs:
+                raise ValueError(
+                    f"There is no input {name!r} for a case of {self.task!r}: "
+                    f"there are {', '.join(self.inputs)}."
+                )
+        for dims in drawn_dims(written.given):
+            self._any_sizes.shape(dims)
 
     def _expect(
         self,
