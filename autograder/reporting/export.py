@@ -135,12 +135,13 @@ def _plain(found: Sequence[Marks], students: Sequence[Enrolled], per_task: bool)
     if per_task:
         rows = [("assignment", "task", *head[1:6], "points", "max_points")]
     for marks in found:
+        columns = _task_columns(marks) if per_task else []
         for student in students:
             mark = marks.marks.get(student.student)
             state = mark.state if mark is not None else "missing"
             who = (student.student, student.last_name, student.first_name, student.email, state)
             if per_task:
-                for column in _task_columns(marks):
+                for column in columns:
                     task = column.title.removeprefix(f"{marks.assignment} ")
                     points = column.points.get(student.student)
                     rows.append((marks.assignment, task, *who, points, column.max_score))
