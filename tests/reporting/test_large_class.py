@@ -69,7 +69,7 @@ def test_a_page_of_an_assignment_says_what_it_leaves_out(count, cut, tmp_path):
     assert rows(text, "submissions") == rows(text, "reasons") == MOST_ROWS
     for file in ("submissions.csv", "attention.csv"):
         assert (f"<code>{file}</code>" in text) is cut
-    assert text.count(f"could not show all {count:,} rows") == 2 * cut
+    assert text.count(f"The table has {MOST_ROWS:,} of {count:,} rows") == 2 * cut
     names = text.split('id="mistake-1"')[1].split("</article>")[0]
     assert names.count("student0") == MOST_NAMES
     assert f"and {count - MOST_NAMES} more, who are in the table that" in names
@@ -79,7 +79,7 @@ def test_a_page_of_an_assignment_says_what_it_leaves_out(count, cut, tmp_path):
 def test_a_page_of_a_course_says_what_it_leaves_out(count, cut, tmp_path):
     text = course_page(course_report_of(count), tmp_path)
     assert rows(text, "scores") == rows(text, "behind-table") == MOST_ROWS
-    assert text.count(f"could not show all {count:,} rows") == 2 * cut
+    assert text.count(f"The table has {MOST_ROWS:,} of {count:,} rows") == 2 * cut
 
 
 def verdicts(count: int) -> Iterator[Verdict]:
