@@ -15,6 +15,13 @@ except ImportError as error:
     ) from error
 
 
+class _Client(Client):
+    """A client that is closed by who made it."""
+
+    def __del__(self) -> None:
+        """Do nothing: of one that never connected Dask would print a traceback."""
+
+
 def connect(address: str) -> Any:
     """Return a client of the scheduler; TLS and timeouts are those of Dask's own configuration."""
     # Dask tells of each attempt and each loss in many lines; what matters is told in one sentence.
@@ -24,7 +31,7 @@ def connect(address: str) -> Any:
         if name.startswith("distributed."):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        return Client(address, set_as_default=False, name="autograder")
+        return _Client(address, set_as_default=False, name="autograder")
     except OSError as error:  # a timeout, too
         raise UserError(f"No Dask scheduler can be reached at {address}: {_reason(error)}.") from error
     except (TypeError, ValueError, RuntimeError) as error:  # no address; TLS without a certificate

@@ -112,6 +112,10 @@ class ClusterJudges:
                     yield done.take()
             if done:
                 yield done.take()
+        except UserError:
+            if done:
+                yield done.take()  # on record before anybody is told that it ends here
+            raise
         finally:
             out.cancel()
             self.end_hosts()

@@ -122,19 +122,21 @@ def require_same_scheduler(client: Any, address: str) -> None:
     ours = versions()
     try:
         reason = other_version(client.run_on_scheduler(of_process), ours, ("autograder", "Python", "code"))
-    except (ImportError, AttributeError) as error:
-        reason = f"there is no autograder {ours['autograder']} ({error})"
+    except Exception as error:  # Dask hands on few of them as what they were
+        reason = _unexamined(error, ours)
     if reason:
         raise UserError(f"The Dask scheduler at {address} cannot pass on what is to be judged: {reason}.")
 
 
 def unfit(answer: Any, ours: Mapping[str, str]) -> str:
     """Return why a worker that answered its examination so cannot judge; `""` if it can."""
-    if isinstance(answer, ImportError | AttributeError):
-        return f"there is no autograder {ours['autograder']} ({answer})"
     if isinstance(answer, BaseException):
-        return f"the examination failed ({type(answer).__name__}: {answer})"
+        return _unexamined(answer, ours)
     return misfit(Machine(**answer), ours)
+
+
+def _unexamined(error: BaseException, ours: Mapping[str, str]) -> str:
+    return f"it cannot be examined, as where autograder {ours['autograder']} is not installed ({error})"
 
 
 def _named(addresses: Iterable[str]) -> str:
