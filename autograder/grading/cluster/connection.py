@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import Any
 
 from autograder.errors import UserError
 
 try:
     from distributed import Client
+    from distributed.versions import VersionMismatchWarning
 except ImportError as error:
     raise UserError(
         "`--scheduler` needs Dask, which is not installed here: install the extra lstm-autograder[cluster]."
@@ -30,6 +32,7 @@ def connect(address: str) -> Any:
     for name in list(logging.root.manager.loggerDict):
         if name.startswith("distributed."):
             logging.getLogger(name).setLevel(logging.CRITICAL)
+    warnings.simplefilter("ignore", VersionMismatchWarning)  # versions that matter are compared, and told
     try:
         return _Client(address, set_as_default=False, name="autograder")
     except OSError as error:  # a timeout, too

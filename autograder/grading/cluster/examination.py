@@ -51,6 +51,7 @@ def versions() -> dict[str, str]:
         "Python": ".".join(platform.python_version_tuple()[:2]),
         "torch": _version("torch"),
         "numpy": _version("numpy"),
+        "distributed": _version("distributed"),
         "code": _code(),
     }
 
