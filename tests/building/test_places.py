@@ -266,6 +266,15 @@ def test_a_refused_notebook(course, what):
     assert any(problem.startswith(place) for problem in found), found
 
 
+@pytest.mark.parametrize(
+    "given", ["from helpers import *", "%run helpers.py", 'exec("def dubble(x): return 2 * x")']
+)
+def test_a_task_that_something_else_may_define_is_not_refused(course, given):
+    SPOILT_FILES["a task that no cell defines"].spoil(course)
+    notebook(lambda it: it.cells.insert(0, nbformat.v4.new_code_cell(given)))(course)
+    assert examine(Course.at(course), [NAME]) == []
+
+
 # --- What is found out by judging ----------------------------------------------------------------
 
 MORE_CHECKS = '''

@@ -95,7 +95,9 @@ def defined_in(cells: Sequence[SourceCell]) -> frozenset[str]:
                     found.add(name)
                 case ast.Name(id=name, ctx=ast.Store()):
                     found.add(name)
-                case ast.alias(name="*"):
+                case ast.alias(name="*") | ast.Call(ast.Name("exec")):
+                    return frozenset()
+                case ast.Call(ast.Attribute(attr="run_line_magic"), [ast.Constant("run" | "pylab"), *_]):
                     return frozenset()
                 case ast.alias():
                     found.add(node.asname or node.name.partition(".")[0])
