@@ -100,7 +100,7 @@ def test_what_is_not_finite_is_counted_and_placed():
     wrong = y.clone()
     wrong[:, -1] = torch.nan
     said = message(expect, wrong, y, **RIGHT)
-    assert "44 of 220 numbers are not finite (nan) (only in the last time step, 4; counting from 0)." in said
+    assert "44 of 220 numbers are not finite (nan) (only in the last time step, 4)." in said
 
 
 def test_of_one_number_it_is_said_how_far_it_is_off():
@@ -138,6 +138,6 @@ def test_where_the_last_step_alone_is_wrong_it_is_asked_whether_a_loop_ends_earl
     wrong = y.clone()
     wrong[:, -1] = y[:, -2]
     said = message(expect, wrong, y, **RIGHT)
-    assert "(only in the last time step, 4; counting from 0). Does a loop end before it?" in said
+    assert "(only in the last time step, 4). Does a loop end before it?" in said
     first = torch.cat((y[:, :1] + 1, y[:, 1:]), 1)
     assert "Does a loop" not in message(expect, first, y, **RIGHT)
