@@ -121,7 +121,9 @@ def require_same_scheduler(client: Any, address: str) -> None:
     """Raise `UserError` where the scheduler, which reads what it passes on, has not this autograder."""
     ours = versions()
     try:
-        reason = other_version(client.run_on_scheduler(of_process), ours, ("autograder", "Python", "distributed", "code"))
+        reason = other_version(
+            client.run_on_scheduler(of_process), ours, ("autograder", "Python", "distributed", "code")
+        )
     except Exception as error:  # Dask hands on few of them as what they were
         reason = _unexamined(error, ours)
     if reason:
