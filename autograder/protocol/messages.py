@@ -136,6 +136,8 @@ class Parameters(Message, frozen=True, tag="parameters"):
     """Send a module's parameters, whatever its `state_dict()` gives."""
 
     target: Target
+    computed: bool = False
+    """True where numbers were computed; of those that were drawn the spread alone counts."""
 
 
 class Attribute(Message, frozen=True, tag="attribute"):

@@ -27,7 +27,7 @@ from autograder.protocol.answers import (
     Registered,
     Value,
 )
-from autograder.protocol.messages import Call, Construct, OfObjects, RunOnDevice, Target
+from autograder.protocol.messages import Call, Construct, OfObjects, Parameters, RunOnDevice, Target
 from autograder.protocol.values import Opaque, Ref, tensors_in
 
 _DIGITS = {torch.float64: 4, torch.float32: 2}
@@ -74,6 +74,8 @@ def _parts(message: OfObjects, answer: AnyAnswer, rule: str) -> Iterator[str]:
             yield from _placed(answer)
         case Registered():
             yield from _registered(answer)
+        case ParameterValues() if isinstance(message, Parameters) and message.computed:
+            yield from _named("value", answer.parameters)
         case ParameterValues():
             yield from _spreads(answer)
         case Called():

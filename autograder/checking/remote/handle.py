@@ -266,12 +266,16 @@ class Handle:
 
         return self._connection.request(messages.ListRegistered(target=self._target), read).ask()
 
-    def parameters(self) -> dict[str, torch.Tensor]:
-        """Return the parameters that a module registers, by name, whatever its own methods say."""
-        return self.parameters_request().ask()
+    def parameters(self, *, computed: bool = False) -> dict[str, torch.Tensor]:
+        """Return the parameters that a module registers, by name, whatever its own methods say.
 
-    def parameters_request(self) -> Request[dict[str, torch.Tensor]]:
-        """Describe the request for a module's parameters."""
+        Say `computed=True` where the student's code computes or copies their numbers: known mistakes are then
+        told apart by them. Numbers that are drawn at random differ from one right answer to the next.
+        """
+        return self.parameters_request(computed=computed).ask()
+
+    def parameters_request(self, *, computed: bool = False) -> Request[dict[str, torch.Tensor]]:
+        """Describe the request for a module's parameters, as `parameters` takes it."""
 
         def read(answer: AnyAnswer) -> dict[str, torch.Tensor]:
             sent = expected(answer, answers.ParameterValues)
@@ -280,7 +284,7 @@ class Handle:
                 raise NoAnswer("a parameter that is none")
             return Named(values, f"`named_parameters()` of `{self.type}`")
 
-        return self._connection.request(messages.Parameters(target=self._target), read)
+        return self._connection.request(messages.Parameters(target=self._target, computed=computed), read)
 
     def method(self, name: str) -> Handle:
         """Return a method, to be called."""

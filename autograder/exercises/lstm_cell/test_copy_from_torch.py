@@ -75,10 +75,10 @@ def test_same_step(submission, sizes, draw):
     """After the copy both cells compute the same step, and again after a copy of other weights."""
     reference, other = reference_cell(draw), reference_cell(draw)
     cell = copied(submission, sizes, reference)
-    once = cell.parameters_request()
+    once = cell.parameters_request(computed=True)
     again = submission.given("LSTMCell", sizes.D, sizes.H, state=other.state_dict(), dtype=torch.float64)
     submission.copy_from_torch.defer(cell, again)
-    twice = cell.parameters_request()
+    twice = cell.parameters_request(computed=True)
     expect_same_weights(once.ask(), reference)
     expect_replaced(twice.ask(), by_gate(*(part.detach() for part in other.parameters())), "the cell")
 
@@ -94,7 +94,7 @@ def test_any_size(submission, sizes, draw):
     ):
         reference = reference_cell(draw.at(other))
         with case(context):
-            expect_same_weights(copied(submission, other, reference).parameters(), reference)
+            expect_same_weights(copied(submission, other, reference).parameters(computed=True), reference)
 
 
 @points(0.5)
@@ -113,9 +113,9 @@ def test_is_a_copy(submission, sizes, draw):
     reference = reference_cell(draw)
     cell, given = both_cells(submission, sizes, reference)
     copy = submission.copy_from_torch.run_request((cell, given))
-    of_given, of_cell = given.parameters_request(), cell.parameters_request()
+    of_given, of_cell = given.parameters_request(computed=True), cell.parameters_request(computed=True)
     given.load_state_dict({name: torch.zeros_like(value) for name, value in reference.state_dict().items()})
-    afterwards = cell.parameters_request()
+    afterwards = cell.parameters_request(computed=True)
     call, held, before, after = (each.ask() for each in (copy, of_given, of_cell, afterwards))
     for name, value in reference.state_dict().items():
         if name not in held or not torch.equal(held[name], value):
@@ -133,7 +133,7 @@ def test_dtype(submission, sizes, draw):
     """A cell of another dtype keeps its dtype."""
     for dtype in (torch.float32, torch.bfloat16):
         with case(f"with a cell in {dtype}"):
-            held = copied(submission, sizes, reference_cell(draw, dtype), dtype).parameters()
+            held = copied(submission, sizes, reference_cell(draw, dtype), dtype).parameters(computed=True)
         for name, value in held.items():
             if value.dtype != dtype:
                 fail(f"After the copy `{name}` is {value.dtype}, not {dtype}.")

@@ -138,11 +138,11 @@ def test_same_weights(submission, sizes, draw):
     """After the copy both stacks compute the same in every layer, and again after a copy of other weights."""
     lstm, other = reference_lstm(draw), reference_lstm(draw)
     stack = copied(submission, sizes, lstm)
-    once = stack.parameters_request()
+    once = stack.parameters_request(computed=True)
     made_with = {"state": other.state_dict(), "dtype": torch.float64, "batch_first": True}
     again = submission.given("LSTM", sizes.D, sizes.H, sizes.L, **made_with)
     submission.copy_from_torch.defer(stack, again)
-    twice = stack.parameters_request()
+    twice = stack.parameters_request(computed=True)
     expect_same_weights(once.ask(), lstm)
     expect_replaced(twice.ask(), numbers_of(other), "the stack")
 
@@ -162,7 +162,7 @@ def test_any_size(submission, sizes, draw):
         lstm = reference_lstm(draw.at(other))
         with case(context):
             stack = copied(submission, other, lstm)
-        copies.append((stack.parameters_request(), lstm, context))
+        copies.append((stack.parameters_request(computed=True), lstm, context))
     for held, lstm, context in asked(copies):
         with case(context):
             expect_same_weights(held(), lstm)
@@ -203,9 +203,9 @@ def test_is_a_copy(submission, sizes, draw):
     lstm = reference_lstm(draw.at(sizes))
     stack, given = both_stacks(submission, sizes, lstm)
     copy = submission.copy_from_torch.run_request((stack, given))
-    of_given, of_stack = given.parameters_request(), stack.parameters_request()
+    of_given, of_stack = given.parameters_request(computed=True), stack.parameters_request(computed=True)
     given.load_state_dict({name: torch.zeros_like(value) for name, value in lstm.state_dict().items()})
-    afterwards = stack.parameters_request()
+    afterwards = stack.parameters_request(computed=True)
     call, held, before, after = (each.ask() for each in (copy, of_given, of_stack, afterwards))
     for name, value in lstm.state_dict().items():
         if name not in held or not torch.equal(held[name], value):
@@ -225,7 +225,7 @@ def test_dtype(submission, sizes, draw):
     copies = []
     for dtype in (torch.float32, torch.bfloat16):
         stack = copied(submission, sizes, reference_lstm(draw.at(sizes), dtype), dtype)
-        copies.append((stack.parameters_request(), dtype))
+        copies.append((stack.parameters_request(computed=True), dtype))
     for taken, dtype in asked(copies):
         with case(f"with a stack in {dtype}"):
             held = taken()
