@@ -100,7 +100,7 @@ def test_what_only_the_real_one_shows_is_told(real):
 
 def test_memory_that_grows_from_call_to_call_is_told(real):
     real.full = (100, 512, 1024, 1536)
-    with pytest.raises(CheckFailed, match="On a real GPU: Every call leaves 512 bytes more"):
+    with pytest.raises(CheckFailed, match="On a real GPU: Every call leaves 512 more bytes"):
         judge(LINEAR)
     real.full = (100, 512, 512, 512)  # the first call makes workspaces
     judge(LINEAR)

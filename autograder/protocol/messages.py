@@ -137,7 +137,7 @@ class Parameters(Message, frozen=True, tag="parameters"):
 
     target: Target
     computed: bool = False
-    """True where numbers were computed; of those that were drawn the spread alone counts."""
+    """True where numbers were computed: buffers come, too. Of drawn numbers the spread alone counts."""
 
 
 class Attribute(Message, frozen=True, tag="attribute"):

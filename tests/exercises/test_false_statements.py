@@ -204,8 +204,8 @@ def layers_in_a_list():
 )
 def test_parameters_in_a_list_are_no_matter_of_the_dtype_that_tensors_are_made_with(notebook, task, source):
     told = messages(notebook, task, source())["dtype"]
-    assert "A module's `.to()` takes along what it has registered" in told
-    assert "New tensors take the input's dtype" not in told
+    assert "A module's `.to()` moves what the module has registered" in told
+    assert "New tensors get the input's dtype" not in told
 
 
 TIME_FIRST = """
@@ -233,4 +233,4 @@ def test_a_line_of_a_given_cell_is_not_told_as_one_of_the_students():
         ),
     )
     assert "of another cell (`" in told["dtype"]
-    assert "`) makes `" in told["dtype"]
+    assert "`) creates `" in told["dtype"]

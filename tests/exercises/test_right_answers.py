@@ -68,7 +68,7 @@ def test_a_right_answer_must_lose_nothing(course: Path, kept: Path):
     ("text", "said"),
     [
         ("[double", "is not TOML that can be read"),
-        ("[treble]\na = 'x'\n", "has answers to `treble`, which is no task of 01_double"),
+        ("[treble]\na = 'x'\n", "`treble` is no task of 01_double"),
         ("double = 'x'\n", "`double` must be a table with the text of a cell for each style"),
     ],
 )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autograder.protocol.values import Json
+if TYPE_CHECKING:  # it imports torch, which reading a verdict does not need
+    from autograder.protocol.values import Json
 
 
 @dataclass(frozen=True)

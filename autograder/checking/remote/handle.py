@@ -270,7 +270,8 @@ class Handle:
         """Return the parameters that a module registers, by name, whatever its own methods say.
 
         Say `computed=True` where the student's code computes or copies their numbers: known mistakes are then
-        told apart by them. Numbers that are drawn at random differ from one right answer to the next.
+        told apart by them, and buffers come, too. Numbers that are drawn at random differ from one right
+        answer to the next.
         """
         return self.parameters_request(computed=computed).ask()
 

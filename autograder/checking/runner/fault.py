@@ -5,8 +5,10 @@ from __future__ import annotations
 import traceback
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autograder.protocol.values import Json
+if TYPE_CHECKING:  # it imports torch, which reading a verdict does not need
+    from autograder.protocol.values import Json
 
 _PACKAGE = Path(__file__).parents[2]
 _MOST_FRAMES = 12

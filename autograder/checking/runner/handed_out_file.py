@@ -6,13 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from autograder.protocol.values import Json
-
 FILE = "handed_out.json"
 VERSION = 1
 
 
-def text_of(kept_back: Mapping[str, list[Json]], recorded: Mapping[str, Any]) -> str:
+def text_of(kept_back: Mapping[str, list[dict[str, Any]]], recorded: Mapping[str, Any]) -> str:
     """The text of the file: by task, the points of what is kept back, and what references give."""
     data = {"version": VERSION, "kept_back": kept_back, "recorded": recorded}
     return json.dumps(data, indent=0, sort_keys=True) + "\n"

@@ -23,6 +23,7 @@ from autograder.worker.tracing.looks import ForNumpy, Otherwise
 from autograder.worker.tracing.module_contents import (
     address_of,
     asks_for_gradients,
+    buffers_of,
     detach,
     modules_of,
     parameters_of,
@@ -174,8 +175,11 @@ def registered(objects: Objects, message: messages.ListRegistered) -> answers.Re
 
 
 def parameters(objects: Objects, message: messages.Parameters) -> answers.ParameterValues:
-    """Send a module's parameters by name, whatever its `state_dict()` gives."""
-    named = parameters_of(objects.target(message.target))
+    """Send a module's parameters by name, with its buffers if asked, whatever its `state_dict()` gives."""
+    module = objects.target(message.target)
+    named: dict[str, torch.Tensor] = {**parameters_of(module)}
+    if message.computed:
+        named |= buffers_of(module)
     return answers.ParameterValues(parameters=objects.plain({n: detach(p) for n, p in named.items()}))
 
 

@@ -19,6 +19,7 @@ equal = torch.equal
 _data_ptr = torch._C.TensorBase.data_ptr
 _asks: Any = torch._C.TensorBase.requires_grad
 _modules, _parameters = nn.Module.named_modules, nn.Module.named_parameters
+_buffers = nn.Module.named_buffers
 
 
 def asks_for_gradients(tensor: torch.Tensor) -> bool:
@@ -69,6 +70,22 @@ def parameters_of(module: nn.Module) -> dict[str, nn.Parameter]:
                 seen.add(id(parameter))
                 found[f"{name}.{inner}" if name else inner] = parameter
     return found
+
+
+def buffers_of(module: nn.Module) -> dict[str, torch.Tensor]:
+    """Return what a module registers as buffers, by name, as `named_buffers` does."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return dict(_buffers(module))
+    return {
+        f"{name}.{inner}" if name else inner: buffer
+        for name, part in modules_of(module)
+        for inner, buffer in (
+            _buffers(part, recurse=False)
+            if isinstance(part, torch.jit.ScriptModule)
+            else _of(part, "_buffers").items()
+        )
+        if buffer is not None
+    }
 
 
 def _of(module: nn.Module, name: str) -> ByName:
