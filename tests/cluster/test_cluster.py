@@ -97,6 +97,7 @@ def test_what_comes_of_it_is_what_comes_of_a_local_run(running, ungraded, graded
     assert_undisturbed(course, graded)
 
 
+@pytest.mark.sweep
 def test_a_job_that_kills_two_judges_fails_and_stops_nobody(running):
     jobs = [Doubled(1), Deadly(), *map(Doubled, range(2, 8))]
     with ClusterJudges(running.address) as judges:
@@ -139,6 +140,7 @@ def test_the_doctor_examines_every_worker(running):
     assert told.stdout.rstrip().endswith("2 judges can grade.")
 
 
+@pytest.mark.sweep
 def test_ctrl_c_ends_the_batch_and_all_that_judges(running, ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     batch = start_grading(course, "--scheduler", running.address)
@@ -155,6 +157,7 @@ def test_ctrl_c_ends_the_batch_and_all_that_judges(running, ungraded, graded, tm
     assert_undisturbed(course, graded)
 
 
+@pytest.mark.sweep
 def test_a_network_that_comes_back_loses_nothing(running):
     wire = Wire(running.port)
     try:
@@ -171,6 +174,7 @@ def test_a_network_that_comes_back_loses_nothing(running):
     nothing_judges(running)
 
 
+@pytest.mark.sweep
 def test_a_worker_killed_in_the_middle_changes_nothing(ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     with cluster(tmp_path / "cluster", (1, 1)) as made:
@@ -187,6 +191,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(ungraded, graded, tmp_pat
     assert_undisturbed(course, graded)
 
 
+@pytest.mark.sweep
 def test_without_its_scheduler_a_batch_ends_in_one_sentence_and_goes_on_later(ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     command = ("grade", ASSIGNMENT, "--course", course.root, "--scheduler")
