@@ -53,7 +53,7 @@ MESSAGES: tuple[messages.AnyMessage, ...] = (
     ),
     messages.Backward(call=-5, weights=[ROWS, torch.tensor(1.0)], **USUAL),
     messages.ListRegistered(target=TARGET, **USUAL),
-    messages.Parameters(target=TARGET, **USUAL),
+    messages.Parameters(target=TARGET, computed=True, **USUAL),
     messages.Attribute(target=TARGET, **USUAL),
     messages.RunOnDevice(
         target=TARGET,

@@ -147,7 +147,7 @@ def told():
         assert {result.outcome for task in ALL for result in judged(task)} == {"passed"}
         names, words, numbers = map(set, student.told())
     fields = (
-        "args arguments as_made assembled autocast call call_seed cudnn default_dtype device dtype grad "
+        "args arguments as_made assembled autocast call call_seed computed cudnn default_dtype device dtype grad "
         "gradients kernels kwargs lines looks made method name number numpy on_cpu path repeat seed source "
         "state target text trace unanswered way weights"
     )
