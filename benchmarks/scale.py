@@ -76,7 +76,7 @@ def {name}(*given, **named):
 
 @dataclass(frozen=True)
 class Used:
-    """What one command used."""
+    """The time and memory that one command used."""
 
     seconds: float
     cpu: float

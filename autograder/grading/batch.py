@@ -48,7 +48,7 @@ class Done:
 
 
 _Result = Graded | Unchanged | Failure
-"""What comes of one submission."""
+"""The result of one submission."""
 
 
 def grade(

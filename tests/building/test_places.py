@@ -63,7 +63,7 @@ class Spoilt:
     old: str
     new: str
     at: str = ""
-    """What begins the line that is to be told; `""` if none is, the refusal being about the whole file."""
+    """The beginning of the line to be named; `""` where the refusal is about the whole file."""
 
     def spoil(self, course: Path) -> str:
         """Spoil the file, and return what a refusal must begin with."""

@@ -43,7 +43,7 @@ def test_a_name_says_what_it_raises(name):
 
 
 def test_examples_are_of_more_than_recurrent_networks():
-    """Of those who write checks, most teach something else."""
+    """Most authors of checks teach something else, so most examples are not recurrent."""
     names = sorted(set(checking.__all__) - CONSTANTS)
     examples = {name: examples_in(inspect.getdoc(getattr(checking, name)) or "") for name in names}
     recurrent = [name for name, text in examples.items() if re.search("rnn|gru|lstm|h_next|h_n", text, re.I)]

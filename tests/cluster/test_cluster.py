@@ -72,7 +72,7 @@ def assert_undisturbed(course: Course, graded: Course) -> None:
 
 
 def sentences(told: str) -> list[str]:
-    """What was said but for the bar and the table."""
+    """Return the output without the progress bar and the table."""
     return [line for line in told.splitlines() if line and "ETA" not in line]
 
 

@@ -20,7 +20,7 @@ from tests.support.wheels import build_wheels
 UNITS = ROOT / "packaging" / "systemd"
 RECIPE = ROOT / "packaging" / "worker" / "Containerfile"
 CONFINING = "RestrictNamespaces", "SystemCallFilter", "PrivateUsers", "ProtectProc", "ProtectKernelTunables"
-"""Of systemd's confinement what would take away that of submissions."""
+"""Settings of systemd's confinement that would take away that of submissions."""
 
 
 def recipe() -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 OURS = "lstm[_-]autograder*", "_editable_impl_lstm_autograder*", "autograder", "autograder_checks"
-"""What installs this repository: an environment that borrows does not have it."""
+"""The packages that install this repository: an environment that borrows lacks them."""
 PIP = "pip", "pip-*"
 SCRIPT = "#!{python}\nimport sys\nfrom {module} import {name}\nsys.exit({attribute}())\n"
 

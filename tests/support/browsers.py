@@ -202,7 +202,7 @@ def row_of(page: Page | FrameLocator, student: str) -> Locator:
 
 
 def saved(kind: str) -> Callable[[Response], bool]:
-    """Whether a response says that formgrader has saved a grade or a comment."""
+    """Return whether a response says that formgrader has saved a grade or a comment."""
 
     def is_one(response: Response) -> bool:
         return f"/api/{kind}/" in response.url and response.request.method == "PUT" and response.ok

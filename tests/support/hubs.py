@@ -54,7 +54,7 @@ class Hub:
 
     @property
     def service(self) -> str:
-        """Where graders find formgrader."""
+        """Return the address of formgrader."""
         host = f"recurrent-networks--service.hub.localhost:{self.port}"
         return f"http://{host}/services/recurrent-networks"
 

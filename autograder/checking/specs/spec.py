@@ -93,8 +93,8 @@ class Spec(ABC):
     Dimensions are written as for `draw`: `"B T D"`, `"4H D"`. Every check takes `cases`, the calls that it
     makes (by default the usual one), and the marks of `Marks`, `title=` among them. The letters are those of
     `dimensions`, by default those that the file which states the task calls `DIMENSIONS`. `made_from` says
-    from which other results one is made, as `{"h_next": ["c_next"]}`: where both are wrong, students read of
-    those.
+    from which other results one is made, as `{"h_next": ["c_next"]}`: where both are wrong,
+    the message is about those.
     """
 
     def __init__(

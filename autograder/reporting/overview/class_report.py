@@ -129,7 +129,7 @@ class CourseReport:
 
 @dataclass(frozen=True)
 class _Graded:
-    """What the records of one assignment come to: its verdicts are not kept while others are read."""
+    """A summary of one assignment's records: its verdicts are not kept while others are read."""
 
     marks: Marks
     tasks: tuple[TaskStatistics, ...]
