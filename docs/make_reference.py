@@ -51,9 +51,9 @@ GROUPS = {
     "Words": "case fail CheckFailed NotWritten in_words spell",
 }
 TYPES = """
-    checking.specs.inputs.Input checking.specs.spec.Outputs checking.specs.module.Parameters
-    checking.specs.cases.Size checking.specs.cases.Cases checking.specs.spec.Explain
-    checking.specs.spec.Prepared checking.specs.marks.Marks checking.specs.marks.CheckFunction
+    checking.specs.inputs.Input checking.specs.statement.Outputs checking.specs.module.Parameters
+    checking.specs.cases.Size checking.specs.cases.Cases checking.specs.statement.Explain
+    checking.specs.statement.Prepared checking.specs.marks.Marks checking.specs.marks.CheckFunction
     checking.expectations.devices.Arguments checking.expectations.in_use.Held
     checking.remote.observations.Gradients protocol.answers.Registered
 """

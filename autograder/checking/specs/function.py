@@ -16,7 +16,8 @@ from autograder.checking.specs.inputs import (
     Handed,
     Modules,
 )
-from autograder.checking.specs.spec import Prepared, Spec, State
+from autograder.checking.specs.spec import Spec
+from autograder.checking.specs.statement import Prepared, State
 from autograder.protocol.values import Keywords
 
 

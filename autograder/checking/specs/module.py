@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import torch
@@ -22,7 +23,8 @@ from autograder.checking.specs.inputs import (
     size_of,
 )
 from autograder.checking.specs.marks import CheckFunction, Marks
-from autograder.checking.specs.spec import Outputs, Prepared, Spec, State
+from autograder.checking.specs.spec import Spec
+from autograder.checking.specs.statement import Outputs, Prepared, State
 from autograder.protocol.values import Keywords
 from autograder.protocol.without import Without
 
@@ -186,11 +188,10 @@ class ModuleSpec(Spec):
         return {"made_with": (*self._arguments(numbers), *further)}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
-        # A reference is known again by what it sees: `self` would tell nothing.
-        leaves, reference = as_leaves(call.parameters), self._as_written
+        leaves = as_leaves(call.parameters)
         expect_gradients(
             call.target,
-            lambda *arguments: reference(leaves, *arguments),
+            partial(self._as_written, leaves),
             call.arguments,
             names=call.drawn.floating,
             parameters=leaves,
