@@ -35,25 +35,28 @@ def expect_gradients(
     """Expect gradients to reach every floating argument, and every parameter, with the reference's values.
 
     `target` is the student's function or module. `reference(*arguments)` computes the same from copies of the
-    arguments. It is called once for a class that gets the same tensors, so it depends on nothing but these
-    and what it encloses. `parameters` are the leaves it uses, under the names that the module registers
-    (`as_leaves` makes them of drawn ones). `names` are the floating arguments', `results` those of the
-    floating results. `draw` gives the weights of the sum whose gradients these are; `tell` is the first
-    question to a student whose gradient has other values. A missing gradient passes for a zero one. With
-    `in_eval` the target is a module whose modes do not differ, and the same is expected of it once more after
-    `eval()`. Raises `CheckFailed` where the gradients are not so, `StudentError` where the call or its
-    backward pass stops.
+    arguments, and depends on nothing else. A function of the file, or a `functools.partial` of one, is called
+    once for a class that gets the same tensors; a lambda made in the check, once for each submission.
+    `parameters` are the leaves it uses, under the names that the module registers (`as_leaves` makes them of
+    drawn ones). `names` are the floating arguments', `results` those of the floating results. `draw` gives
+    the weights of the sum whose gradients these are; `tell` is the first question to a student whose gradient
+    has other values. A missing gradient passes for a zero one. With `in_eval` the target is a module whose
+    modes do not differ, and the same is expected of it once more after `eval()`. Raises `CheckFailed` where
+    the gradients are not so, `StudentError` where the call or its backward pass stops.
 
         softmax = partial(torch.softmax, dim=-1)
         expect_gradients(submission.softmax, softmax, (scores,), names=("scores",), draw=draw)
 
         leaves = as_leaves(parameters)  # those that the student's cell was filled with
-        expect_gradients(cell, lambda x: step(leaves, x), (x,), names=("x",), parameters=leaves, draw=draw)
+        right = partial(step, leaves)
+        expect_gradients(cell, right, (x,), names=("x",), parameters=leaves, draw=draw)
     """
     sources = dict(parameters or {})
-    shapes, attached = _outline(reference, arguments)
+    # What is the student's, or was handed to them, no reference may use, and no result is known again by it.
+    ours = tuple(None if isinstance(each, Handle) else each for each in arguments)
+    shapes, attached = _outline(reference, ours)
     weights = [draw.like(shape) for shape in shapes]
-    right = _right(reference, arguments, sources, weights)
+    right = _right(reference, ours, sources, weights)
     as_it_is = target.gradient_requests(arguments, weights)
     if not in_eval:
         _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell, results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -22,10 +22,11 @@ _KEPT = 512
 def computed_once(function: Callable[..., Result]) -> Callable[..., Result]:
     """Keep what a function gave, for when it is asked for the same tensors again.
 
-    The same are the very tensors, unchanged since, as `Draw` gives them for every submission; numbers, texts,
-    dtypes and `Sizes` are compared. The function must depend on nothing else, and nobody may write into what
-    it returns: where somebody has, it is computed anew, as it is where gradients are asked for. Raises what
-    the function raises.
+    The same are the very tensors, unchanged since, as `Draw` gives them for every submission, and the very
+    functions of a file; numbers, texts, dtypes and `Sizes` are compared, a `functools.partial` part by part.
+    With a function that a check makes for itself it is computed each time. The function must depend on
+    nothing else, and nobody may write into what it returns: where somebody has, it is computed anew, as it is
+    where gradients are asked for. Raises what the function raises.
 
         @recorded
         @computed_once
@@ -48,7 +49,7 @@ def _once(function: Callable[..., Result], *, of_leaves: bool) -> Callable[..., 
         tensors: list[torch.Tensor] = []
         try:
             key = _identity((args, kwargs), tensors)
-        except (TypeError, RecursionError):  # a function that calls itself sees itself
+        except TypeError:
             return function(*args, **kwargs)
         if not of_leaves and any(tensor.requires_grad for tensor in tensors):
             return function(*args, **kwargs)
@@ -79,13 +80,8 @@ def _identity(value: Any, tensors: list[torch.Tensor]) -> Any:
         return tuple(_identity(part, tensors) for part in value)
     if value is None or type(value) in _PLAIN:
         return type(value), value
-    if type(value) is FunctionType:
-        if "<locals>" not in value.__qualname__:
-            return value
-        # One that a check makes anew does the same if it is the same code and sees the same.
-        try:
-            seen = [cell.cell_contents for cell in value.__closure__ or ()]
-        except ValueError as empty:
-            raise TypeError("what it will see is not there yet") from empty
-        return value.__code__, _identity((seen, value.__defaults__, value.__kwdefaults__), tensors)
+    if isinstance(value, partial):
+        return partial, _identity((value.func, value.args, value.keywords), tensors)
+    if type(value) is FunctionType and "<locals>" not in value.__qualname__:
+        return value
     raise TypeError("what may change without a trace, as a module may, tells nothing apart")

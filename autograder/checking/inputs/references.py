@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from types import CellType, FunctionType
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
@@ -226,6 +226,8 @@ def _form(value: Any, numbers: list[float]) -> str:
             return "float"
         case None | bool() | int() | str() | torch.dtype():
             return repr(value)
+        case partial(args=args, keywords=keywords):
+            return f"partial({_form(args, numbers)}, {_form(keywords, numbers)})"
         case FunctionType(__closure__=cells):
             # One of the check's own, known by the check; what it sees may depend on the student.
             seen = [_cell(cell) for cell in cells or ()]

@@ -1,5 +1,7 @@
 """`class LSTMCell(nn.Module)`: one step as a module with twelve per-gate parameters."""
 
+from functools import partial
+
 from autograder.checking import (
     USUAL,
     ModuleSpec,
@@ -38,6 +40,12 @@ def chain():
 def reference(parameters, x, state=None):
     zeros = x.new_zeros(x.shape[0], parameters["b_i"].shape[0])
     return cell_step(parameters, x, *(state or (zeros, zeros)))
+
+
+def over_time(parameters, _, x, state):
+    for step in x.unbind(1):
+        state = reference(parameters, step, state)
+    return state
 
 
 task = ModuleSpec(
@@ -114,7 +122,7 @@ def test_gradients(submission, sizes, draw):
     form = {"names": ("x", "h", "c"), "parameters": leaves}
     expect_gradients(
         cell.target,
-        lambda x, state: reference(leaves, x, state),
+        partial(reference, leaves),
         cell.arguments,
         **form,
         draw=draw,
@@ -122,16 +130,10 @@ def test_gradients(submission, sizes, draw):
     )
     steps = draw.size(15, 25)
     here = draw.at(sizes.but(B=2, T=steps))
-
-    def over_time(_, x, state):
-        for step in x.unbind(1):
-            state = reference(leaves, step, state)
-        return state
-
     with case(f"over {steps} steps, each from the previous state"):
         expect_gradients(
             submission.given("chain", source=CHAIN, dtype=None),
-            over_time,
+            partial(over_time, leaves),
             (cell.target, here("B T D"), (here("B H"), here("B H"))),
             **form,
             draw=here,

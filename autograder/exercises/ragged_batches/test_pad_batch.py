@@ -1,5 +1,7 @@
 """`pad_batch(sequences)`: sequences of unequal length as one zero-padded tensor, and their lengths."""
 
+from functools import partial
+
 import torch
 
 from autograder.checking import (
@@ -109,18 +111,18 @@ test_device = task.devices(
 )
 
 
+def comparable(with_lengths, sequences):
+    padded, lengths = reference(sequences)
+    return (padded, lengths.to(padded)) if with_lengths else padded
+
+
 @points(0.5)
 @rule("gradient")
 @needs(test_padded_with_zeros)
 def test_gradients(submission, sizes, draw):
     """Gradients flow back from the padded tensor to every sequence."""
     _, lengths = parts_of(submission.pad_batch(ragged(ROOMY.draw(draw))), task.names)
-    floating = lengths.is_floating_point()  # judged by the dtype check alone
-
-    def comparable(sequences):
-        padded, lengths = reference(sequences)
-        return (padded, lengths.to(padded)) if floating else padded
-
+    right = partial(comparable, lengths.is_floating_point())  # judged by the dtype check alone
     for chosen in (
         room("with sequences of unequal length", T=(24, 60)),
         room("with sequences of equal length", sequences=as_long),
@@ -129,7 +131,7 @@ def test_gradients(submission, sizes, draw):
         call = task.prepare(submission, chosen, chosen.draw(draw))
         names = [f"sequences[{number}]" for number in range(call.sizes.B)]
         with call.case(), task.if_right(call):
-            expect_gradients(call.target, comparable, call.arguments, names=names, draw=draw)
+            expect_gradients(call.target, right, call.arguments, names=names, draw=draw)
 
 
 @points(0)
