@@ -81,14 +81,18 @@ class Checks:
         seed: int,
         include_hidden: bool,
         renew: Callable[[], None] | None = None,
+        explain: bool = True,
     ) -> list[CheckResult]:
-        """Run one task's checks. `renew` puts a new worker in place after a check lost it."""
+        """Run one task's checks. `renew` puts a new worker in place after a check lost it.
+
+        Without `explain` nothing is found out about wrong values by running their check again.
+        """
         if include_hidden and self._handed_out is not None:
             raise ChecksBroken(
                 "these checks are as students get them, without those that are kept for grading"
             )
         with on_one_thread():
-            return self._run(task, submission, seed, include_hidden, renew)
+            return self._run(task, submission, seed, include_hidden, renew, explain)
 
     def _run(
         self,
@@ -97,6 +101,7 @@ class Checks:
         seed: int,
         include_hidden: bool,
         renew: Callable[[], None] | None,
+        explain: bool,
     ) -> list[CheckResult]:
         results: list[CheckResult] = []
         passed: set[str] = set()
@@ -111,7 +116,8 @@ class Checks:
                 result = CheckResult(check, "skipped", told, fault=fault)
             else:
                 first = all(result.outcome in ("passed", "skipped") for result in results)
-                result = self._run_one(check, submission, seed, (renew or _nothing) if first else None)
+                look = explain and first
+                result = self._run_one(check, submission, seed, (renew or _nothing) if look else None)
                 if result.outcome in ("timeout", "crashed") and renew is not None:
                     renew()
             if result.outcome == "passed":
@@ -247,7 +253,7 @@ def _skipped(unmet: str, checks: tuple[Check, ...]) -> str:
 
 
 def _left_out(fault: Fault) -> str:
-    return f"Not judged, because a check that it builds on could not be: {fault.told}"
+    return f"Not judged, because a check that it depends on could not be judged: {fault.told}"
 
 
 def _is_unfit(raised: BaseException | None) -> bool:

@@ -148,8 +148,10 @@ class Attempt:
         self.habits[task] = habits(task, self.rebuilt.sources.get(task, ""), submission.connection.printed)
         return _task(task, points, results)
 
-    def judge_other(self, task: str, source: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
-        """The task's checks with another source in its cell."""
+    def judge_other(
+        self, task: str, source: str, points: float, checks: Checks, seed: int, *, explain: bool = True
+    ) -> TaskVerdict:
+        """Judge a task with another source in its cell."""
         sources = {**self.rebuilt.sources, task: source}
         try:
             error = self._send_cell(source).error
@@ -165,7 +167,8 @@ class Attempt:
             self.cells()
             self._send_cell(source)
 
-        return _task(task, points, checks.run(task, submission, seed=seed, include_hidden=True, renew=again))
+        results = checks.run(task, submission, seed=seed, include_hidden=True, renew=again, explain=explain)
+        return _task(task, points, results)
 
     def without_follow_on_errors(
         self, tasks: tuple[TaskVerdict, ...], bundle: Bundle, checks: Checks, seed: int
@@ -209,7 +212,9 @@ class Attempt:
             if step.role != "solution" or step.name not in broken:
                 continue
             if step.name in judged:
-                results = checks.run(step.name, self._submission(sources), seed=seed, include_hidden=True)
+                results = checks.run(
+                    step.name, self._submission(sources), seed=seed, include_hidden=True, explain=False
+                )
                 second = _task(step.name, seen[step.name].max_score, results)
                 seen[step.name] = merged(seen[step.name], second, broken[: broken.index(step.name)])
                 if any(result.outcome in ("timeout", "crashed") for result in results):

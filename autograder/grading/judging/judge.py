@@ -154,10 +154,12 @@ def judge_answers(
     seed: int,
     checks: Checks,
     workers: ForkServer,
+    explain: bool = True,
 ) -> dict[str, TaskVerdict]:
     """Judge several answers to one task, by name, each in the otherwise solved notebook.
 
-    They are run one after the other in one worker, which is many times faster than a worker each.
+    They are run one after the other in one worker, which is many times faster than a worker each. Without
+    `explain` messages are shorter: nothing is found out about wrong values by running their check again.
     """
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     verdicts = {}
@@ -165,7 +167,9 @@ def judge_answers(
         attempt.enter(checks.without(task))
         for name, source in sources.items():
             attempt.deadline = time.monotonic() + workers.limits.total_seconds
-            verdicts[name] = attempt.judge_other(task, source, bundle.tasks[task], checks, seed)
+            verdicts[name] = attempt.judge_other(
+                task, source, bundle.tasks[task], checks, seed, explain=explain
+            )
     return verdicts
 
 

@@ -19,6 +19,8 @@ class Trial:
 
     task: str
     include_hidden: bool = True
+    explain: bool = False
+    """False where nobody reads their messages, nor needs what references give for these."""
 
     def run(self, setting: Setting, checks: Checks) -> tuple[list[Known], list[MetFault]]:
         """Return the result of each mistake, and the faults of the task's checks that they met."""
@@ -26,7 +28,13 @@ class Trial:
         mistakes = {mistake.name: mistake for mistake in bundle.mistakes if mistake.task == self.task}
         sources = {name: mistake.answer(bundle.solution) for name, mistake in mistakes.items()}
         told = judge_answers(
-            bundle, self.task, sources, seed=setting.seed, checks=checks, workers=setting.workers
+            bundle,
+            self.task,
+            sources,
+            seed=setting.seed,
+            checks=checks,
+            workers=setting.workers,
+            explain=self.explain,
         )
         faults = met_faults((f"the mistake {name}", verdict) for name, verdict in told.items())
         return [self._known(mistakes[name], verdict) for name, verdict in told.items()], faults
