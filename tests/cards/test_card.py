@@ -109,7 +109,7 @@ def test_shapes_are_shown_by_name_and_the_sentence_gives_way():
     assert "seen (time 7, batch 5, hidden 11)" in page
     assert "expected (batch 5, time 7, hidden 11)" in page
     assert "has shape" not in page
-    assert "The batch and time dimensions have changed places" in page
+    assert "The batch and time dimensions are swapped" in page
     assert check.message in card_text(card(check))  # a terminal has the sentence
 
 

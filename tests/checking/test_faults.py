@@ -153,7 +153,7 @@ def test_a_student_is_never_told_that_it_is_his(course: Path):
         "double: 1 of 1 points; not everything could be judged",
         "  ! It doubles every number. (fault of the check)",
         "    This check has a fault of its own: NameError in test_double.py, line 22. It is not your mistake "
-        "and costs you nothing. Please pass this line on to your instructor.",
+        "and costs you no points. Please send this line to your instructor.",
         "  ✓ It returns the shape that it is given. (passed, 1 of 1 points)",
         "1.0",
     ]

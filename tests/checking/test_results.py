@@ -45,7 +45,7 @@ def test_strided_inputs_have_the_shape_and_are_not_contiguous():
             "B T H",
             "(time, batch, hidden) = (5, 2, 11); expected (batch, time, hidden) = (2, 5, 11)",
         ),
-        ((5, 2, 11), "B T H", "The batch and time dimensions have changed places"),
+        ((5, 2, 11), "B T H", "The batch and time dimensions are swapped"),
         ((11, 2, 5), "B T H", "in another order"),
         ((2, 11), "B T H", "The time dimension is missing"),
         ((2, 4, 11), "B T H", "One is missing along time"),

@@ -117,7 +117,7 @@ def test_advice_of_torch_that_would_cut_the_gradient_is_not_left_alone(folder):
     exec(compile(lines, "<cell f>", "exec"), namespace)
     _, said = run(folder, f=namespace["f"])["shape"]
     assert "detach().numpy()" in said
-    assert said.endswith("Detaching would cut the gradient off: stay with torch's own operations")
+    assert said.endswith("Detaching would cut the gradient: use torch's own operations")
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def embed_then_rnn(token_ids, embedding, rnn):
 
 def test_nobody_is_told_to_turn_a_result_round_that_was_read_in_the_wrong_order():
     told = messages("shapes", "embed_then_rnn", TIME_FIRST)["shape"]
-    assert "The batch and time dimensions have changed places." in told
+    assert "The batch and time dimensions are swapped." in told
     assert "puts them right" not in told
     assert "it may be long before the last one" in told
 

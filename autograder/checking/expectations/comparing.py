@@ -24,7 +24,10 @@ TOLERANCE = {
 
 _LITTLE = 0.01
 """The part of the largest right number below which the size of a difference says something."""
-ROUNDED = "So little is float32 rounding: is something computed in a coarser dtype on the way?"
+ROUNDED = (
+    "A difference this small comes from float32 rounding: is something computed in a coarser dtype on the "
+    "way?"
+)
 """The words for numbers that would be right in float32."""
 
 

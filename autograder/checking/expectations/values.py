@@ -344,7 +344,7 @@ def _results(
     if isinstance(reference, torch.Tensor):
         if isinstance(answer, (list, tuple)) and len(answer) == 1:
             fail(
-                f"Expected {wanted} itself; {said} {'it ' if not nested else ''}inside a "
+                f"Expected {wanted} itself; {said} {'it ' if not nested else ''}wrapped in a "
                 f"{type(answer).__name__} of one."
             )
         if not isinstance(answer, torch.Tensor):
@@ -363,7 +363,7 @@ def _named_like(result: torch.Tensor, position: int, wanted: Mapping[str, torch.
     """A hint where a result holds what another one should hold."""
     for place, (name, other) in enumerate(wanted.items()):
         if place != position and other.shape == result.shape and not compare(result, other):
-            return f"They are the values that `{name}` should have: is something in another order?"
+            return f"They are the values that `{name}` should have: are your results in another order?"
     return ""
 
 
@@ -374,4 +374,4 @@ def _expect_unswapped(
     here = names.index(name)
     for other, result, right in zip(names, results, wanted, strict=True):
         if result.shape == wanted[here].shape and results[here].shape == right.shape:
-            fail(f"`{name}` and `{other}` have changed places: each has the shape of the other.")
+            fail(f"`{name}` and `{other}` are swapped: each has the shape of the other.")

@@ -56,13 +56,13 @@ def _constant(
     if seen.numel() < 2:
         return ""
     if not seen.any():
-        return "All of them are 0: is the result, or what it is computed from, ever written to?"
+        return "They are all 0: do you ever write to the result, or to what it is computed from?"
     along = [
         _called(letter, sizes)
         for at, letter in enumerate(letters)
         if seen.shape[at] > 1 and _is_constant(seen, at, alike) and not _is_constant(right, at, alike)
     ]
-    return f"They are the same all along {along[0]}, which they should not be." if along else ""
+    return f"They do not change along {along[0]}, but they should." if along else ""
 
 
 def _is_constant(values: torch.Tensor, at: int, alike: Alike) -> bool:
@@ -80,7 +80,7 @@ def _moved(
     for first in range(seen.dim()):
         for second in range(first + 1, seen.dim()):
             if seen.shape[first] == seen.shape[second] and alike(seen.transpose(first, second), right):
-                return f"They are the right numbers with dimensions {first} and {second} exchanged."
+                return f"They are the right numbers with dimensions {first} and {second} swapped."
     return ""
 
 
@@ -177,18 +177,18 @@ def _unfinished(
         return ""
     for name, function in _FUNCTIONS.items():
         if alike(function(seen), right):
-            return f"Put through `{name}`, they would be the right ones."
+            return f"Applying `{name}` to them would give the right numbers."
         if name != "square" and alike(function(right), seen):
-            return f"They are the right numbers put through `{name}` once more."
+            return f"They are the right numbers after one `{name}` too many."
     for at, letter in enumerate(letters):
         if seen.shape[at] < 2:
             continue
         along = f"along {_called(letter, sizes)}"
         for name, along_one in (("softmax", torch.softmax), ("log_softmax", torch.log_softmax)):
             if alike(along_one(seen, at), right):
-                return f"Put through `{name}` {along}, they would be the right ones."
+                return f"Applying `{name}` {along} to them would give the right numbers."
             if alike(along_one(right, at), seen):
-                return f"They are the right numbers put through `{name}` {along}."
+                return f"They are the right numbers after one `{name}` {along} too many."
     return ""
 
 
@@ -216,7 +216,7 @@ def _limited(
     if low < high and alike(right.clamp(low, high), seen):
         below, above = bool((right < low).any()), bool((right > high).any())
         where = [f"below {low:.3g}"] * below + [f"above {high:.3g}"] * above
-        return f"Only numbers that should be {' or '.join(where)} are wrong: is something limited there?"
+        return f"Only numbers that should be {' or '.join(where)} are wrong: do you clip or limit something?"
     return ""
 
 
@@ -227,7 +227,7 @@ def _scattered(
     if seen.dim() > 1 and alike(seen.reshape(-1).sort().values, right.reshape(-1).sort().values):
         return (
             "All the right numbers are there, in the wrong places: put there by an index, or by `reshape` "
-            "or `view`? Those two never exchange dimensions; `transpose` and `permute` do."
+            "or `view`? Those two never swap dimensions; `transpose` and `permute` do."
         )
     return ""
 

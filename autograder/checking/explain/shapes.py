@@ -62,10 +62,10 @@ def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
     """The operation that would explain the shape, and what to look for; `""` if none is known."""
     wanted, names = sizes.shape(dims), [_called(dim, sizes) for dim in dims.split()]
     if not wanted:
-        return "One number is asked for: is there a sum or a mean still to be taken?"
+        return "A single number is expected: is a sum or a mean missing?"
     if not seen:
         if set(wanted) == {1}:
-            return "Its only number has no dimension left: a `squeeze()`, or an index, took too many away."
+            return "It has lost all its dimensions: a `squeeze()` or an index removed too many."
         return "You returned a single number: look for a sum, a mean or an index too many."
     difference = len(seen) - len(wanted)
     if difference == 0:
@@ -82,8 +82,8 @@ def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
         return _gained(seen, wanted, dims, sizes) or _split(seen, wanted)
     if difference < 0 and seen == tuple(size for size in wanted if size != 1):
         return (
-            "Every dimension of size 1 is gone: `squeeze()` without a dimension takes them all, whatever "
-            "they mean. Name the one that is to go."
+            "Every dimension of size 1 is gone: `squeeze()` without a dimension removes all of them, "
+            "whatever they mean. Name the one you want to remove."
         )
     return ""
 
@@ -97,12 +97,12 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
         return ""
     apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
     if len(apart) == 2:
-        said = f"The {names[apart[0]]} and {names[apart[1]]} dimensions have changed places"
+        said = f"The {names[apart[0]]} and {names[apart[1]]} dimensions are swapped"
     else:
         said = "The dimensions are all there, in another order"
     return (
         f"{said}. Look for the line where that happens: it may be long before the last one. `transpose` and "
-        "`permute` exchange dimensions; a `reshape` would give the shape and mix the numbers."
+        "`permute` swap dimensions; a `reshape` would give the right shape but mix up the numbers."
     )
 
 
@@ -136,14 +136,17 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
         if right > 1 and got == right - 1:
             return f"One is missing along {name}: does a loop or a slice start too late, or stop too early?"
         if got == right + 1:
-            return f"There is one too many along {name}: was the start, or the end, put in as well?"
+            return f"There is one too many along {name}: did you include the start or the end as well?"
         if right > 1 and got and got % right == 0:
             return (
-                f"Along {name} there are {got // right} times as many as there should be: parts were joined "
-                "there with `cat`, or never taken apart."
+                f"Along {name} there are {got // right} times as many as there should be: do you join parts "
+                "there with `cat`, or forget to split them?"
             )
         if got > 1 and right % got == 0:
-            return f"Along {name} there is one part of {right // got}: is the rest still to be joined to it?"
+            return (
+                f"Along {name} there is one part of {right // got}: do you still have to join the others to "
+                "it?"
+            )
         if got == 1:
             return (
                 f"Along {name} there is only one where there should be {right}: is only one kept, or does a "
@@ -165,13 +168,10 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
             if not rest and wanted[cut] % max(parts, 1) and seen[cut] in halves:
                 return (
                     f"Along {names[cut]} it has been cut into {parts} parts, along {names[whole]} it is "
-                    "whole: functions that cut or join take the number of the dimension."
+                    "whole: functions that cut or join take a `dim`."
                 )
     if apart and math.prod(seen) == math.prod(wanted):
-        return (
-            "As many numbers as expected, but arranged otherwise: along which dimension are the parts "
-            "joined, or taken apart?"
-        )
+        return "The right number of values, arranged differently: along which dimension do you join or split?"
     return ""
 
 
@@ -184,7 +184,7 @@ def _lost(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> s
     if len(gone) > 1 or wanted[gone[0]] == 1:
         return (
             f"The {names[gone[0]]} dimension is missing, which has size {wanted[gone[0]]} here: `squeeze()` "
-            "takes away dimensions of size 1, and so does an index."
+            "removes dimensions of size 1, and so does an index."
         )
     return f"The {names[gone[0]]} dimension is missing: was it squeezed, summed, or indexed away?"
 
@@ -193,8 +193,8 @@ def _lost_and_moved(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[
     for position, size in enumerate(wanted):
         if size == 1 and sorted(seen) == sorted(wanted[:position] + wanted[position + 1 :]):
             return (
-                f"The {names[position]} dimension is missing, which has size 1 here: `squeeze()` takes away "
-                "dimensions of size 1, and those after it then have other numbers."
+                f"The {names[position]} dimension is missing, which has size 1 here: `squeeze()` removes "
+                "dimensions of size 1, and the dimensions after it are then renumbered."
             )
     return ""
 
@@ -204,8 +204,8 @@ def _merged(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) ->
         merged = wanted[position] * wanted[position + 1]
         if (*wanted[:position], merged, *wanted[position + 2 :]) == seen:
             return (
-                f"{names[position].capitalize()} and {names[position + 1]} have run together into one "
-                "dimension: `stack` makes a new dimension, `cat` lengthens one that is there."
+                f"{names[position].capitalize()} and {names[position + 1]} have merged into one dimension: "
+                "`stack` creates a new dimension, `cat` lengthens an existing one."
             )
     return ""
 
@@ -216,7 +216,7 @@ def _split(seen: tuple[int, ...], wanted: tuple[int, ...]) -> str:
         if joined == wanted:
             return (
                 f"Two dimensions, at positions {position} and {position + 1}, stand where one is expected: "
-                "`stack` makes a new dimension, `cat` lengthens one that is there."
+                "`stack` creates a new dimension, `cat` lengthens an existing one."
             )
     return ""
 
@@ -228,7 +228,7 @@ def _gained(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Si
             dim = sizes.dims((size,), dims)[0] if size > 1 else ""
             if not dim:
                 extra = f"an extra dimension of size {size} at position {position}"
-                return f"There is {extra}: index it away or do not create it."
+                return f"There is {extra}: remove it with an index, or do not create it."
             extra = "a second" if dim in dims.split() else "an extra"
             return (
                 f"There is {extra} {sizes.spell(dim)} dimension at position {position}: the task wants one "

@@ -19,17 +19,19 @@ _ADVICE = {
     ),
     r"before Module\.__init__\(\) call": "Call `super().__init__()` first in `__init__`.",
     r"missing \d+ required positional arguments?": (
-        "The task is called without it: give it a default, or compare the arguments with the task's."
+        "The call does not pass it: give it a default, or compare your arguments with the task's."
     ),
     r"takes (from )?\d+ (to \d+ )?positional arguments? but \d+ (was|were) given": (
         "Compare the arguments with those that the task names."
     ),
-    r"cannot unpack non-iterable NoneType": "`None` is taken apart there: can it be an argument not given?",
-    r"'NoneType' object (is not|has no)": "Something is `None` there: can it be an argument not given?",
+    r"cannot unpack non-iterable NoneType": (
+        "Your code unpacks `None` there: is it an argument that was not given?"
+    ),
+    r"'NoneType' object (is not|has no)": "Something is `None` there: is it an argument that was not given?",
     r"maximum recursion depth exceeded": "A function calls itself there, directly or through another one.",
-    r"name '\w+' is not defined": "Is it misspelt, or made in a cell that grading does not run?",
+    r"name '\w+' is not defined": "Is it misspelt, or defined in a cell that grading does not run?",
     r"Trying to backward through the graph a second time": (
-        "Something computed before the last `backward()` is still in the graph: detach what is carried on."
+        "Something computed before the last `backward()` is still in the graph: detach what you carry over."
     ),
     r"modified by an inplace operation": (
         "A tensor that the backward pass needs was written into after it had been used: make a new one. An "

@@ -53,7 +53,9 @@ def dependence(connection: Connection, call: WrongCall, raised: WrongValues, nam
     # Without a state, or with one step, the right answer may not depend on every number either.
     unused, of = tried.unused(_whole_numbers if raised.is_special else _whole)
     if of > 1 and len(unused) == of and not raised.is_special:
-        return "Your answer depends on nothing that the call is given: with other numbers it is the same."
+        return (
+            "Your answer does not depend on the call's inputs at all: with other numbers it stays the same."
+        )
     if not unused and raised.sizes is not None and not raised.is_special:
         unused, _ = tried.unused(partial(_by_blocks, raised.sizes))
     return _not_used(unused) or _mixed(connection, call, seen, raised) or tried.in_another_order(raised)
@@ -72,7 +74,7 @@ def _not_used(unused: Sequence[tuple[str, str]]) -> str:
     names = [name for its, name in unused if its == part]
     more = f" (and {len(names) - _MOST_NAMED} more)" if len(names) > _MOST_NAMED else ""
     told = f"{part}{listed(names[:_MOST_NAMED])}{more}"
-    return f"Your answer does not depend on {told}: with other numbers there it is the same."
+    return f"Your answer does not depend on {told}: with other numbers there it stays the same."
 
 
 Change = Callable[[torch.Tensor], Iterator[tuple[str, torch.Tensor]]]
@@ -265,7 +267,7 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
                 word = known[dims[at]]
                 return (
                     f"Its part for {word.index(moved.index(True))} changes when only the input of "
-                    f"{word.index(place)} changes: {_several(word)} are mixed somewhere."
+                    f"{word.index(place)} changes: are {_several(word)} mixed somewhere?"
                 )
     return ""
 

@@ -45,7 +45,7 @@ class Fault:
         """The sentence for a student, who is to pass it on; nothing in it tells what the check looks at."""
         return (
             f"This check has a fault of its own: {self.type} in {Path(self.file).name}, line {self.line}. "
-            "It is not your mistake and costs you nothing. Please pass this line on to your instructor."
+            "It is not your mistake and costs you no points. Please send this line to your instructor."
         )
 
     def as_json(self) -> Json:

@@ -48,7 +48,7 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
         case WorkerLost():
             return ("timeout" if error.reason == "timeout" else "crashed"), str(error)
         case NoAnswer():
-            return "error", "Your code sent back something that is no answer."
+            return "error", "Your code returned something that cannot be read as an answer."
         case _:
             raise error
 
@@ -71,7 +71,7 @@ def _raised_in_words(error: StudentError, own: str) -> str:
         return f"it asked for more memory than a submission may use{where}"
     if "detach().numpy()" in error.message:
         # What torch recommends there would be the next mistake.
-        where += ". Detaching would cut the gradient off: stay with torch's own operations"
+        where += ". Detaching would cut the gradient: use torch's own operations"
     told = f"{error.type}: {error.message}{where}"
     return f"{told}{'' if told.endswith('.') else '.'} {error.help}" if error.help else told
 
