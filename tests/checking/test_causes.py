@@ -57,7 +57,7 @@ def test_what_is_recognized_is_told_as_it_is():
     assert "made from" not in said
     limited = message(expect, (late(h, 0), c.clamp(-1, 1)), (h, c), **FORM)
     assert limited.startswith("`c` has the right shape")
-    assert "is something limited there? `h` is wrong, too" in limited
+    assert "do you clip or limit something? `h` is wrong, too" in limited
 
 
 def test_without_an_order_it_is_the_first_result():

@@ -65,15 +65,15 @@ def gates(x, h, w):
     [
         (lambda x, h, w: gates(x, h * 0, w)[0] * gates(x, h * 0, w)[1], "does not depend on `args[1]`:"),
         (lambda x, h, w: gates(x, h, w)[0] ** 2, "does not depend on block 2 of 2 (rows "),
-        (lambda x, h, w: torch.ones_like(h) * 2, "They are the same all along batch"),
+        (lambda x, h, w: torch.ones_like(h) * 2, "They do not change along batch, but they should."),
         (
             lambda x, h, w: torch.linspace(0, 1, h.numel()).view_as(h),
-            "depends on nothing that the call is given",
+            "does not depend on the call's inputs at all",
         ),
         (lambda x, h, w: gates(x.cumsum(0), h, w)[0] * gates(x, h, w)[1], "input of sequence 0 changes"),
         (
             lambda x, h, w: gates(x.flip(0).cumsum(0).flip(0), h, w)[0] * gates(x, h, w)[1],
-            "sequences are mixed",
+            "are sequences mixed somewhere?",
         ),
     ],
 )

@@ -20,7 +20,7 @@ def rolled(y):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda y: torch.zeros_like(y), "All of them are 0"),
+        (lambda y: torch.zeros_like(y), "They are all 0"),
         (lambda y: y.flip(1), "in reverse order along time."),
         (lambda y: y.flip(0), "in another order along batch, 1, 0 in place of 0, 1."),
         (rolled, "Along time each number is one place too late."),
@@ -35,11 +35,11 @@ def rolled(y):
         (lambda y: y / SIZES.T, "1 divided by the size of time."),
         (lambda y: y + 0.25, "too large by the same 0.25."),
         (lambda y: y - y.mean(), "by the same"),
-        (lambda y: torch.tanh(y), "put through `tanh` once more."),
-        (lambda y: torch.softmax(y, 1), "put through `softmax` along time."),
+        (lambda y: torch.tanh(y), "after one `tanh` too many."),
+        (lambda y: torch.softmax(y, 1), "after one `softmax` along time too many."),
         (lambda y: y.clamp(-1, 1), "below -1 or above 1 are wrong"),
-        (lambda y: y.transpose(0, 1).reshape(y.shape), "Those two never exchange dimensions"),
-        (lambda y: y[:, :1].expand_as(y), "They are the same all along time"),
+        (lambda y: y.transpose(0, 1).reshape(y.shape), "Those two never swap dimensions"),
+        (lambda y: y[:, :1].expand_as(y), "They do not change along time"),
     ],
 )
 def test_what_turns_wrong_numbers_into_right_ones_is_said(wrong, said):
@@ -49,7 +49,7 @@ def test_what_turns_wrong_numbers_into_right_ones_is_said(wrong, said):
 
 def test_a_missing_function_is_named():
     y = torch.sigmoid(draw()("B T 2H"))
-    assert "Put through `sigmoid`" in message(expect, torch.logit(y), y, **RIGHT)
+    assert "Applying `sigmoid`" in message(expect, torch.logit(y), y, **RIGHT)
 
 
 @pytest.mark.parametrize(

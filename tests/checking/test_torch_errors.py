@@ -62,7 +62,7 @@ def again_and_again():
         (updated_before_backward, "it comes after `backward()`"),
         (lambda: torch.zeros(T, H) + torch.zeros(T, 17), "hidden = 11; nothing in it has the size 17."),
         (lambda: torch.zeros(T, H) + torch.zeros(T, 2 * D), "In this call hidden = 11."),
-        (lambda: (lambda x, state: x)(1), "called without it"),
+        (lambda: (lambda x, state: x)(1), "does not pass it"),
         (lambda: nn.Linear(1, 1).no_such_thing, ""),
         (again_and_again, "calls itself"),
         (lambda: x_demo, "misspelt"),  # noqa: F821  # not defined on purpose
