@@ -34,7 +34,7 @@ from autograder.worker.devices.base import Device
 from autograder.worker.devices.cpu import Cpu
 from autograder.worker.devices.cuda import Cuda
 from autograder.worker.devices.modules import load, move
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.objects import Objects, settled
 from autograder.worker.session.operations import modules_in
 from autograder.worker.simulated.device import SimulatedDevice
 from autograder.worker.simulated.tensor import DEVICE, SimulatedTensor
@@ -174,7 +174,7 @@ def _make_and_call(
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
             if message.autocast == "cuda":
                 stack.enter_context(GpuAutocast())
-        value = target(*args)
+        value = settled(target(*args))
     tensors = tensors_in(value)
     machine.ended(tensors)
     seen.value = value

@@ -110,6 +110,16 @@ class Objects:
         return Ref(number, type(value).__name__, isinstance(value, nn.Module))
 
 
+def settled(value: Any) -> Any:
+    """Return an answer in plain containers: a class of the student's own may hold other things later."""
+    if isinstance(value, dict):
+        return {key: settled(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [settled(item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    return value
+
+
 def is_floating(value: torch.Tensor) -> bool:
     """Return whether it is a plain tensor of floating numbers."""
     return type(value) in _PLAIN_TYPES and value.is_floating_point()

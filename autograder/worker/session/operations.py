@@ -16,7 +16,7 @@ from autograder.protocol.looks import NOT_A_NUMBER
 from autograder.protocol.values import ByName, map_tree, tensors_in, tree_leaves
 from autograder.worker.devices.modules import assembled, convert, load
 from autograder.worker.session.calls.left import Marks
-from autograder.worker.session.objects import KeptCall, Objects, is_floating
+from autograder.worker.session.objects import KeptCall, Objects, is_floating, settled
 from autograder.worker.tracing.gradients import gradients_of
 from autograder.worker.tracing.kernels import CallLog, KernelLog
 from autograder.worker.tracing.looks import ForNumpy, Otherwise
@@ -106,7 +106,7 @@ def call(objects: Objects, message: messages.Call) -> answers.Done | answers.Cal
         if message.numpy:
             stack.enter_context(ForNumpy(Otherwise(NOT_A_NUMBER, None)))
         with objects.left.noted():
-            value = target(*args, **kwargs)
+            value = settled(target(*args, **kwargs))
     tensors = tensors_in(value)
     if message.number:
         modules = modules_in((target, getattr(target, "__self__", None)), args, kwargs)
