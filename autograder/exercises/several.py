@@ -1,13 +1,12 @@
 """Several calls of one task, asked in one request and judged one by one, and inputs beyond the usual."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import torch
 
 from autograder.checking import (
-    CheckFailed,
     Handle,
     Sizes,
     StudentError,
@@ -46,27 +45,6 @@ def expect_each_untouched(
     for number, (call, words, arguments) in enumerate(asked(requests)):
         with suppress(*[StudentError] if number else []), case(words):
             expect_untouched(call(), arguments, names, **unjudged)
-
-
-@contextmanager
-def if_right(
-    task: Handle, arguments: tuple[Any, ...], right: Any, *, always: bool = False, **form: Any
-) -> Iterator[None]:
-    """Let a failure in the block count only where the task's answer for these arguments is right.
-
-    Where it does not, a check of values at such sizes says so, and the same slip shall not cost twice. With
-    `always` what fails in the block fails.
-    """
-    try:
-        yield
-    except (CheckFailed, StudentError):
-        if always:
-            raise
-        try:
-            expect(task(*arguments), right, **form)
-        except (CheckFailed, StudentError):
-            return
-        raise
 
 
 def far_apart(values: torch.Tensor, dim: int, powers: int = 6) -> torch.Tensor:

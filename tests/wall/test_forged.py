@@ -11,14 +11,14 @@ import pytest
 from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
 from autograder.grading.workers.forkserver import ForkServer
-from tests.attacks import borrowing, handed, oddities, recognising, rewriting
+from tests.attacks import borrowing, forgiven, handed, lying, oddities, recognising, rewriting
 from tests.attacks.forgery import Forgery
 from tests.support.forgeries import Bench, Judged
 from tests.support.helpers import ROOT, SEED, make_bundle
 
 pytestmark = pytest.mark.slow
 
-KINDS = (borrowing, handed, oddities, recognising, rewriting)
+KINDS = (borrowing, forgiven, handed, lying, oddities, recognising, rewriting)
 FORGERIES: dict[str, Forgery] = {name: forgery for kind in KINDS for name, forgery in kind.FORGERIES.items()}
 ASSIGNMENTS = sorted({forgery.assignment for forgery in FORGERIES.values()})
 

@@ -34,6 +34,8 @@ from autograder.grading.judging.suspicious import unusual_code
         ("import importlib\nimportlib.import_module('autograder.worker.forkserver')", "import …"),
         ("import gc\nfor o in gc.get_objects(): pass", "get_objects"),
         ("from gc import get_referrers", "get_referrers"),
+        ("import inspect\nseen = inspect.getclosurevars(lstm.forward.__func__)", "getclosurevars"),
+        ("from inspect import getclosurevars", "getclosurevars"),
         ("import inspect\ninspect.stack()", "inspect.stack"),
         ("from inspect import stack", "stack"),
         ("import inspect\ncaller = inspect.currentframe()", "currentframe"),

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from autograder.checking.expectations.comparing import TOLERANCE, agree
+from autograder.checking.expectations.known import expect_known
 from autograder.checking.expectations.looks import Again, counting
 from autograder.checking.expectations.values import case, fail
 from autograder.checking.expectations.wording import capital, in_words
@@ -59,6 +60,7 @@ def expect_device_neutral(
     on_cpu: Sequence[int] = (),
     stays: Sequence[str] = (),
     gradients: bool = True,
+    right: Any = None,
 ) -> None:
     """Expect a call on another device to answer as on the CPU, there, and to take no way through the CPU.
 
@@ -68,7 +70,8 @@ def expect_device_neutral(
     its parameters by name, `method` the method to be called. `device` is `"pretend"`, or a real one
     (`"cuda:1"`). `reads` allows numbers to be read from tensors (a loss as a float); lengths may always be.
     `on_cpu` are the positions of arguments that stay on the CPU, from 0, `stays` the names of results that
-    may. Without `gradients` there is no backward pass.
+    may. Without `gradients` there is no backward pass. `right` is the right answer, where it is
+    known and the task gives right ones elsewhere: then the CPU has to give it here, too.
 
     Where the student's process has a real GPU, the call is made there as well, with cuDNN and without. Raises
     `CheckFailed` where the answer is not so, `StudentError` where the call stops.
@@ -105,6 +108,8 @@ def expect_device_neutral(
             break
     if here.error is not None:
         raise here.error
+    if right is not None:
+        expect_known(here, right)
     if there.error is not None and way[1] and all(event.kind == "guard" for event in there.events):
         # Of overwritten numbers, gradients complain on some devices only: that is another rule's.
         way = (way[0], False)

@@ -6,7 +6,6 @@ Dtypes of results are judged here; which line brought another one in is the stud
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -22,6 +21,7 @@ from autograder.checking.expectations.devices import (
     placed_in_turn,
     quoted,
 )
+from autograder.checking.expectations.known import expect_known, near
 from autograder.checking.expectations.looks import counting
 from autograder.checking.expectations.values import case, fail
 from autograder.checking.expectations.wording import in_words
@@ -35,8 +35,6 @@ DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 """The dtypes that the course means by any floating dtype."""
 EXTREMES = (torch.float64, torch.bfloat16)
 """Two of them for a further way to call the same code, such as without a state: no fixed dtype fits both."""
-_FAR = 0.05
-"""The largest distance between results of float32 and of float64, as a part of their size."""
 _DEFAULT = ". Where does its dtype come from? Tensors created without a `dtype` are float32 by default."
 
 
@@ -51,11 +49,13 @@ def expect_dtypes(
     dtypes: Sequence[torch.dtype] = DTYPES,
     autocast: bool = True,
     alike: bool = True,
+    right: Any = None,
 ) -> None:
     """Expect a call in each dtype to answer in that dtype, without rounding on the way, also under autocast.
 
     In float32 it answers what it answers in float64, whatever torch's default is, but for rounding;
-    `alike=False` is for what draws its results from a seed of its own.
+    `alike=False` is for what draws its results from a seed of its own. `right` is the right answer, where it
+    is known and the task gives right ones elsewhere: then float32 and float64 have to give it here, too.
 
     Floating arguments are given in each of `dtypes`, and modules are moved to it. Under autocast (float32
     outside, bfloat16 inside; `autocast=False` leaves it out) the call must only end: rounding grows from step
@@ -127,12 +127,14 @@ def expect_dtypes(
                 f"With inputs of float64, {quoted(rounded.line)} rounds numbers to a coarser dtype, and "
                 "they stay rounded. Compute in the dtype of the input."
             )
+        if right is not None and dtype in (torch.float64, torch.float32):
+            expect_known(seen, right)
         if dtype is torch.float64:
             exact = seen
-        elif dtype is torch.float32 and alike and exact is not None and not _near(seen, exact):
+        elif dtype is torch.float32 and alike and exact is not None and not near(seen.value, exact.value):
             _expect_alike(calls, *_OF_DTYPES)
     for seen in itertools.islice(every, len(once_more)):
-        if seen.error is None and exact is not None and not _near(seen, exact):
+        if seen.error is None and exact is not None and not near(seen.value, exact.value):
             _expect_alike(calls, *_OF_DEFAULTS)
     if not autocast or (seen := next(every)).error is None:
         return
@@ -192,21 +194,8 @@ def _expect_alike(
     """Two ways to call it give the same but for rounding, unless the results are drawn."""
     seen, exact, drawn = calls(one, other, (other[0], {**other[1], "call_seed": 1}))
     ended = all(each.error is None for each in (seen, exact, drawn))
-    if ended and _near(drawn, exact) and not _near(seen, exact):
+    if ended and near(drawn.value, exact.value) and not near(seen.value, exact.value):
         fail(told)
-
-
-def _near(one: Placed, other: Placed) -> bool:
-    """Return whether two calls gave the same numbers, as far as float32 can tell after many steps."""
-    for seen, right in zip(tensors_in(one.value), tensors_in(other.value), strict=False):
-        if seen.shape != right.shape or not (seen.is_floating_point() and right.is_floating_point()):
-            continue
-        if not torch.isfinite(right).all():
-            continue
-        apart, size = (seen.double() - right.double()).norm(), right.double().norm()
-        if not apart <= _FAR * (size + 0.01 * math.sqrt(right.numel())):
-            return False
-    return True
 
 
 def _without_numpy(target: Handle, stopped: Placed, calls: Callable[..., Iterator[Placed]]) -> Placed:

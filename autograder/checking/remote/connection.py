@@ -78,6 +78,8 @@ class Connection:
         """The source of the cell that the check is about, where it is known."""
         self.printed = ""
         """The first thing that the student's code has printed in a call."""
+        self.values_hold = False
+        """True if a check of the task's values that carries points has passed, and none has failed."""
         self._lost = False
         """True if the last request was not answered."""
         self._deferred: list[Request[Any]] = []

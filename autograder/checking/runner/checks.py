@@ -35,6 +35,8 @@ PUBLIC_SEED = 2013
 _CARRIED_ON = ("values", "gradient")
 """The rules that look at what is carried from step to step. For the others two steps do: each step runs the
 student's Python again, which is most of what a check costs."""
+_OF_VALUES = ("values", "generality")
+"""The rules of checks that say whether answers are right."""
 _DRAWS = 512
 """Checks whose inputs are kept for the next submission: more than an assignment has."""
 _NOT_RECORDED = (
@@ -115,6 +117,7 @@ class Checks:
                 told = _skipped(unmet[0], self.of(task)) if fault is None else _left_out(fault)
                 result = CheckResult(check, "skipped", told, fault=fault)
             else:
+                submission.connection.values_hold = _values_hold(results)
                 first = all(result.outcome in ("passed", "skipped") for result in results)
                 look = explain and first
                 result = self._run_one(check, submission, seed, (renew or _nothing) if look else None)
@@ -245,6 +248,12 @@ def _drawn_sizes(seed: int, label: str, ordered: int, dimensions: Dimensions) ->
 def _student_seed(seed: int, label: str) -> int:
     """Return the seed of the student's generator: it must not tell the seed of the inputs."""
     return int.from_bytes(hashlib.blake2b(f"student:{seed}:{label}".encode(), digest_size=7).digest(), "big")
+
+
+def _values_hold(results: Sequence[CheckResult]) -> bool:
+    """Return whether all checks of values so far have passed; without points nobody loses by failing one."""
+    told = [each.outcome for each in results if each.check.rule in _OF_VALUES and each.check.points]
+    return bool(told) and all(outcome == "passed" for outcome in told)
 
 
 def _skipped(unmet: str, checks: tuple[Check, ...]) -> str:

@@ -83,6 +83,10 @@ class FunctionSpec(Spec):
     def _made_with(self, chosen: Case, draw: Draw) -> Keywords:
         return {}
 
+    def _known(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
+        right = self.reference(*drawn.here)  # in any case, so that it is on record
+        return {"right": right} if values_hold else {}
+
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
         modules = [value for value in call.drawn.values if isinstance(value, Given)]
         expect_gradients(

@@ -18,6 +18,7 @@ from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case
 from autograder.checking.specs.inputs import (
+    Drawn,
     Input,
     Modules,
     size_of,
@@ -186,6 +187,16 @@ class ModuleSpec(Spec):
         numbers = self._numbers(draw.sizes, options)
         further = [each for name, each in options.items() if name not in numbers]
         return {"made_with": (*self._arguments(numbers), *further)}
+
+    def _known(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
+        if chosen.options:  # such as a rate of dropout: what is drawn is not known
+            return {}
+        shapes = {name: shape for name, (_, shape) in self.shapes(draw.sizes).items()}
+        state: State = draw.named(shapes, spread=0.5)
+        if chosen.parameters is not None:
+            state = chosen.parameters(state)
+        right = self.reference(state, *drawn.here)  # in any case, so that it is on record
+        return {"right": right, "state": state} if values_hold else {}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
         leaves = as_leaves(call.parameters)

@@ -160,15 +160,17 @@ class Spec(Statement):
             for chosen, of_each, under_autocast in [*brief, *whole]:
                 here = chosen.draw(draw)
                 drawn = self._drawn(chosen, here)
+                target = getattr(submission, self.task)
                 with _case(chosen, here.sizes):
                     expect_dtypes(
-                        getattr(submission, self.task),
+                        target,
                         partial(drawn.there, submission),
                         names=self.names,
                         dtypes=of_each,
                         autocast=under_autocast,
                         alike=alike,
                         **self._made_with(chosen, here),
+                        **self._known(chosen, here, drawn, target.values_hold and alike),
                     )
 
         results, has = ("result", "has") if len(self.names) == 1 else ("results", "have")
@@ -194,9 +196,10 @@ class Spec(Statement):
             for number, chosen in enumerate(cases or (USUAL,)):
                 here = chosen.draw(draw)
                 drawn = self._drawn(chosen, here)
+                target = getattr(submission, self.task)
                 with _case(chosen, here.sizes):
                     expect_device_neutral(
-                        getattr(submission, self.task),
+                        target,
                         partial(drawn.there, submission),
                         names=self.names,
                         on_cpu=tuple(list(self.inputs).index(name) for name in (*on_cpu, *chosen.on_cpu)),
@@ -205,6 +208,7 @@ class Spec(Statement):
                         # Once is enough, and they are most of what this costs.
                         gradients=gradients and number == len(cases or (USUAL,)) - 1,
                         **self._made_with(chosen, here),
+                        **self._known(chosen, here, drawn, target.values_hold),
                     )
 
         usual = "With everything on a GPU, nothing is created elsewhere or goes through the CPU."
@@ -335,7 +339,10 @@ class Spec(Statement):
 
     @contextmanager
     def if_right(self, call: Prepared) -> Iterator[None]:
-        """Let a failure in the block count only where the task's answer to the call is right."""
+        """Let a failure in the block count only where the task's answer to the call is right.
+
+        Where it is not, a check of values has to have said so, or it is said here.
+        """
         right = self.right(call)  # in any case, so that it is on record
         try:
             yield
@@ -345,6 +352,8 @@ class Spec(Statement):
             try:
                 expect(call.target(*call.arguments), right, **form)
             except (CheckFailed, StudentError):
+                if call.target.values_hold:
+                    raise
                 return
             raise
 

@@ -23,7 +23,7 @@ STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
 """The names and shapes of a pair of states in messages."""
 
 PROBES = """
-from autograder.worker.tracing.module_contents import asks_for_gradients
+from autograder.worker.tracing.module_contents import address_of, fill, has_graph, numbers_of
 
 
 def looking():
@@ -37,30 +37,30 @@ def shared(init_state, *arguments):
     h, c = init_state(*arguments)
     try:
         with torch.no_grad():
-            h.fill_(1.0)
+            fill(h, 1.0)
     except RuntimeError:  # memory that cannot be written into
-        return h.data_ptr() == c.data_ptr()
-    return bool((c != 0).any())
+        return [torch.ones(1)] if address_of(h) == address_of(c) else []
+    return [numbers_of(c)]
 
 
 def kept(init_state, *arguments):
     try:
         with torch.no_grad():
             for part in init_state(*arguments):
-                part.fill_(1.0)
+                fill(part, 1.0)
     except RuntimeError:
-        return False
-    return any(bool((part != 0).any()) for part in init_state(*arguments))
+        return []
+    return [numbers_of(part) for part in init_state(*arguments)]
 
 
 def cut_in_place(detach_state, h, c):
     state = tuple(part.clone().requires_grad_() * 1.0 for part in (h, c))
     container = tuple(state)
     detach_state(container)
-    return [not asks_for_gradients(part) for part in state]
+    return [not has_graph(part) for part in state]
 """
-"""Looks at what shows only where the tensors live: whether two share memory, whether a later call hands them
-out again, whether one was cut off in place."""
+"""Looks at what shows only where the tensors live: numbers that were written into one state and stand in the
+other (`shared`) or in what a later call hands out (`kept`), and whether a state was cut off in place."""
 
 TRAINING = """
 class Network(nn.Module):
@@ -123,6 +123,13 @@ def look(submission: Submission, kind: str, task: str, *arguments: Any) -> Any:
     """Run one of `PROBES` with the student's function and the arguments."""
     probe = submission.given("looking", source=PROBES, dtype=None)
     return probe(kind, getattr(submission, task).attribute(), *arguments)
+
+
+def hold_numbers(states: Any) -> bool:
+    """Return whether a look found a state that does not hold zeros alone."""
+    return not isinstance(states, list) or any(
+        not isinstance(each, torch.Tensor) or bool(each.any()) for each in states
+    )
 
 
 def expect_off_graph(call: Call, names: tuple[str, ...], shape: tuple[int, ...]) -> None:

@@ -18,8 +18,8 @@ _MODULES = {"ctypes", "_thread", "autograder.protocol", "autograder.worker", "to
 """Modules that reach into the process, however they are used."""
 _ATTRIBUTES = {
     "_getframe", "_current_frames", "__subclasses__", "__globals__", "__closure__", "__code__", "f_back",
-    "get_objects", "get_referrers", "get_referents", "currentframe", "getouterframes", "extract_stack",
-    "walk_stack", "format_stack", "settrace", "setprofile",
+    "getclosurevars", "cell_contents", "get_objects", "get_referrers", "get_referents", "currentframe",
+    "getouterframes", "extract_stack", "walk_stack", "format_stack", "settrace", "setprofile",
     "_python_dispatch", "_VF", "_C", "is_inference_mode_enabled", "is_inference",
 }  # fmt: skip
 """Attributes that reach the caller, other objects of the process, or running code: no exercise needs them."""

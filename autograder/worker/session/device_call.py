@@ -34,7 +34,7 @@ from autograder.worker.devices.base import Device
 from autograder.worker.devices.cpu import Cpu
 from autograder.worker.devices.cuda import Cuda
 from autograder.worker.devices.modules import load, move
-from autograder.worker.session.objects import Objects
+from autograder.worker.session.objects import Objects, settled
 from autograder.worker.session.operations import modules_in
 from autograder.worker.simulated.device import SimulatedDevice
 from autograder.worker.simulated.tensor import DEVICE, SimulatedTensor
@@ -42,7 +42,12 @@ from autograder.worker.tracing.dtypes import CoarserLog, DtypeLog
 from autograder.worker.tracing.gradients import gradients_of
 from autograder.worker.tracing.looks import Otherwise
 from autograder.worker.tracing.modes import unwatched
-from autograder.worker.tracing.module_contents import asks_for_gradients, parameters_of
+from autograder.worker.tracing.module_contents import (
+    asks_for_gradients,
+    buffers_of,
+    device_of,
+    parameters_of,
+)
 from autograder.worker.tracing.provenance import Origins, describe_exception
 
 
@@ -169,7 +174,7 @@ def _make_and_call(
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
             if message.autocast == "cuda":
                 stack.enter_context(GpuAutocast())
-        value = target(*args)
+        value = settled(target(*args))
     tensors = tensors_in(value)
     machine.ended(tensors)
     seen.value = value
@@ -185,7 +190,7 @@ def _make_and_call(
 
 def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
     """The modules' tensors by name, but those that wait for a first input to get their shape."""
-    named = [pair for m in modules for pair in (*parameters_of(m).items(), *m.named_buffers())]
+    named = [pair for m in modules for pair in (*parameters_of(m).items(), *buffers_of(m).items())]
     return [(name, tensor) for name, tensor in named if not is_lazy(tensor)]
 
 
@@ -232,7 +237,7 @@ def _take_gradients(
 
 
 def _device_of(tensor: torch.Tensor) -> torch.device:
-    return DEVICE if isinstance(tensor, SimulatedTensor) else tensor.device
+    return DEVICE if isinstance(tensor, SimulatedTensor) else device_of(tensor)
 
 
 def _place_of(tensor: torch.Tensor) -> str:

@@ -24,6 +24,9 @@ from autograder.worker.session.eager import as_plain_python
 from autograder.worker.session.objects import Objects
 from autograder.worker.tracing.provenance import describe_exception
 
+# As they were before a student's code ran: what it puts in their place is not asked.
+_default_dtype, _set_default_dtype = torch.get_default_dtype, torch.set_default_dtype
+
 
 class Cells(Protocol):
     """Runs a notebook's cells."""
@@ -67,16 +70,16 @@ class Executor:
 
     def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
         """Do one message with torch as every call finds it. What the student's code raises is its answer."""
-        previous = torch.get_default_dtype()
+        previous = _default_dtype()
         try:
-            torch.set_default_dtype(message.default_dtype or previous)
+            _set_default_dtype(message.default_dtype or previous)
             # A cell may have switched gradients off for all that follows.
             with as_plain_python(), torch.enable_grad():
                 return self._dispatched(message)
         except (Exception, SystemExit) as error:
             return describe_exception(error)
         finally:
-            torch.set_default_dtype(previous)
+            _set_default_dtype(previous)
 
     def _dispatched(self, message: messages.AnyMessage) -> answers.AnyAnswer:
         objects = self.objects

@@ -20,7 +20,7 @@ from autograder.protocol.messages import Target
 from autograder.protocol.tensors import DTYPES, MAX_BODY
 from autograder.protocol.values import ByName, Keywords, Opaque, Ref, map_tree
 from autograder.worker.session.calls.left import Left
-from autograder.worker.tracing.module_contents import clone, detach
+from autograder.worker.tracing.module_contents import numbers_of, unlike_dense
 
 _DTYPES = frozenset(DTYPES.values())
 _PLAIN = frozenset({type(None), bool, int, float, str})
@@ -110,6 +110,16 @@ class Objects:
         return Ref(number, type(value).__name__, isinstance(value, nn.Module))
 
 
+def settled(value: Any) -> Any:
+    """Return an answer in plain containers: a class of the student's own may hold other things later."""
+    if isinstance(value, dict):
+        return {key: settled(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [settled(item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    return value
+
+
 def is_floating(value: torch.Tensor) -> bool:
     """Return whether it is a plain tensor of floating numbers."""
     return type(value) in _PLAIN_TYPES and value.is_floating_point()
@@ -118,22 +128,8 @@ def is_floating(value: torch.Tensor) -> bool:
 def _plain_tensor(value: torch.Tensor) -> Any:
     if type(value) not in _PLAIN_TYPES:
         return Opaque(f"a {type(value).__name__}, a subclass of torch.Tensor")
-    if value.layout is not torch.strided or value.is_quantized:
-        return Opaque("a tensor that is not dense")
-    if value.is_meta:
-        return Opaque("a tensor on the meta device, without values")
-    if value.dtype not in _DTYPES:
-        return Opaque(f"a tensor of dtype {str(value.dtype).removeprefix('torch.')}")
-    if value.numel() * value.element_size() > MAX_BODY:
-        return Opaque(f"a tensor of {value.numel()} numbers, too large to look at")
-    plain = detach(value)
-    if plain.is_conj() or plain.is_neg():
-        plain = plain.resolve_conj().resolve_neg()
-    if plain.is_cpu and not plain.is_inference():
-        return clone(plain)
-    # A mode-free copy: what an inference-mode call returned may be used like any other tensor.
-    with torch.inference_mode(False), torch.no_grad():
-        return torch.empty_like(plain, device="cpu").copy_(plain)
+    unlike = unlike_dense(value, _DTYPES, MAX_BODY)
+    return Opaque(unlike) if unlike else numbers_of(value)
 
 
 def _of_numpy(value: Any) -> bool:

@@ -16,7 +16,7 @@ from autograder.protocol.looks import NOT_A_NUMBER
 from autograder.protocol.values import ByName, map_tree, tensors_in, tree_leaves
 from autograder.worker.devices.modules import assembled, convert, load
 from autograder.worker.session.calls.left import Marks
-from autograder.worker.session.objects import KeptCall, Objects, is_floating
+from autograder.worker.session.objects import KeptCall, Objects, is_floating, settled
 from autograder.worker.tracing.gradients import gradients_of
 from autograder.worker.tracing.kernels import CallLog, KernelLog
 from autograder.worker.tracing.looks import ForNumpy, Otherwise
@@ -25,6 +25,7 @@ from autograder.worker.tracing.module_contents import (
     asks_for_gradients,
     buffers_of,
     detach,
+    is_leaf,
     modules_of,
     parameters_of,
 )
@@ -105,7 +106,7 @@ def call(objects: Objects, message: messages.Call) -> answers.Done | answers.Cal
         if message.numpy:
             stack.enter_context(ForNumpy(Otherwise(NOT_A_NUMBER, None)))
         with objects.left.noted():
-            value = target(*args, **kwargs)
+            value = settled(target(*args, **kwargs))
     tensors = tensors_in(value)
     if message.number:
         modules = modules_in((target, getattr(target, "__self__", None)), args, kwargs)
@@ -166,7 +167,7 @@ def registered(objects: Objects, message: messages.ListRegistered) -> answers.Re
         type=type(module).__name__,
         shapes={name: tuple(p.shape) for name, p in named.items()},
         trainable=tuple(name for name, p in named.items() if asks_for_gradients(p)),
-        leaves=tuple(name for name, p in named.items() if p.is_leaf),
+        leaves=tuple(name for name, p in named.items() if is_leaf(p)),
         saved=tuple(str(name) for name in module.state_dict()),
         shared=_shared(named),
         modules={name: type(part).__qualname__ for name, part in modules_of(module) if name},
@@ -200,7 +201,7 @@ def _shared(named: dict[str, nn.Parameter]) -> tuple[tuple[str, ...], ...]:
     """Return the names of parameters that begin at one place in memory, where there are several."""
     places: dict[int, list[str]] = {}
     for name, parameter in named.items():
-        place = address_of(parameter) if parameter.numel() else 0
-        if place:  # 0 where nothing is stored
+        place = address_of(parameter)
+        if place:
             places.setdefault(place, []).append(name)
     return tuple(tuple(names) for names in places.values() if len(names) > 1)

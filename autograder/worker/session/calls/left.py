@@ -14,7 +14,21 @@ from torch import nn
 
 from autograder.worker.session.calls.printed import Printed
 from autograder.worker.tracing.modes import unwatched
-from autograder.worker.tracing.module_contents import asks_for_gradients, equal, modules_of, parameters_of
+from autograder.worker.tracing.module_contents import (
+    asks_for_gradients,
+    clone,
+    equal,
+    gradient_of,
+    is_training,
+    lend_gradient,
+    modules_of,
+    parameters_of,
+    take_gradient,
+)
+
+# As they were before a student's code ran: what it puts in their place is not asked.
+_gradients_are_on, _in_inference_mode = torch.is_grad_enabled, torch.is_inference_mode_enabled
+_default_dtype, _set_default_dtype = torch.get_default_dtype, torch.set_default_dtype
 
 
 class Left:
@@ -42,18 +56,18 @@ class Left:
         Under the checks' own default nobody would see that it sets that. How it ends is for other checks.
         """
         args, kwargs = arguments()
-        before = torch.get_default_dtype()
+        before = _default_dtype()
         with Printed(), suppress(Exception, SystemExit):
-            torch.set_default_dtype(torch.float32)
+            _set_default_dtype(torch.float32)
             with torch.enable_grad(), self.noted():
                 target(*args, **kwargs)
-        torch.set_default_dtype(before)
+        _set_default_dtype(before)
 
 
 def _settings() -> dict[str, Any]:
     return {
-        "gradients": torch.is_grad_enabled() and not torch.is_inference_mode_enabled(),
-        "dtype": torch.get_default_dtype(),
+        "gradients": _gradients_are_on() and not _in_inference_mode(),
+        "dtype": _default_dtype(),
         "device": _default_device(),
     }
 
@@ -86,21 +100,23 @@ class Marks:
 
 class _Marked:
     def __init__(self, module: nn.Module) -> None:
-        self._modes = [(part, part.training) for _, part in modules_of(module)]
+        self._modes = [(part, is_training(part)) for _, part in modules_of(module)]
         self._parameters = [(each, asks_for_gradients(each)) for each in parameters_of(module).values()]
-        self._lent = [each for each, trainable in self._parameters if trainable and each.grad is None]
+        self._lent = [each for each, trainable in self._parameters if trainable and gradient_of(each) is None]
         for each in self._lent:
-            each.grad = torch.ones_like(each)
-        self._gradients = [(each, each.grad.clone()) for each, _ in self._parameters if each.grad is not None]
+            lend_gradient(each)
+        held = ((each, gradient_of(each)) for each, _ in self._parameters)
+        self._gradients = [(each, clone(gradient)) for each, gradient in held if gradient is not None]
 
     def changed(self) -> list[str]:
         found = []
-        if any(part.training is not mode for part, mode in self._modes):
+        if any(is_training(part) is not mode for part, mode in self._modes):
             found.append("mode")
         if any(asks_for_gradients(each) is not trainable for each, trainable in self._parameters):
             found.append("trainable")
-        if not all(each.grad is not None and equal(each.grad, was) for each, was in self._gradients):
+        now = ((gradient_of(each), was) for each, was in self._gradients)
+        if not all(gradient is not None and equal(gradient, was) for gradient, was in now):
             found.append("gradients")
         for each in self._lent:
-            each.grad = None
+            take_gradient(each)
         return found

@@ -1,0 +1,39 @@
+"""Answers of a call in some dtype or on some device, beside known ones: as near as rounding lets them be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from autograder.checking.expectations.values import fail
+from autograder.checking.remote.observations import Placed
+from autograder.protocol.values import tensors_in
+
+_FAR = 0.05
+"""The largest distance between results of float32 and of float64, as a part of their size."""
+
+
+def near(seen: Any, right: Any) -> bool:
+    """Return whether two answers hold the same numbers, as far as float32 can tell after many steps."""
+    for one, other in zip(tensors_in(seen), tensors_in(right), strict=False):
+        if one.shape != other.shape or not (one.is_floating_point() and other.is_floating_point()):
+            continue
+        if not torch.isfinite(other).all():
+            continue
+        apart, size = (one.double() - other.double()).norm(), other.double().norm()
+        if not apart <= _FAR * (size + 0.01 * math.sqrt(other.numel())):
+            return False
+    return True
+
+
+def expect_known(seen: Placed, right: Any) -> None:
+    """Expect the right answer to a call, whose task has given right ones in the checks of values."""
+    if near(seen.value, right):
+        return
+    fail(
+        "The numbers are wrong in this call, though they are right in the checks of values. Results must "
+        "depend on the inputs alone: does the code look at torch's default dtype, or at whether gradients "
+        "are asked for? Does it draw random numbers, or keep something from call to call?"
+    )
