@@ -240,8 +240,8 @@ def _scattered(
     """Recognize the right numbers in other places altogether."""
     if seen.dim() > 1 and alike(seen.reshape(-1).sort().values, right.reshape(-1).sort().values):
         return (
-            "All the right numbers are there, in the wrong places: put there by an index, or by `reshape` "
-            "or `view`? Those two never exchange dimensions; `transpose` and `permute` do."
+            "All the right numbers are there, in the wrong places: put there by an index, by `flip`, or by "
+            "`reshape` or `view`? Those two never exchange dimensions; `transpose` and `permute` do."
         )
     return ""
 
