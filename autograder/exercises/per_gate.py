@@ -101,13 +101,28 @@ def expect_starting_weights(kind: Handle, draw: Draw, told: str) -> None:
         elif said := not_xavier([value]):
             fail(
                 f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: {said}. "
-                "Apply `nn.init.xavier_uniform_` to each gate's matrix, not to a stack of four."
+                f"{_advice(value)}"
             )
     for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
         if torch.equal(start[one], start[other]):
             fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights separately.")
     small = make_module(kind, *starting_sizes(draw, SMALL), told=told).parameters()
     expect_small_start({name: value for name, value in small.items() if name.startswith("W_")})
+
+
+def _advice(value: torch.Tensor) -> str:
+    """Return how to start a large matrix, by how far its numbers go: in a stack of four less far."""
+    if value.dim() != 2 or not value.numel():
+        return "Apply `nn.init.xavier_uniform_` to each gate's matrix."
+    rows, columns = value.shape
+    of_a_stack = math.sqrt(6 / (rows + 4 * columns))
+    if abs(value.abs().max().item() / of_a_stack - 1) < 0.02:
+        return "Apply `nn.init.xavier_uniform_` to each gate's matrix, not to a stack of four."
+    bound = math.sqrt(6 / (rows + columns))
+    return (
+        f"They should go up to {bound:.3f}, with a spread of {bound / math.sqrt(3):.3f}: that is "
+        "`nn.init.xavier_uniform_` on each gate's matrix, without a `gain`."
+    )
 
 
 def expect_small_start(weights: Mapping[str, torch.Tensor]) -> None:

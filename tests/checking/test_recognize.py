@@ -53,6 +53,22 @@ def test_a_missing_function_is_named():
 
 
 @pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (lambda y: y.clamp(-1, 1), "went through `hardtanh` where `tanh` would"),
+        (torch.relu, "went through `relu` where `tanh` would"),
+        (
+            lambda y: torch.tanh(torch.sigmoid(y)),
+            "went through `sigmoid` and then through `tanh`, where `tanh` alone would",
+        ),
+    ],
+)
+def test_another_function_is_named(other, said):
+    before = draw()("B T 2H")
+    assert said in message(expect, other(before), torch.tanh(before), **RIGHT)
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         lambda y: y + torch.linspace(0, 1, y.numel()).view_as(y),

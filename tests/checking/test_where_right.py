@@ -177,3 +177,29 @@ def test_by_chance_nothing_divides_them(tmp_path):
 
     told = said(tmp_path, LENGTHS, answer, "def f(x, lengths):\n    ...")
     assert "`lengths`" not in told.replace("place of `lengths`", "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda right, h, c: right + c, "Each number is the right one plus the number of `c` in its place."),
+        (lambda right, h, c: right - h, "Each number is the right one minus the number of `h` in its place."),
+        (
+            lambda right, h, c: 0.9 * right + 0.1 * c,
+            "Each number is 0.9 times the right one plus 0.1 times the number of `c` in its place.",
+        ),
+    ],
+)
+def test_an_input_that_was_added_to_the_right_numbers_is_named(tmp_path, answer, told):
+    def added(x, h, c, w):
+        return answer(torch.sigmoid(x @ w + h) * c + torch.tanh(x @ w), h, c)
+
+    assert told in said(tmp_path, CELL, added, "def f(x, h, c, w):\n    ...")
+
+
+def test_of_another_mixture_nothing_is_said(tmp_path):
+    def mixed(x, h, c, w):
+        gate = torch.sigmoid(x @ w + h)
+        return gate * (gate * c + torch.tanh(x @ w)) + (1 - gate) * c
+
+    assert "the right one" not in said(tmp_path, CELL, mixed, "def f(x, h, c, w):\n    ...")

@@ -234,3 +234,11 @@ def test_a_line_of_a_given_cell_is_not_told_as_one_of_the_students():
     )
     assert "of another cell (`" in told["dtype"]
     assert "`) creates `" in told["dtype"]
+
+
+def test_networks_that_were_called_are_not_said_to_have_done_nothing():
+    both = "torch.cat([forward, backward.flip(1)], dim=2)"
+    added = changed("bidirectional", "BiLSTM", both, both.replace("backward", "forward + backward"))
+    told = messages("bidirectional", "BiLSTM", added)["two_networks"]
+    assert "must do the work" not in told
+    assert "not every number that you return is one that they gave" in told

@@ -82,6 +82,20 @@ def test_a_wrong_start_fails_for_every_seed(start, said):
         assert said in message(started, seed, start)
 
 
+def gained(weights):
+    return nn.init.xavier_uniform_(weights, nn.init.calculate_gain("tanh"))
+
+
+@pytest.mark.parametrize(
+    ("start", "of_a_stack"), [(as_a_stack, True), (gained, False), (nn.init.orthogonal_, False)]
+)
+def test_a_stack_is_blamed_only_where_the_numbers_go_as_far_as_in_one(start, of_a_stack):
+    for seed in range(12):
+        told = message(started, seed, start)
+        assert ("not to a stack of four" in told) == of_a_stack
+        assert ("They should go up to" in told) != of_a_stack
+
+
 @pytest.mark.parametrize("sizes", [LARGE, SMALL])
 def test_a_false_alarm_is_less_than_one_in_a_billion(sizes):
     """The bounds are those of the docstring, for the smallest matrix and for twelve parameters' worth."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
-from torch.nn.functional import hardsigmoid
+from torch.nn.functional import hardsigmoid, hardtanh
 
 from autograder.checking.inputs.draw import Sizes
 
@@ -23,6 +23,12 @@ _FUNCTIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "sqrt": torch.sqrt,
     "square": torch.square,
 }
+_OTHERS = {
+    **{name: _FUNCTIONS[name] for name in ("sigmoid", "tanh", "relu")},
+    "hardsigmoid": hardsigmoid,
+    "hardtanh": hardtanh,
+}
+"""Functions that may be taken for the right one."""
 _POWERS = {
     1.0: "the size of {}",
     -1.0: "1 divided by the size of {}",
@@ -200,9 +206,17 @@ def _exchanged(
         return ""
     for wanted, backwards in (("tanh", torch.atanh), ("sigmoid", torch.logit)):
         before = backwards(right)
-        for name in ("sigmoid", "tanh", "relu", "hardsigmoid") if torch.isfinite(before).all() else ():
-            if name != wanted and alike(_FUNCTIONS.get(name, hardsigmoid)(before), seen):
+        for name, function in _OTHERS.items() if torch.isfinite(before).all() else ():
+            if name == wanted:
+                continue
+            through = function(before)
+            if alike(through, seen):
                 return f"They went through `{name}` where `{wanted}` would give the right ones."
+            if alike(_FUNCTIONS[wanted](through), seen):
+                return (
+                    f"They went through `{name}` and then through `{wanted}`, where `{wanted}` alone would "
+                    "give the right ones."
+                )
     return ""
 
 
@@ -226,8 +240,8 @@ def _scattered(
     """Recognize the right numbers in other places altogether."""
     if seen.dim() > 1 and alike(seen.reshape(-1).sort().values, right.reshape(-1).sort().values):
         return (
-            "All the right numbers are there, in the wrong places: put there by an index, or by `reshape` "
-            "or `view`? Those two never swap dimensions; `transpose` and `permute` do."
+            "All the right numbers are there, in the wrong places: put there by an index, by `flip`, or by "
+            "`reshape` or `view`? Those two never swap dimensions; `transpose` and `permute` do."
         )
     return ""
 

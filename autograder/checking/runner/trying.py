@@ -19,7 +19,7 @@ from autograder.checking.runner.dependence import dependence, varies
 from autograder.checking.runner.marks import Rule
 from autograder.checking.runner.outcome import FINDINGS
 from autograder.checking.runner.shrink import smallest
-from autograder.checking.runner.where_right import right_where, right_with_zeros
+from autograder.checking.runner.where_right import right_where, right_with_zeros, right_without
 from autograder.checking.runner.wrong_call import WrongCall, argument_names
 from autograder.protocol.answers import Called
 from autograder.protocol.values import tensors_in
@@ -100,6 +100,7 @@ class Trying:
         names = argument_names(self.call, self.submission.sources)
         told = dependence(self.submission.connection, self.call, self.raised, names)
         told = told or right_where(self.call, self.raised, names)
+        told = told or right_without(self.call, self.raised, names)
         if told or self.raised.is_right_before or self._is_slow():
             return told
         try:

@@ -1,4 +1,4 @@
-"""Tells where a wrong answer is right: for which numbers of a whole-numbered input, or with zeros for which.
+"""Tells where a wrong answer is right: for which numbers of an input, with zeros for which, or without which.
 
 All that is said has been seen: for zeros the check is run again, and what is right for them is computed anew.
 """
@@ -21,6 +21,10 @@ _MOST_TRIED = 16
 _MOST_NAMED = 2
 _FEWEST = 4
 """Indices of a dimension: of fewer, any number divides right ones from wrong ones by chance."""
+_FEWEST_FITTED = 8
+"""Numbers that two factors are found from."""
+_LEAST_SHARE = 0.01
+"""The smallest factor that is told: a smaller one may be rounding."""
 
 Passes = Callable[[Sequence[torch.Tensor]], bool]
 """Runs the check with zeros in place of some tensors; says whether it passes on numbers that vary."""
@@ -67,6 +71,38 @@ def right_where(call: WrongCall, raised: WrongValues, names: Sequence[str]) -> s
             if told:
                 return told
     return ""
+
+
+def right_without(call: WrongCall, raised: WrongValues, names: Sequence[str]) -> str:
+    """Say that each number is a multiple of the right one plus one of the number of an input in its place."""
+    seen, right = raised.seen, raised.right
+    if seen is None or right is None or not _can_be_fitted(seen) or not _can_be_fitted(right):
+        return ""
+    for name, tensors in _single(call, names):
+        (value,) = tensors
+        if value.shape != right.shape or not _can_be_fitted(value):
+            continue
+        parts = torch.stack((right.double().flatten(), value.double().flatten()), dim=1)
+        if torch.linalg.matrix_rank(parts, rtol=1e-3) < 2:
+            continue  # which of the two it is cannot be told
+        found = torch.linalg.lstsq(parts, seen.double().flatten()[:, None]).solution
+        rtol, atol = tolerance(seen, right)
+        if torch.allclose(parts @ found, seen.double().flatten()[:, None], rtol, atol):
+            of_right, of_input = found.flatten().tolist()
+            if min(abs(of_right), abs(of_input)) > _LEAST_SHARE:
+                sign = "plus" if of_input > 0 else "minus"
+                added = f"{sign} {_times(abs(of_input))}the number of `{name}` in its place"
+                return f"Each number is {_times(of_right)}the right one {added}."
+    return ""
+
+
+def _can_be_fitted(values: torch.Tensor) -> bool:
+    """Return whether there are enough numbers that two factors do not fit them by chance."""
+    return values.is_floating_point() and values.numel() >= _FEWEST_FITTED and bool(values.isfinite().all())
+
+
+def _times(factor: float) -> str:
+    return "" if abs(factor - 1) < 1e-6 else f"{factor:.3g} times "
 
 
 def _told(name: str, value: torch.Tensor, wrong: torch.Tensor) -> str:

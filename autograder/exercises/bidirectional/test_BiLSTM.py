@@ -147,7 +147,10 @@ def test_two_networks(submission, sizes, draw):
             "With the same weights and the same input it gives different numbers each time. Does `forward` "
             "draw random numbers?"
         )
-    fail(f"{SAY} What you return does not come from calling them.")
+    fail(
+        "Both networks are called, but not every number that you return is one that they gave. Is something "
+        "added to their results, are they changed, or is a part computed without them?"
+    )
 
 
 def _same(one, other, sizes):
