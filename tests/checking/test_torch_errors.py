@@ -65,6 +65,11 @@ def again_and_again():
         (lambda: (lambda x, state: x)(1), "does not pass it"),
         (lambda: nn.Linear(1, 1).no_such_thing, ""),
         (again_and_again, "calls itself"),
+        (lambda: (torch.zeros(2), torch.zeros(2)) @ torch.zeros(2, 2), "`a, b = pair`"),
+        (lambda: nn.Linear(2, 1)((torch.zeros(2), torch.zeros(2))), "`a, b = pair`"),
+        (lambda: torch.cat([torch.zeros(2), (torch.zeros(2),)]), "`a, b = pair`"),
+        (lambda: (torch.zeros(2),).shape, "`a, b = pair`"),
+        (lambda: (torch.zeros(2),) + torch.zeros(2), "`a, b = pair`"),  # noqa: RUF005
         (lambda: x_demo, "misspelt"),  # noqa: F821  # not defined on purpose
         (lambda: torch.zeros(2).sum().backward(), "does not depend on any parameter"),
         (lambda: {}["h"], ""),

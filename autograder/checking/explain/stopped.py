@@ -28,6 +28,11 @@ _ADVICE = {
         "Your code unpacks `None` there: is it an argument that was not given?"
     ),
     r"'NoneType' object (is not|has no)": "Something is `None` there: is it an argument that was not given?",
+    r"unsupported operand type\(s\) for .*'tuple'|must be Tensor, not tuple|but got tuple$|"
+    r"'tuple' object has no attribute|can only concatenate tuple": (
+        "Something is a tuple there and is used like one tensor. Was it given as one argument, or returned "
+        "by a module? Unpack it first, as in `a, b = pair`."
+    ),
     r"maximum recursion depth exceeded": "A function calls itself there, directly or through another one.",
     r"name '\w+' is not defined": "Is it misspelt, or defined in a cell that grading does not run?",
     r"Trying to backward through the graph a second time": (
