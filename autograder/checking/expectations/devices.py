@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from autograder.checking.expectations.comparing import TOLERANCE, agree
-from autograder.checking.expectations.known import expect_known
 from autograder.checking.expectations.looks import Again, counting
+from autograder.checking.expectations.near import expect_near
 from autograder.checking.expectations.values import case, fail
 from autograder.checking.expectations.wording import capital, in_words
 from autograder.checking.remote.connection import ask_all
@@ -109,7 +109,7 @@ def expect_device_neutral(
     if here.error is not None:
         raise here.error
     if right is not None:
-        expect_known(here, right)
+        expect_near(here, right)
     if there.error is not None and way[1] and all(event.kind == "guard" for event in there.events):
         # Of overwritten numbers, gradients complain on some devices only: that is another rule's.
         way = (way[0], False)

@@ -21,8 +21,8 @@ from autograder.checking.expectations.devices import (
     placed_in_turn,
     quoted,
 )
-from autograder.checking.expectations.known import expect_known, near
 from autograder.checking.expectations.looks import counting
+from autograder.checking.expectations.near import expect_near, near
 from autograder.checking.expectations.values import case, fail
 from autograder.checking.expectations.wording import in_words
 from autograder.checking.remote.handle import Handle
@@ -128,7 +128,7 @@ def expect_dtypes(
                 "they stay rounded. Compute in the dtype of the input."
             )
         if right is not None and dtype in (torch.float64, torch.float32):
-            expect_known(seen, right)
+            expect_near(seen, right)
         if dtype is torch.float64:
             exact = seen
         elif dtype is torch.float32 and alike and exact is not None and not near(seen.value, exact.value):

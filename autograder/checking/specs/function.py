@@ -84,7 +84,7 @@ class FunctionSpec(Spec):
     def _made_with(self, chosen: Case, draw: Draw) -> Keywords:
         return {}
 
-    def _known(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
+    def _with_right(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
         try:
             right = self.reference(*drawn.here)  # in any case, so that it is on record
         except NotRecorded:  # then it is compared when grading only

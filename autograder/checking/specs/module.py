@@ -189,7 +189,7 @@ class ModuleSpec(Spec):
         further = [each for name, each in options.items() if name not in numbers]
         return {"made_with": (*self._arguments(numbers), *further)}
 
-    def _known(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
+    def _with_right(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
         if chosen.options:  # such as a rate of dropout: what is drawn is not known
             return {}
         shapes = {name: shape for name, (_, shape) in self.shapes(draw.sizes).items()}

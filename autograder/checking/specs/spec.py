@@ -170,7 +170,7 @@ class Spec(Statement):
                         autocast=under_autocast,
                         alike=alike,
                         **self._made_with(chosen, here),
-                        **self._known(chosen, here, drawn, target.values_hold and alike),
+                        **self._with_right(chosen, here, drawn, target.values_hold and alike),
                     )
 
         results, has = ("result", "has") if len(self.names) == 1 else ("results", "have")
@@ -208,7 +208,7 @@ class Spec(Statement):
                         # Once is enough, and they are most of what this costs.
                         gradients=gradients and number == len(cases or (USUAL,)) - 1,
                         **self._made_with(chosen, here),
-                        **self._known(chosen, here, drawn, target.values_hold),
+                        **self._with_right(chosen, here, drawn, target.values_hold),
                     )
 
         usual = "With everything on a GPU, nothing is created elsewhere or goes through the CPU."

@@ -161,7 +161,7 @@ class Statement(ABC):
     def _made_with(self, chosen: Case, draw: Draw) -> Keywords: ...
 
     @abstractmethod
-    def _known(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
+    def _with_right(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
         """Return the right answer to a call, and the parameters that it is right with, to be expected.
 
         Nothing where the values of the task do not hold: to say so is for the checks of values.

@@ -1,4 +1,4 @@
-"""Answers of a call in some dtype or on some device, beside known ones: as near as rounding lets them be."""
+"""Answers in some dtype or on some device, compared with others as nearly as rounding lets them be."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def near(seen: Any, right: Any) -> bool:
     return True
 
 
-def expect_known(seen: Placed, right: Any) -> None:
+def expect_near(seen: Placed, right: Any) -> None:
     """Expect the right answer to a call, whose task has given right ones in the checks of values."""
     if near(seen.value, right):
         return
