@@ -79,7 +79,7 @@ def test_a_right_answer_passes(tmp_path):
         (lambda x, kernel: smooth(x, kernel).flip(2), "in reverse order along width"),
         (lambda x, kernel: smooth(x, kernel)[:, [1, 2, 0]], "in another order along channels"),
         (lambda x, kernel: smooth(x, kernel) + torch.arange(x.shape[2]).clamp(3) - 3, "from column 4 on"),
-        (lambda x, kernel: smooth(x.cumsum(0), kernel).square(), "images are mixed"),
+        (lambda x, kernel: smooth(x.cumsum(0), kernel).square(), "are images mixed somewhere?"),
         (lambda x, kernel: x + torch.zeros(len(kernel) + 1, 1), "channels = 3"),
     ],
 )
