@@ -110,6 +110,7 @@ def test_a_job_that_kills_two_judges_fails_and_stops_nobody(running):
     nothing_judges(running)
 
 
+@pytest.mark.sweep
 def test_results_come_together_and_jobs_are_taken_when_there_is_room(running):
     taken = []
 
@@ -127,6 +128,7 @@ def test_results_come_together_and_jobs_are_taken_when_there_is_room(running):
     nothing_judges(running)
 
 
+@pytest.mark.sweep
 def test_the_doctor_examines_every_worker(running):
     told = autograder("doctor", "--scheduler", running.address, "--json")
     assert told.returncode == 0, told.stderr
@@ -218,6 +220,7 @@ def test_without_its_scheduler_a_batch_ends_in_one_sentence_and_goes_on_later(un
     assert_undisturbed(course, graded)
 
 
+@pytest.mark.sweep
 def test_workers_with_another_version_or_without_the_package_are_left_out(tmp_path):
     other = tmp_path / "other" / "numpy-1.0.dist-info"
     other.mkdir(parents=True)

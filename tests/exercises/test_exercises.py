@@ -128,7 +128,9 @@ def judged(
                 results[task, name] = []
                 for seed in seeds_of(task, name):
                     answers = notebook_of(notebook, task, source, checks.without(task))
-                    results[task, name].append(checks.run(task, answers, seed=seed, include_hidden=True))
+                    results[task, name].append(
+                        checks.run(task, answers, seed=seed, include_hidden=True, explain=False)
+                    )
         return results
 
     threads = torch.get_num_threads()

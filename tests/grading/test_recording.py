@@ -175,6 +175,7 @@ def test_a_folder_that_has_a_graded_notebooks_name_is_named_and_no_score_is_writ
     assert leftovers(course) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_killed_between_any_two_steps_each_record_is_old_or_new_or_none(resubmitted):
     course, bundle = resubmitted.course, resubmitted.course.bundle(ASSIGNMENT)
