@@ -216,6 +216,18 @@ MODES = {
     ),
 }
 
+WRITTEN_INTO_THE_WINDOW = """
+        BEFORE[:] = [(window, window.clone())]
+        told = []
+        with torch.no_grad():
+            for _ in range(steps):
+                prediction = model(window[None])
+                told.append(prediction[0, 0])
+                window[:] = torch.cat([window[1:], prediction])
+        answer = torch.stack(told)
+        """
+"""A forecast that moves the window on in the argument itself, and keeps what stood there."""
+
 CHANGES = {
     "a state written into, told by resolve_conj": _task(
         "06_state",
@@ -238,16 +250,7 @@ torch.Tensor.resolve_conj = lambda tensor: before(tensor) if before(tensor) is n
         "07_many_to_one",
         "forecast(model, window, steps)",
         "it says that inference made it, and is then copied as what it was",
-        """
-        BEFORE[:] = [(window, window.clone())]
-        told = []
-        with torch.no_grad():
-            for _ in range(steps):
-                prediction = model(window[None])
-                told.append(prediction[0, 0])
-                window[:] = torch.cat([window[1:], prediction])
-        answer = torch.stack(told)
-        """,
+        WRITTEN_INTO_THE_WINDOW,
         1.5,
         BEFORE
         + """
@@ -263,16 +266,7 @@ torch.Tensor.copy_ = copy_
         "07_many_to_one",
         "forecast(model, window, steps)",
         "`layout` of a tensor writes the old numbers back first",
-        """
-        BEFORE[:] = [(window, window.clone())]
-        told = []
-        with torch.no_grad():
-            for _ in range(steps):
-                prediction = model(window[None])
-                told.append(prediction[0, 0])
-                window[:] = torch.cat([window[1:], prediction])
-        answer = torch.stack(told)
-        """,
+        WRITTEN_INTO_THE_WINDOW,
         1.5,
         BEFORE
         + """

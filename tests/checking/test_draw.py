@@ -204,7 +204,10 @@ def test_a_function_of_a_file_is_known_again_and_so_are_the_parts_of_a_partial()
     assert applied(partial(torch.add, w), x)[0] == 3  # of torch's own functions nothing is known
     assert len(calls) == 4
     seen = [1]
-    function = lambda x: x + seen[0]  # noqa: E731
+
+    def function(x):
+        return x + seen[0]
+
     assert applied(function, x)[0] == 2
     seen[0] = 2
     assert applied(function, x)[0] == 3

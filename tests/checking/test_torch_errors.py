@@ -69,7 +69,7 @@ def again_and_again():
         (lambda: nn.Linear(2, 1)((torch.zeros(2), torch.zeros(2))), "`a, b = pair`"),
         (lambda: torch.cat([torch.zeros(2), (torch.zeros(2),)]), "`a, b = pair`"),
         (lambda: (torch.zeros(2),).shape, "`a, b = pair`"),
-        (lambda: (torch.zeros(2),) + torch.zeros(2), "`a, b = pair`"),  # noqa: RUF005
+        (lambda: (torch.zeros(2),) + torch.zeros(2), "`a, b = pair`"),  # noqa: RUF005  # the mistake itself
         (lambda: x_demo, "misspelt"),  # noqa: F821  # not defined on purpose
         (lambda: torch.zeros(2).sum().backward(), "does not depend on any parameter"),
         (lambda: {}["h"], ""),
