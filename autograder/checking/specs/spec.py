@@ -122,15 +122,15 @@ class Spec(Statement):
 
         The rule is `gradient`. `tell` is the first question to a student whose gradient has other values.
         With `if_right` what fails counts only in cases that are answered rightly: where they are not, a check
-        of values says so. `further` cases always count so, and of a module nothing is asked there in
-        `eval()`.
+        of values says so. `further` cases always count so. A module is asked in `eval()`, too, in the first
+        case.
         """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
-            for chosen in cases or (USUAL,):
+            for place, chosen in enumerate(cases or (USUAL,)):
                 call = self.prepare(submission, chosen, chosen.draw(draw))
                 with call.case(), self.if_right(call) if if_right else nullcontext():
-                    self._expect_gradients(call, tell)
+                    self._expect_gradients(call, tell, in_eval=place == 0)
             for chosen in further:
                 call = self.prepare(submission, chosen, chosen.draw(draw))
                 with call.case(), self.if_right(call):
