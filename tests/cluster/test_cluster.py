@@ -8,19 +8,23 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import psutil
 import pytest
 
 from autograder.errors import UserError
+from autograder.grading.cluster import judges as judges_of_cluster
 from autograder.grading.cluster import roll
 from autograder.grading.cluster.judges import ClusterJudges
+from autograder.grading.cluster.order import Start
 from autograder.grading.course.course import Course
 from autograder.grading.judging.jobs import Failure
 from tests.support.clusters import (
     QUICK_TO_GIVE_UP,
     Cluster,
     Deadly,
+    DeadlyToTheHost,
     Doubled,
     Wire,
     cluster,
@@ -77,7 +81,7 @@ def sentences(told: str) -> list[str]:
 
 
 def nothing_judges(cluster: Cluster) -> None:
-    wait_for(lambda: not cluster.hosts(), 60)
+    wait_for(lambda: not (cluster.judges() or cluster.confined()), 60)
 
 
 def test_what_comes_of_it_is_what_comes_of_a_local_run(running, ungraded, graded, tmp_path):
@@ -107,6 +111,36 @@ def test_a_job_that_kills_two_judges_fails_and_stops_nobody(running):
     assert isinstance(failure := found.pop(Deadly()), Failure)
     assert "ended unexpectedly" in failure.reason
     assert found == {job: 2 * job.number for job in found}
+    nothing_judges(running)
+
+
+@pytest.mark.sweep
+def test_the_judges_of_a_worker_share_a_host_which_ends_when_nobody_wants_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(judges_of_cluster, "Start", partial(Start, idle_seconds=3.0))
+    with cluster(tmp_path / "cluster", (3,)) as made, ClusterJudges(made.address) as judges:
+        kept = []
+        for _ in range(2):
+            batch = judges.work_off([Doubled(n, 5) for n in range(3)], make_bundle(), 1, {})
+            told = list(next(batch))
+            assert len(made.judges()) == 3
+            kept.append({*made.hosts()} - {*made.judges()})
+            told += [each for some in batch for each in some]
+            assert sorted(result for _, result in told) == [0, 2, 4]
+            nothing_judges(made)
+        assert len(kept[0]) == 2, "more than a host and its fork server"
+        assert kept[0] == kept[1], "another host for the second batch"
+        wait_for(lambda: not made.hosts(), 60)
+
+
+@pytest.mark.sweep
+def test_a_job_that_kills_two_hosts_fails_and_stops_nobody(running):
+    jobs = [Doubled(1), DeadlyToTheHost(), *map(Doubled, range(2, 8))]
+    with ClusterJudges(running.address) as judges:
+        told = [each for some in judges.work_off(iter(jobs), make_bundle(), 1, {}) for each in some]
+    found = dict(told)
+    assert isinstance(found.pop(DeadlyToTheHost()), Failure)
+    assert found == {job: 2 * job.number for job in found}
+    assert len(found) == len(jobs) - 1
     nothing_judges(running)
 
 

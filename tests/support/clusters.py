@@ -20,6 +20,7 @@ from autograder.checking.runner.checks import Checks
 from autograder.grading.judging.jobs import Setting
 from tests.support.helpers import ROOT
 
+HOST = "autograder.grading.cluster.host"
 DASK = [sys.executable, "-m", "dask"]
 QUICK_TO_GIVE_UP = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
 
@@ -42,6 +43,15 @@ class Deadly:
 
     def run(self, setting: Setting, checks: Checks) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class DeadlyToTheHost:
+    """A job that ends the process of which its judge is a fork."""
+
+    def run(self, setting: Setting, checks: Checks) -> None:
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
 
 
 @dataclass
@@ -108,11 +118,30 @@ class Cluster:
         return found
 
     def hosts(self) -> list[psutil.Process]:
-        """The processes that judge, with all that is below them."""
+        """The hosts, with all that is below them: fork servers, judges, students' workers."""
         found = []
         for process in self.family():
             with suppress(psutil.NoSuchProcess):
                 if any("autograder." in word for word in process.cmdline()):
+                    found.append(process)
+        return found
+
+    def judges(self) -> list[psutil.Process]:
+        """The processes that are there for one batch: forks of a host."""
+        found = []
+        for process in self.hosts():
+            with suppress(psutil.NoSuchProcess):
+                parent = process.parent()
+                if HOST in process.cmdline() and parent is not None and HOST in parent.cmdline():
+                    found.append(process)
+        return found
+
+    def confined(self) -> list[psutil.Process]:
+        """The processes of students' code: those in a namespace of their own."""
+        found = []
+        for process in self.hosts():
+            with suppress(OSError):
+                if os.readlink(f"/proc/{process.pid}/ns/pid") != os.readlink("/proc/self/ns/pid"):
                     found.append(process)
         return found
 

@@ -1,8 +1,8 @@
 """Judges on the workers of a Dask cluster.
 
 A job goes out with the name of its order and comes back as a result. Only a few jobs for each judge are with
-the scheduler at a time. What a worker's end takes with it is done by another; a job over which two hosts came
-to their end is given up; where the scheduler goes away, its jobs go out again when it is back.
+the scheduler at a time. What a worker's end takes with it is done by another; a job over which two judges
+came to their end is given up; where the scheduler goes away, its jobs go out again when it is back.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from autograder.checking.diagnosis.match import Known
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.cluster.connection import connect
-from autograder.grading.cluster.hosts import do, end_hosts, same
-from autograder.grading.cluster.order import Came, Ended, Order, Parcel, Refused, packed, unpacked
+from autograder.grading.cluster.hosts import do, end_judges, same
+from autograder.grading.cluster.order import Came, Ended, Order, Parcel, Refused, Start, packed, unpacked
 from autograder.grading.cluster.roll import Roll, require_same_scheduler
 from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, patience
 from autograder.grading.workers.forkserver import RunLimits
@@ -68,7 +68,7 @@ class ClusterJudges:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.end_hosts()
+        self.end_judges()
         self._client.close(timeout=_CLOSE_SECONDS)
 
     def conditions(self, bundle: Bundle) -> str:
@@ -88,7 +88,7 @@ class ClusterJudges:
         self._orders.append(name)
         # What the bundle has worked out for itself since it was made need not travel.
         order = Order(replace(bundle), seed, known, bundle.digest())
-        parcel = Parcel.of(name, order, self._limits, patience(self._limits))
+        parcel = Parcel.of(name, order, Start(self._limits, bundle.preload), patience(self._limits))
         waiting = iter(jobs)
         out = _Out(self._client, self._roll, parcel)
         done: Gathering[tuple[Job[Result], Result | Failure]] = Gathering(seconds, most)
@@ -118,7 +118,7 @@ class ClusterJudges:
             raise
         finally:
             out.cancel()
-            self.end_hosts()
+            self.end_judges()
 
     def _wait_for_scheduler(self) -> None:
         """Wait for as long as Dask tries to reach it again (`distributed.comm.timeouts.connect`)."""
@@ -130,17 +130,17 @@ class ClusterJudges:
                 "What was graded is on record; the same command goes on from there."
             )
 
-    def end_hosts(self) -> None:
-        """End the hosts of all orders so far, on all workers that can be reached."""
+    def end_judges(self) -> None:
+        """End the judges of all orders so far, on all workers that can be reached."""
         if self._orders and self._client.status == "running":
-            ending = threading.Thread(target=self._end_hosts, args=(self._orders,), daemon=True)
+            ending = threading.Thread(target=self._end_judges, args=(self._orders,), daemon=True)
             ending.start()
             ending.join(_CLOSE_SECONDS)
         self._orders = []
 
-    def _end_hosts(self, names: list[str]) -> None:
-        with suppress(Exception):  # where it cannot be reached, hosts end when nobody has asked for a minute
-            self._client.run(end_hosts, names, on_error="ignore")
+    def _end_judges(self, names: list[str]) -> None:
+        with suppress(Exception):  # where it cannot be reached, judges end when nobody has asked for a minute
+            self._client.run(end_judges, names, on_error="ignore")
 
 
 @dataclass
@@ -158,7 +158,7 @@ class _Held:
     job: Any
     strikes: int = 0
     avoided: frozenset[str] = frozenset()
-    """The workers on which a host came to its end over it."""
+    """The workers on which a judge came to its end over it."""
 
 
 @dataclass(frozen=True)

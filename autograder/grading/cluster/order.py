@@ -1,6 +1,6 @@
 """The things that go to a cluster's workers, and those that come back.
 
-A Dask worker hands them on between the machine that called it and its hosts without opening them: it needs
+A Dask worker hands them on between the machine that called it and its judges without opening them: it needs
 neither torch nor the two seconds in which that is imported.
 """
 
@@ -11,21 +11,37 @@ from dataclasses import dataclass
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any
 
+from autograder.grading.workers.forkserver import RunLimits
+
 if TYPE_CHECKING:
     from autograder.checking.diagnosis.match import Known
     from autograder.grading.assignment.bundle import Bundle
-    from autograder.grading.workers.forkserver import RunLimits
+
+JOB_SECONDS = 60.0
+"""Seconds without a job after which a judge ends: whoever called it may have been killed."""
+IDLE_SECONDS = 300.0
+"""Seconds for which a host without judges stays for the next batch, which then begins at once."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """All that a host needs before it can fork judges. One host serves every order with the same start."""
+
+    limits: RunLimits
+    preload: tuple[str, ...]
+    """Modules for its fork server to import."""
+    idle_seconds: float = IDLE_SECONDS
 
 
 @dataclass(frozen=True)
 class Order:
-    """All that a host needs before it can judge; the same for all jobs of a batch."""
+    """All that a judge needs before it can judge; the same for all jobs of a batch."""
 
     bundle: Bundle
     seed: int
     known: Mapping[str, Sequence[Known]]
     digest: str
-    """The bundle's digest where the order was made: with other checks a host must not judge."""
+    """The bundle's digest where the order was made: with other checks nobody must judge."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +49,14 @@ class Parcel:
     """An order as it travels."""
 
     name: str
+    start: Start
     patience: float
-    """The seconds after which a host is given up over a job."""
-    limits: bytes
+    """The seconds after which a judge is given up over a job."""
     order: bytes
 
     @classmethod
-    def of(cls, name: str, order: Order, limits: RunLimits, patience: float) -> Parcel:
-        return cls(name, patience, packed(limits), packed(order))
+    def of(cls, name: str, order: Order, start: Start, patience: float) -> Parcel:
+        return cls(name, start, patience, packed(order))
 
 
 @dataclass(frozen=True)
@@ -52,7 +68,7 @@ class Came:
 
 @dataclass(frozen=True)
 class Ended:
-    """The answer where a host came to its end over a job."""
+    """The answer where a judge came to its end over a job."""
 
     worker: str
     reason: str

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +15,12 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Generic, TypeVar
 
-import torch
-
 from autograder.checking.diagnosis.match import Known
-from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.judging.collected_checks import checks_of
-from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, Setting, patience, result_of
+from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, Setting, patience
+from autograder.grading.judging.judge_process import become_judge, do_jobs
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.grading.workers.gpu import require_gpu
-from autograder.worker.sandbox import syscalls
 
 
 def cores() -> int:
@@ -150,23 +145,6 @@ def _start_judge(setting: Setting) -> tuple[BaseProcess, Connection]:
 
 
 def _judge_process(jobs: Connection, other_end: Connection, setting: Setting) -> None:
-    """Run a judge: collect the checks once, then do each job that comes until told to stop."""
     other_end.close()
-    torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
-    # Siblings hold copies of each other's pipes, so an end of file would never come.
-    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-    batch = multiprocessing.parent_process()
-    if batch is None or os.getppid() != batch.pid:  # it was killed before the line above
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch itself hears the interrupt, and ends its judges
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # which is how it does so
-
-    try:
-        with checks_of(setting.bundle) as checks:
-            while (job := jobs.recv()) is not None:
-                jobs.send(result_of(job, setting, checks))
-    except UserError as error:  # the checks are broken, for every job alike
-        while jobs.recv() is not None:
-            jobs.send(Failure(str(error)))
-    finally:
-        setting.workers.wait_for_left()
+    if become_judge():
+        do_jobs(jobs, setting)
