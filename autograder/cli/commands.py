@@ -225,10 +225,16 @@ def _grade_with_progress(
         progress.refresh()
 
     with ExitStack() as stack:
+        judges: Judges
         if scheduler is None:
             level = Level.NONE if unsafe else None
             workers = stack.enter_context(ForkServer(limits, level=level, preload=None))
-        # Only now: the fork server imports torch at the same time, a tenth of what a class of 100 takes.
+        else:
+            from autograder.grading.cluster.judges import ClusterJudges
+
+            say = partial(progress.console.print, markup=False, soft_wrap=True)
+            judges = stack.enter_context(ClusterJudges(scheduler, say, limits))
+        # Only now: fork servers import torch at the same time, a tenth of what a class of 100 takes.
         with importing():
             from autograder.grading.batch import grade as grade_class
             from autograder.grading.course.course import Course
@@ -236,14 +242,8 @@ def _grade_with_progress(
             from autograder.grading.records.results import with_marks
 
         at = Course.at(course)
-        judges: Judges
         if scheduler is None:
             judges = LocalJudges(workers, jobs or cores())
-        else:
-            from autograder.grading.cluster.judges import ClusterJudges
-
-            say = partial(progress.console.print, markup=False, soft_wrap=True)
-            judges = stack.enter_context(ClusterJudges(scheduler, say, limits))
         stack.callback(lambda: progress.stop() if progress.live.is_started else None)
         batch = grade_class(
             at,

@@ -19,11 +19,9 @@ from rich.console import Console
 from autograder import __version__
 from autograder.cli.completion import assignments_here
 from autograder.cli.stopping import Stopping, stoppable
+from autograder.startup import set_up_process
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # judges are forked: torch must not have started threads
-# jsonschema, with which notebooks are validated, would make a parser of IRIs when it is imported: a second of
-# work for a kind of text that no notebook has. None is how Python is told that there is no such module.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # typeshed knows modules only
+set_up_process()
 
 app = typer.Typer(
     help="Build an nbgrader course on recurrent networks, and grade it outside the students' process.",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from autograder.checking.inputs.draw import Sizes
-from autograder.protocol.answers import Raised
+if TYPE_CHECKING:
+    from autograder.checking.inputs.draw import Sizes
+    from autograder.protocol.answers import Raised
 
 Loss = Literal["timeout", "crashed", "out_of_memory", "infra_error"]
 

@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import hashlib
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import autograder
+from autograder.startup import set_up_process
 from autograder.worker.sandbox.probe import Level, best_level, probe
 
 SECONDS = 120.0
@@ -146,7 +146,7 @@ def _measure() -> float:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    set_up_process()
     parser = argparse.ArgumentParser()
     parser.add_argument("--measure", action="store_true")
     print(json.dumps(asdict(_examine(parser.parse_args().measure))))

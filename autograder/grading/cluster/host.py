@@ -1,8 +1,8 @@
 """The process beside a Dask worker that forks judges, and has one fork server for all of them.
 
 A Dask worker has threads and an event loop, so nothing may be forked there. It starts this program with one
-end of a pipe, on which a `Start` comes, and then an end of another pipe for each judge that is wanted. What
-orders hold is in their judges alone.
+end of a pipe, on which a `Start` comes, and then for each judge that is wanted the modules to preload, the
+same for all, and an end of another pipe. What orders hold is in their judges alone.
 
 The program ends with its pipe, with the thread that started it, on SIGTERM, or when it has had no judge for
 a while; its judges end with it.
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from autograder.errors import UserError
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.startup import set_up_process
 from autograder.worker.sandbox import syscalls
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def main() -> None:
     if os.getppid() != arguments.parent:  # it was killed before the line above
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    set_up_process()
     control = Connection(arguments.fd)
     with suppress(EOFError, OSError):  # the Dask worker is gone
         _serve(control)
@@ -54,17 +56,18 @@ def _serve(control: Connection) -> None:
             workers = str(error)
         from autograder.grading.cluster.judge import judge
 
-        if not isinstance(workers, str):
-            try:
-                workers.warm(start.preload)
-            except UserError as error:
-                workers = str(error)
         judges: list[ForkProcess] = []
         while ready := wait(
             [control, *(each.sentinel for each in judges)], None if judges else start.idle_seconds
         ):
             judges = [each for each in judges if each.is_alive()]
             if control in ready:
+                preload = control.recv()
+                if not isinstance(workers, str):
+                    try:
+                        workers.warm(preload)
+                    except UserError as error:
+                        workers = str(error)
                 with Connection(recv_handle(control)) as jobs, suppress(OSError):
                     new = get_context("fork").Process(target=judge, args=(jobs, workers), daemon=True)
                     new.start()  # where that fails, the end of its pipe tells

@@ -42,6 +42,9 @@ class Host:
 
         It ends with the thread that does so.
         """
+        self.start = start
+        self.preload: tuple[str, ...] | None = None
+        """The modules that its fork server has imported for judges; `None` before the first."""
         self._control, there = Pipe()
         self._lock = threading.Lock()
         with there:
@@ -49,7 +52,7 @@ class Host:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", program.__name__, *told],
                 pass_fds=[there.fileno()],
-                env={**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": folder},
+                env={**os.environ, "TMPDIR": folder},
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -67,6 +70,7 @@ class Host:
         here, there = Pipe()
         try:
             with there, self._lock:
+                self._control.send_bytes(packed(order.preload))
                 send_handle(self._control, there.fileno(), None)
             here.send_bytes(order.order)
             if not here.poll(START_SECONDS):
@@ -131,7 +135,7 @@ class Judge:
 
 
 _lock = threading.Lock()
-_hosts: dict[Start, Host] = {}
+_hosts: list[Host] = []
 """The hosts of this process, which its event loop starts: it is there as long as the process."""
 _running: dict[str, set[Judge]] = {}
 """All judges of this process by the name of their order, for those who end them."""
@@ -198,22 +202,27 @@ def _judge(order: Parcel, here: Worker) -> Judge:
 
 
 def _started(order: Parcel, here: Worker) -> Judge:
-    host: Host = sync(here.loop, _host, order.start, here)
+    host: Host = sync(here.loop, _host, here, order.start, order.preload)
     return host.judge(order)
 
 
-async def _host(start: Start, here: Worker) -> Host:
-    """Return the host with this start, a new one if need be. Runs in the Dask worker's loop."""
-    for each in [each for each, host in _hosts.items() if not host.is_alive]:
-        del _hosts[each]
-    if start not in _hosts:
-        _hosts[start] = Host(start, here.local_directory)
-    return _hosts[start]
+async def _host(here: Worker, start: Start, preload: tuple[str, ...]) -> Host:
+    """Return a host for these judges, a new one if need be. Runs in the Dask worker's loop."""
+    _hosts[:] = [host for host in _hosts if host.is_alive]
+    for host in _hosts:
+        if host.start == start and host.preload in (None, preload):
+            break
+    else:
+        host = Host(start, here.local_directory)
+        _hosts.append(host)
+    host.preload = preload
+    return host
 
 
 async def start_host(start: Start, dask_worker: Worker) -> None:
-    """Start a host, if none is there, before there is work for it."""
-    await _host(start, dask_worker)
+    """Start a host, if there is none, before there is work for it. Runs in the Dask worker's loop."""
+    if not any(host.is_alive and host.start == start for host in _hosts):
+        _hosts.append(Host(start, dask_worker.local_directory))
 
 
 def _let_go(judge: Judge, name: str) -> None:

@@ -25,7 +25,7 @@ from autograder.checking.diagnosis.match import Known
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.cluster.connection import connect
-from autograder.grading.cluster.hosts import do, end_judges, same
+from autograder.grading.cluster.hosts import do, end_judges, same, start_host
 from autograder.grading.cluster.order import Came, Ended, Order, Parcel, Refused, Start, packed, unpacked
 from autograder.grading.cluster.roll import Roll, require_same_scheduler
 from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, patience
@@ -51,13 +51,17 @@ class ClusterJudges:
 
         Raises `UserError` where no scheduler is there, or no worker that can judge.
         """
-        self._address, self._limits = address, limits or RunLimits()
+        self._address, self._start = address, Start(limits or RunLimits())
         self._client = connect(address)
         self._orders: list[str] = []
         try:
             require_same_scheduler(self._client, address)
             self._roll = Roll(self._client, tell)
             self._roll.begin()
+            # They import torch while the class is looked through.
+            self._client.run(
+                start_host, self._start, workers=list(self._roll.fit), on_error="ignore", wait=False
+            )
         except BaseException:
             self._client.close(timeout=_CLOSE_SECONDS)
             raise
@@ -88,7 +92,7 @@ class ClusterJudges:
         self._orders.append(name)
         # What the bundle has worked out for itself since it was made need not travel.
         order = Order(replace(bundle), seed, known, bundle.digest())
-        parcel = Parcel.of(name, order, Start(self._limits, bundle.preload), patience(self._limits))
+        parcel = Parcel.of(name, order, self._start, patience(self._start.limits))
         waiting = iter(jobs)
         out = _Out(self._client, self._roll, parcel)
         done: Gathering[tuple[Job[Result], Result | Failure]] = Gathering(seconds, most)

@@ -25,11 +25,9 @@ IDLE_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Start:
-    """All that a host needs before it can fork judges. One host serves every order with the same start."""
+    """All that a host needs to begin, which is long before there is an order."""
 
     limits: RunLimits
-    preload: tuple[str, ...]
-    """Modules for its fork server to import."""
     idle_seconds: float = IDLE_SECONDS
 
 
@@ -50,13 +48,15 @@ class Parcel:
 
     name: str
     start: Start
+    preload: tuple[str, ...]
+    """The modules that a judge's fork server must have imported."""
     patience: float
     """The seconds after which a judge is given up over a job."""
     order: bytes
 
     @classmethod
     def of(cls, name: str, order: Order, start: Start, patience: float) -> Parcel:
-        return cls(name, start, patience, packed(order))
+        return cls(name, start, order.bundle.preload, patience, packed(order))
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from autograder.checking.diagnosis.match import Known
 from autograder.checking.remote.errors import WorkerLost
-from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 GRACE_SECONDS = 60.0
 """Seconds beyond twice a submission's that a judge may take before it is given up."""
