@@ -1,7 +1,8 @@
 """Grades one class on this machine and on a Dask cluster of it, in turns; kills parts of the cluster.
 
 `throughput`: `autograder grade --jobs 1` and `2` beside `--scheduler` with one and two workers of one thread
-each, taking turns. The workers are there before; hosts, fork servers and checks are not.
+each, and one of two threads, taking turns. The workers are there before; in the first round their hosts are
+not. With more than one round the medians are those of workers that have judged before.
 
 `kills`: workers and schedulers are killed with SIGKILL at random moments while a class is graded; where the
 scheduler was killed, another is started and the same command is given again. Counted is what `resume.py`
@@ -36,6 +37,8 @@ from tests.support.helpers import ASSIGNMENT
 from tests.support.resuming import copy, finished, leftovers, make_class, start_grading, state
 
 SECONDS = 1800
+KINDS = {(1,): "one worker", (1, 1): "two workers", (2,): "one worker of two threads"}
+"""Clusters by the threads of their workers."""
 
 
 def main() -> None:
@@ -67,26 +70,26 @@ def throughput(home: Path, options: argparse.Namespace) -> None:
     meter.enter()
     try:
         with ExitStack() as stack:
-            clusters = [
-                stack.enter_context(cluster(home / f"cluster{count}", (1,) * count)) for count in (1, 2)
-            ]
             ways = {}
-            for count, made in zip((1, 2), clusters, strict=True):
-                ways[f"--jobs {count}"] = lambda count=count: run([*command, "--jobs", str(count)], course)
-                ways[f"--scheduler, {count} worker{'s' * (count > 1)}"] = lambda made=made: run(
+            for threads, words in KINDS.items():
+                made = stack.enter_context(cluster(home / words.replace(" ", "-"), threads))
+                count = str(sum(threads))
+                ways[f"--jobs {count}"] = lambda count=count: run([*command, "--jobs", count], course)
+                ways[f"--scheduler, {words}"] = lambda made=made: run(
                     [*command, "--scheduler", made.address], course
                 )
             found = alternate(ways, options.rounds, meter)
     finally:
         meter.close()
     table = Table(title=f"{name}, {options.submissions} solved submissions, {options.rounds} rounds, medians")
-    for title in ("way of grading", "submissions a second", "CPU-seconds each"):
+    for title in ("way of grading", "submissions a second", "in the first round", "CPU-seconds each"):
         table.add_column(title)
     for way, rounds in found.items():
         seconds = statistics.median(seconds for seconds, _ in rounds)
+        first = rounds[0][0]
         cpus = [cpu for _, cpu in rounds if cpu is not None]
         cpu = f"{statistics.median(cpus) / options.submissions:.3f}" if cpus else "–"
-        table.add_row(way, f"{options.submissions / seconds:.2f}", cpu)
+        table.add_row(way, f"{options.submissions / seconds:.2f}", f"{options.submissions / first:.2f}", cpu)
     Console(width=110).print(table)
 
 
