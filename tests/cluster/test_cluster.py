@@ -21,6 +21,7 @@ from autograder.grading.cluster.order import Start
 from autograder.grading.course.course import Course
 from autograder.grading.judging.jobs import Failure
 from tests.support.clusters import (
+    FORK_SERVER,
     QUICK_TO_GIVE_UP,
     Cluster,
     Deadly,
@@ -119,7 +120,10 @@ def test_the_judges_of_a_worker_share_a_host_which_ends_when_nobody_wants_it(tmp
     monkeypatch.setattr(judges_of_cluster, "Start", partial(Start, idle_seconds=3.0))
     with cluster(tmp_path / "cluster", (3,)) as made, ClusterJudges(made.address) as judges:
         kept = []
-        for _ in range(2):
+        for number in range(3):
+            if number == 2:
+                (fork_server,) = (each for each in made.hosts() if FORK_SERVER in each.cmdline())
+                fork_server.kill()
             batch = judges.work_off([Doubled(n, 5) for n in range(3)], make_bundle(), 1, {})
             told = list(next(batch))
             assert len(made.judges()) == 3
@@ -129,6 +133,7 @@ def test_the_judges_of_a_worker_share_a_host_which_ends_when_nobody_wants_it(tmp
             nothing_judges(made)
         assert len(kept[0]) == 2, "more than a host and its fork server"
         assert kept[0] == kept[1], "another host for the second batch"
+        assert not kept[1] & kept[2], "a host whose fork server is gone"
         wait_for(lambda: not made.hosts(), 60)
 
 

@@ -21,6 +21,7 @@ from autograder.grading.judging.jobs import Setting
 from tests.support.helpers import ROOT
 
 HOST = "autograder.grading.cluster.host"
+FORK_SERVER = "autograder.worker.forkserver"
 DASK = [sys.executable, "-m", "dask"]
 QUICK_TO_GIVE_UP = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
 

@@ -64,6 +64,8 @@ def _serve(control: Connection) -> None:
             if control in ready:
                 preload = control.recv()
                 if not isinstance(workers, str):
+                    if not workers.is_alive:  # killed, where memory is short, say: another host has another
+                        return
                     try:
                         workers.warm(preload)
                     except UserError as error:

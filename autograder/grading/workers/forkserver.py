@@ -127,6 +127,11 @@ class ForkServer:
             raise UserError(f"The worker process did not start: {told[-1] if told else 'no reason given'}.")
         self._warm = True
 
+    @property
+    def is_alive(self) -> bool:
+        """Return whether it can still fork workers."""
+        return self._process.poll() is None
+
     def prepare(self, without: Without | None = None) -> None:
         """Have the next worker forked and confined, which takes as long as reading a notebook."""
         if self._prepared is None:
