@@ -135,7 +135,7 @@ def expect(
 
         def known_of(name: str) -> str:
             at = names.index(name)
-            alike = _named_like(results[at], at, dict(zip(names, wanted, strict=True)))
+            alike = _named_like(at, names, results, wanted)
             return alike or recognized(results[at], wanted[at], every[at], sizes, dtypes=dtypes)
 
         cause, consequence = next(iter(begins)), ""
@@ -359,10 +359,16 @@ def _results(
     return flat
 
 
-def _named_like(result: torch.Tensor, position: int, wanted: Mapping[str, torch.Tensor]) -> str:
+def _named_like(
+    here: int, names: Sequence[str], results: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]
+) -> str:
     """A hint where a result holds what another one should hold."""
-    for place, (name, other) in enumerate(wanted.items()):
-        if place != position and other.shape == result.shape and not compare(result, other):
+    for at, (name, result, right) in enumerate(zip(names, results, wanted, strict=True)):
+        if at != here and right.shape == results[here].shape and not compare(results[here], right):
+            if result.shape == right.shape and not compare(result, right):
+                return (
+                    f"They are the values of `{name}`, which is right: is one tensor or list used for both?"
+                )
             return f"They are the values that `{name}` should have: are your results in another order?"
     return ""
 

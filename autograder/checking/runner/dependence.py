@@ -97,12 +97,14 @@ def _near(answer: torch.Tensor, right: torch.Tensor) -> bool:
 
 def _whole(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
     yield "", _other(value)
+    if not value.is_floating_point() and value.dtype != torch.bool:  # an answer may look at the extremes only
+        yield from (("", torch.full_like(value, int(each))) for each in (value.min(), value.max()))
 
 
 def _whole_numbers(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
     """Give other numbers for those that are whole: lengths, tokens and masks count in every case."""
     if not value.is_floating_point():
-        yield "", _other(value)
+        yield from _whole(value)
 
 
 def _by_blocks(sizes: Sizes, value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
@@ -139,15 +141,11 @@ class _Tried:
 
     def unused(self, change: Change) -> tuple[list[tuple[str, str]], int]:
         """Return the parts and names whose change leaves the answer as it is, and how many were tried."""
-        found, tried = [], 0
+        same: dict[tuple[str, str], bool] = {}
         for told, changed in islice(self._changes(change), _MOST_TRIED):
-            answer = changed.answer(self.connection)
-            if answer is None:
-                continue
-            tried += 1
-            if _equal(self.seen, answer):
-                found.append(told)
-        return found, tried
+            if same.get(told, True) and (answer := changed.answer(self.connection)) is not None:
+                same[told] = equal_answers(self.seen, answer)
+        return [told for told, is_same in same.items() if is_same], len(same)
 
     def in_another_order(self, raised: WrongValues) -> str:
         """Say in which order of the blocks of what the call is given the result would be the right one."""
@@ -221,7 +219,8 @@ def _other(value: torch.Tensor) -> torch.Tensor:
     return value.min() + value.max() - value  # whole numbers may be indices: no other one is known to fit
 
 
-def _equal(seen: Any, answer: Any) -> bool:
+def equal_answers(seen: Any, answer: Any) -> bool:
+    """Return whether two answers hold the same numbers, to the last digit."""
     old, new = tree_leaves(seen), tree_leaves(answer)
     return len(old) == len(new) and all(map(_alike, old, new))
 
@@ -252,11 +251,13 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
     (size,) = sizes.shape(dims[at])
     for place in (0, size - 1):
         args = tuple(_other_sequence(size, place, each) for each in call.call.args)
-        if _equal(args, call.call.args):
+        if equal_answers(args, call.call.args):
             return ""
         other = call.changed(last, replace(call.call, args=args))
         changed = other.answer(connection)
-        if not _equal(seen, call.answer(connection)) or not _equal(changed, other.answer(connection)):
+        if not equal_answers(seen, call.answer(connection)) or not equal_answers(
+            changed, other.answer(connection)
+        ):
             return ""  # what is never filled, or drawn, changes by itself
         for before, after in zip(_like(wrong, seen), _like(wrong, changed), strict=False):
             apart = ~torch.isclose(_comparable(before), _comparable(after), rtol=1e-9, atol=1e-12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import torch
@@ -15,7 +15,7 @@ from autograder.checking.inputs.draw import Draw, Sizes
 from autograder.checking.inputs.references import NotRecorded
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.dependence import dependence, varies
+from autograder.checking.runner.dependence import dependence, equal_answers, varies
 from autograder.checking.runner.marks import Rule
 from autograder.checking.runner.outcome import FINDINGS
 from autograder.checking.runner.shrink import smallest
@@ -32,6 +32,10 @@ _MOST_SECONDS = 0.2
 _CHANGING = (
     "The same call, repeated, gives different numbers: is something drawn at random, kept from an earlier "
     "call, or never filled (`torch.empty`)?"
+)
+_OF_ANOTHER_MODULE = (
+    "A second module that was given the same parameters gives different numbers. Is something made from the "
+    "parameters in `__init__`, with `cat` or `clone`, say? It keeps the numbers that they had then."
 )
 
 
@@ -85,7 +89,7 @@ class Trying:
         if not isinstance(again.raised, (*FINDINGS, type(None))):
             return ""  # a fault of the check's tells nothing of the answer
         if not _alike(self.raised, again.raised):
-            return _CHANGING
+            return _OF_ANOTHER_MODULE if self._depends_on_the_module() else _CHANGING
         if self.raised.is_explained or self.rule == "dropout":
             return ""
         letters = set(again.letters)
@@ -107,6 +111,18 @@ class Trying:
             return right_with_zeros(self.call, draw, self._passes, names)
         except NotRecorded:
             return ""  # in a student's notebook, where not every right answer is at hand
+
+    def _depends_on_the_module(self) -> bool:
+        """Return whether one module gives the same numbers each time, and another one other numbers."""
+        if self.call is None or not self.call.makes_a_module:
+            return False
+        connection, other = self.submission.connection, replace(self.call, seed=self.call.seed + 1)
+        once, twice = self.call.answer(connection), self.call.second_answer(connection)
+        return (
+            bool(tensors_in(once))
+            and equal_answers(once, twice)
+            and not equal_answers(once, other.answer(connection))
+        )
 
     def _is_slow(self) -> bool:
         """Return whether one run of the check takes long, twice: a busy machine may be late once."""

@@ -13,7 +13,7 @@ from autograder.cell_source import parse_cell
 from autograder.checking.remote.connection import Connection, expected
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
 from autograder.protocol.answers import AnyAnswer, Called, Exchange
-from autograder.protocol.messages import Call, Construct, Make, OfObjects
+from autograder.protocol.messages import Call, Construct, Load, Make, OfObjects
 from autograder.protocol.values import Ref, tensors_in, tree_leaves
 
 
@@ -40,14 +40,28 @@ class WrongCall:
 
     def answer(self, connection: Connection) -> Any:
         """Make it again, and return its answer's value; `None` if the student's code gave none."""
+        return self._answered(connection, self.messages[:-1])
+
+    def second_answer(self, connection: Connection) -> Any:
+        """Make it twice on the same objects, and return the second answer; `None` as for `answer`."""
+        return self._answered(connection, self.messages)
+
+    def _answered(self, connection: Connection, before: Sequence[OfObjects]) -> Any:
         connection.begin(self.task, self.seed)
-        for message in self.messages[:-1]:
+        for message in before:
             connection.defer(message, _anything)
         request = connection.request(self.call, lambda answer: expected(answer, Called).value)
         try:
             return request.ask()
         except (NoAnswer, NotDefined, StudentError):
             return None
+
+    @property
+    def makes_a_module(self) -> bool:
+        """Return whether a module of the student's is made for it, and given its parameters."""
+        return any(isinstance(each, Make) for each in self.messages) and any(
+            isinstance(each, Load) for each in self.messages
+        )
 
 
 def _anything(answer: AnyAnswer) -> None:

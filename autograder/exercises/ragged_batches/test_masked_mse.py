@@ -15,7 +15,6 @@ from autograder.checking import (
 from autograder.exercises.ragged_batches.given import (
     EVERY_GRADIENT,
     EVERY_LENGTH,
-    HUGE,
     ROOMY,
     each_place,
     padding,
@@ -41,6 +40,11 @@ def first_target_zero(prediction, target, lengths):
     return prediction, target.index_fill(1, torch.tensor([0]), 0.0), lengths
 
 
+def first_step_right(prediction, target, lengths):
+    """A prediction without an error at the first step, which counts like any other."""
+    return torch.cat([target[:, :1], prediction[:, 1:]], dim=1), target, lengths
+
+
 task = FunctionSpec(
     "masked_mse",
     inputs={"prediction": "B T D", "target": "B T D", "lengths": ragged_lengths},
@@ -55,7 +59,9 @@ test_mean_of_real_steps = task.values(
     room("with zeros as padding of both", changed=padding(0.0, 0.0)),
     room("with zeros as padding of the target only", changed=padding(None, 0.0)),
     room("with padding that is not zero"),
-    room("with huge numbers as padding", changed=padding(HUGE, -HUGE)),
+    # The square of an error of this size is infinite: it must not come into being, not even to be masked.
+    room("with huge numbers as padding", changed=padding(1e200, -1e200)),
+    room("with a step that is predicted exactly", changed=first_step_right),
     room("with targets that are zero at a real step", changed=first_target_zero),
     together=True,
     title="Each real number of each real step counts once; padding does not, whatever it holds.",

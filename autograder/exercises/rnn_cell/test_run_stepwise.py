@@ -109,6 +109,7 @@ test_any_size = task.any_size(
 test_gradients = task.gradients(
     USUAL,
     LONG,
+    further=[leaving_out("h_0", words="without h_0")],
     tell="Do you detach or copy the state between the steps?",
     title="Gradients flow back through every step to the input, the initial state and the RNN's weights.",
     points=0.5,

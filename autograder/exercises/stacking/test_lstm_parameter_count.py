@@ -110,7 +110,7 @@ def test_two_biases(submission, sizes, draw):
 @hidden("It is right for networks of other sizes and depths.")
 @needs(test_one_bias, test_two_biases)
 def test_any_size(submission, sizes, draw):
-    """It is right for one layer, ten layers, equal sizes, one unit, and a network of ordinary size."""
+    """It is right for one layer, ten layers, equal sizes, one unit, and networks of any size."""
     calls = [
         (sizes.but(L=1), "with one layer"),
         (sizes.but(L=10), "with ten layers"),
@@ -118,6 +118,7 @@ def test_any_size(submission, sizes, draw):
         (sizes.but(D=1, H=1, L=1), "with every size 1"),
         (sizes.but(D=100, H=2), "with many features and two hidden units"),
         (sizes.but(D=128, H=256, L=2), "with a network of usual size"),
+        (sizes.but(D=10**7, H=10**7, L=3), "with a network too large to build"),
     ]
     requests = []
     for other, context in calls:

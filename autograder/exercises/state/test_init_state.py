@@ -4,6 +4,7 @@ import torch
 
 from autograder.checking import (
     USUAL,
+    Case,
     FunctionSpec,
     expect_untouched,
     fail,
@@ -15,6 +16,8 @@ from autograder.checking import (
     strided,
 )
 from autograder.exercises.state.given import hold_numbers, look
+
+INFINITY = float("inf")
 
 
 @recorded
@@ -39,6 +42,10 @@ test_shape = task.shape(title="It returns (h_0, c_0), each (layers, batch, hidde
 test_zeros = task.values(
     USUAL.named("on the first call"),
     USUAL.named("called a second time"),
+    Case(
+        "with infinity in x",
+        changed=lambda x, *numbers: (x.index_fill(1, torch.tensor([0]), INFINITY), *numbers),
+    ),
     title="Both states are zero in every layer, whatever is in x, on every call.",
     points=0.5,
     needs=[test_shape],

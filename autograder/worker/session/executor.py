@@ -6,7 +6,9 @@ come from the next frame: `Executor(namespace).perform([Call(target=Target("cell
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +17,7 @@ import torch
 from msgspec.structs import replace
 
 from autograder.protocol import answers, messages
-from autograder.protocol.values import ByName
+from autograder.protocol.values import ByName, tensors_in
 from autograder.worker.session import operations
 from autograder.worker.session.calls.limit import Late, Limit
 from autograder.worker.session.calls.printed import Printed
@@ -26,6 +28,8 @@ from autograder.worker.tracing.provenance import describe_exception
 
 # As they were before a student's code ran: what it puts in their place is not asked.
 _default_dtype, _set_default_dtype = torch.get_default_dtype, torch.set_default_dtype
+_OF_DTYPES = re.compile("dtype|[Ff]loat|[Dd]ouble")
+"""In torch's words for operands that do not go together."""
 
 
 class Cells(Protocol):
@@ -70,14 +74,21 @@ class Executor:
 
     def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
         """Do one message with torch as every call finds it. What the student's code raises is its answer."""
+        try:
+            return self._with_default(message, message.default_dtype)
+        except (Exception, SystemExit) as error:
+            if _may_be_the_default(error, message):
+                with suppress(Exception, SystemExit):
+                    return self._with_default(message, torch.float32)
+            return describe_exception(error)
+
+    def _with_default(self, message: messages.AnyMessage, default: torch.dtype | None) -> answers.AnyAnswer:
         previous = _default_dtype()
         try:
-            _set_default_dtype(message.default_dtype or previous)
+            _set_default_dtype(default or previous)
             # A cell may have switched gradients off for all that follows.
             with as_plain_python(), torch.enable_grad():
                 return self._dispatched(message)
-        except (Exception, SystemExit) as error:
-            return describe_exception(error)
         finally:
             _set_default_dtype(previous)
 
@@ -107,6 +118,20 @@ class Executor:
             case messages.Attribute():
                 return operations.attribute(objects, message)
         raise ValueError(f"nobody here does {type(message).__name__}")
+
+
+def _may_be_the_default(error: BaseException, message: messages.AnyMessage) -> bool:
+    """Return whether a call may have stopped only because torch's default is float64 in it.
+
+    It is so in no notebook: an `allclose(sums.float(), torch.ones(3))` of the student's own, say, runs there.
+    """
+    return (
+        isinstance(message, messages.Call)
+        and message.default_dtype == torch.float64
+        and isinstance(error, RuntimeError)
+        and _OF_DTYPES.search(str(error)) is not None
+        and all(each.dtype == torch.float64 for each in tensors_in(message.args) if each.is_floating_point())
+    )
 
 
 def _write(message: messages.WriteFile) -> answers.Done | answers.Refused:
