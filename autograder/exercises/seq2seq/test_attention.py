@@ -135,7 +135,6 @@ test_any_size = task.any_size(
     sized("with more of everything", B=(20, 70), T=(40, 130), H=2),
     sized("with many hidden units", B=2, T=3, H=(33, 130)),
     unpadded("with scores in the thousands, but no padding", lambda q, e, n: (q * 1e4, e, n)),
-    Case("with very low scores, and padding", changed=lambda q, e, n: (-1e4 * e[:, 0], e, n)),
     unpadded("with queries of zeros, so equal scores", lambda q, e, n: (q * 0, e, n)),
     unpadded("with very large vectors to look at", lambda q, e, n: (q / 1e6, e * 1e6, n)),
     Case("with zeros in the padding", changed=padded_with(torch.zeros_like)),
