@@ -199,7 +199,7 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
     """
     order = ("hard-coded", "generator", "mixed")
     faults = [event for kind in order for event in there.events if event.kind == kind]
-    looking = () if reads else ("written", "readback", "sync", "shape")
+    looking = ("written", "readback") if reads else ("written", "readback", "sync", "shape")
     looks = [event for kind in looking for event in there.events if event.kind == kind]
     if not faults and not is_beyond(there):
         # Of a call that does not end nothing is known but that it looked.

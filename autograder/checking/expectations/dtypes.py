@@ -60,8 +60,8 @@ def expect_dtypes(
 
     Floating arguments are given in each of `dtypes`, and modules are moved to it. Under autocast (float32
     outside, bfloat16 inside; `autocast=False` leaves it out) the call must only end: rounding grows from step
-    to step of a right recurrence, so its values there say nothing. It is no fault if it stops at a write that
-    torch refuses there, by a list of indices or by `scatter`. The other arguments are those of
+    to step of a right recurrence, so its values there say nothing. It is no fault if it stops at `scatter`
+    or `lerp`, which torch leaves alone there. The other arguments are those of
     `expect_device_neutral`. Raises `CheckFailed` where the answer is not so, `StudentError` where the call
     stops for another reason.
 
@@ -171,9 +171,9 @@ def expect_without_numpy(value: Any) -> None:
             )
 
 
-_OF_WRITING = re.compile("Index put requires|Expected self.dtype to be equal to|for `weight` but got")
-"""Torch's words where autocast does not help an operation that wants one dtype: `out[:, [t]] = step`,
-`scatter`, `lerp`. `out[:, t] = step` goes, and no text for students speaks of autocast: it is no fault."""
+_OF_WRITING = re.compile("Expected self.dtype to be equal to|for `weight` but got")
+"""Torch's words where autocast does not help `scatter` and `lerp`, which want one dtype. No text for students
+speaks of autocast: it is no fault of theirs."""
 _ONE_DEFAULT = {"default_dtype": torch.float32, "as_made": False}
 """For modules that are made with the same numbers, whatever dtype the notebook has as torch's default."""
 _OF_DTYPES = (

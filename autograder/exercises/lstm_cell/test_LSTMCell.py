@@ -128,17 +128,6 @@ def test_gradients(submission, sizes, draw):
         draw=draw,
         in_eval=True,
     )
-    without = task.prepare(submission, WITHOUT, draw)
-    with without.case(), task.if_right(without):
-        leaves_without = as_leaves(without.parameters)
-        expect_gradients(
-            without.target,
-            partial(reference, leaves_without),
-            without.arguments,
-            names=("x",),
-            parameters=leaves_without,
-            draw=draw,
-        )
     steps = draw.size(15, 25)
     here = draw.at(sizes.but(B=2, T=steps))
     with case(f"over {steps} steps, each from the previous state"):
