@@ -146,7 +146,7 @@ def expect_dtypes(
         widened = _without_numpy(
             target, widened, lambda *looks: calls((torch.float32, {"looks": looks, **more}))
         )
-    if widened.error is not None and not _OF_WRITING.search(widened.error.message):
+    if widened.error is not None and not _LEFT_ALONE.search(widened.error.message):
         with case("under `torch.autocast` in bfloat16"):
             stops = "with inputs of float32 the call stops"
             _fail_in_dtype(seen, traced(torch.float32, autocast="cpu"), torch.float32, stops=stops)
@@ -171,7 +171,7 @@ def expect_without_numpy(value: Any) -> None:
             )
 
 
-_OF_WRITING = re.compile("Expected self.dtype to be equal to|for `weight` but got")
+_LEFT_ALONE = re.compile("Expected self.dtype to be equal to|for `weight` but got")
 """Torch's words where autocast does not help `scatter` and `lerp`, which want one dtype. No text for students
 speaks of autocast: it is no fault of theirs."""
 _ONE_DEFAULT = {"default_dtype": torch.float32, "as_made": False}

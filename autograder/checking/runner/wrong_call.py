@@ -59,9 +59,7 @@ class WrongCall:
     @property
     def makes_a_module(self) -> bool:
         """Return whether a module of the student's is made for it, and given its parameters."""
-        return any(isinstance(each, Make) for each in self.messages) and any(
-            isinstance(each, Load) for each in self.messages
-        )
+        return {Make, Load} <= {type(each) for each in self.messages}
 
 
 def _anything(answer: AnyAnswer) -> None:

@@ -86,14 +86,14 @@ def expect_parameters(task: ModuleSpec, submission: Submission, sizes: Sizes) ->
     kind, shapes = f"`{task.task}`", task.shapes(sizes)
     seen = task.make(submission, sizes).registered()
     layers = [any(n.startswith(f"layers.{layer}.") for n in seen.shapes) for layer in range(sizes.L + 1)]
-    ends = {name.rpartition(".")[2] for name in shapes if name.startswith("layers.")}
-    elsewhere = [name for name in seen.shapes if name.rpartition(".")[2] in ends]
-    if not any(layers) and elsewhere:
-        fail(
-            f"{kind} registers `{elsewhere[0]}` where `layers.0.{elsewhere[0].rpartition('.')[2]}` should "
-            "be. Keep the layers in an `nn.ModuleList` called `layers`, and under that name alone."
-        )
     if not any(layers):
+        ends = {name.rpartition(".")[2] for name in shapes if name.startswith("layers.")}
+        for name in seen.shapes:
+            if (end := name.rpartition(".")[2]) in ends:
+                fail(
+                    f"{kind} registers `{name}` where `layers.0.{end}` should be. Keep the layers in an "
+                    "`nn.ModuleList` called `layers`, and under that name alone."
+                )
         fail(
             f"{kind} has no registered layer: no name in its `state_dict()` begins with `layers.0.`, so an "
             "optimizer would not train any. Create the layers once, in `__init__`, and keep them in an "

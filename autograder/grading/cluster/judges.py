@@ -25,9 +25,9 @@ from autograder.checking.diagnosis.match import Known
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.cluster.connection import connect
-from autograder.grading.cluster.hosts import do, end_judges, same, start_host
 from autograder.grading.cluster.order import Came, Ended, Order, Parcel, Refused, Start, packed, unpacked
 from autograder.grading.cluster.roll import Roll, require_same_scheduler
+from autograder.grading.cluster.tasks import do, end_judges, same, start_host
 from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, patience
 from autograder.grading.workers.forkserver import RunLimits
 
