@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.collection import collect
-from autograder.protocol import answers
+from autograder.protocol import answers, messages
 from autograder.worker.session.executor import Executor
 from tests.support.checking import submission
 
@@ -230,3 +230,73 @@ def test_of_a_wrong_computation_no_order_is_told(tmp_path):
         return i.sigmoid() * f.tanh() + g.exp() * o.sin()
 
     assert "blocks" not in said(tmp_path, GATES, answer)
+
+
+LENGTHS = """
+def right(x, lengths):
+    return torch.stack([each[:n].sum(0) for each, n in zip(x, lengths.tolist())])
+def some(draw):
+    lengths = draw.ints("B", draw.sizes.T) + 1
+    lengths[0], lengths[-1] = 1, draw.sizes.T
+    return lengths
+task = FunctionSpec("f", inputs={"x": "B T D", "lengths": some}, outputs={"y": "B D"}, reference=right)
+test_values = task.values(points=1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_said"),
+    [
+        (lambda x, lengths: x.sum(1), True),
+        (lambda x, lengths: x[:, : lengths.max()].sum(1), False),
+        (lambda x, lengths: x[:, : lengths.min()].sum(1), False),
+    ],
+)
+def test_an_answer_that_uses_an_extreme_of_whole_numbers_depends_on_them(tmp_path, answer, is_said):
+    assert ("does not depend on `args[1]`" in said(tmp_path, LENGTHS, answer)) == is_said
+
+
+def test_what_a_module_made_of_its_first_parameters_is_told_from_chance(tmp_path):
+    class Joined(nn.Module):
+        def __init__(self, d, h):
+            super().__init__()
+            self.w, self.b = nn.Parameter(torch.rand(d, h)), nn.Parameter(torch.rand(h))
+            self.copy = torch.cat([self.w.detach(), self.b.detach()[None]])
+
+        def forward(self, x):
+            return x @ self.copy[:-1].to(x) + self.copy[-1].to(x)
+
+    class Noisy(Joined):
+        def forward(self, x):
+            return torch.rand(len(x), len(self.b)).to(x)
+
+    assert "A second module that was given the same parameters" in said(tmp_path, MODULE, Joined)
+    assert "The same call, repeated, gives different numbers" in said(tmp_path, MODULE, Noisy)
+
+
+TWO = """
+task = FunctionSpec("f", inputs={"x": "B D"}, outputs={"up": "B D", "down": "B D"},
+                    reference=lambda x: (x + 1, x - 1))
+test_values = task.values(points=1)
+"""
+
+
+def test_one_tensor_for_two_results_is_not_another_order(tmp_path):
+    assert "They are the values of `up`, which is right" in said(tmp_path, TWO, lambda x: (x + 1, x + 1))
+    assert "are your results in another order?" in said(tmp_path, TWO, lambda x: (x - 1, x + 1))
+
+
+def test_a_call_that_stops_over_dtypes_is_made_again_with_the_default_of_a_notebook():
+    def asserting(x):
+        assert torch.allclose(x.sum().float() * 0, torch.zeros(1))
+        return x + 1
+
+    def rounding(x):
+        return x @ x.float().T
+
+    x = torch.rand(3, 3, dtype=torch.float64)
+    for each, kind in ((asserting, answers.Called), (rounding, answers.Raised)):
+        call = messages.Call(target=messages.Target("f"), args=(x,), default_dtype=torch.float64)
+        (answer,) = Executor({"f": each}).perform([call])
+        assert isinstance(answer, kind), answer
+        assert torch.get_default_dtype() is torch.float32
