@@ -19,8 +19,8 @@ def test_what_stops_only_under_autocast_is_said_to_stop_there():
     linecache.cache["<cell 1>"] = (len(SOURCE), None, SOURCE.splitlines(keepends=True), "<cell 1>")
     exec(compile(SOURCE, "<cell 1>", "exec"), cell)
     x, w = torch.ones(2, 3, dtype=torch.float64), torch.ones(3, 3, dtype=torch.float64)
-    said = message(expect_dtypes, submission(f=cell["f"]).f, (x, w), names="y")
+    said = message(expect_dtypes, submission(f=cell["f"]).f, (x, w), names="y", autocast=True)
     assert said.startswith(
         "Under `torch.autocast` in bfloat16: with inputs of float32 the call stops: line 4 (`return h."
     )
-    expect_dtypes(submission(f=cell["f"]).f, (x, w), names="y", autocast=False)
+    expect_dtypes(submission(f=cell["f"]).f, (x, w), names="y")

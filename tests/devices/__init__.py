@@ -85,7 +85,10 @@ def failures(case: Case, submission: Submission | None = None) -> dict[str, str]
     form = {"names": case.names, "made_with": case.made_with}
     for rule, judge in (
         ("device", lambda: expect_device_neutral(target, inputs_of(case.inputs), reads=case.reads, **form)),
-        ("dtype", lambda: expect_dtypes(target, inputs_of(case.inputs), alike=case.alike, **form)),
+        (
+            "dtype",
+            lambda: expect_dtypes(target, inputs_of(case.inputs), autocast=True, alike=case.alike, **form),
+        ),
     ):
         try:
             judge()

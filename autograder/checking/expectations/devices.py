@@ -68,10 +68,11 @@ def expect_device_neutral(
     that makes them anew, where there are modules among them: they stay moved). `names` are the results' names
     in order, nested ones flattened. `made_with` are the arguments that make the module to be called, `state`
     its parameters by name, `method` the method to be called. `device` is `"pretend"`, or a real one
-    (`"cuda:1"`). `reads` allows numbers to be read from tensors (a loss as a float); lengths may always be.
-    `on_cpu` are the positions of arguments that stay on the CPU, from 0, `stays` the names of results that
-    may. Without `gradients` there is no backward pass. `right` is the right answer, where it is
-    known and the task gives right ones elsewhere: then the CPU has to give it here, too.
+    (`"cuda:1"`). `reads` allows numbers to be read from tensors (a loss as a float), or written one by one
+    into a tensor on the CPU; lengths may always be read. `on_cpu` are the positions of arguments that stay on
+    the CPU, from 0, `stays` the names of results that may. Without `gradients` there is no backward pass.
+    `right` is the right answer, where it is known and the task gives right ones elsewhere: then the CPU has
+    to give it here, too.
 
     Where the student's process has a real GPU, the call is made there as well, with cuDNN and without. Raises
     `CheckFailed` where the answer is not so, `StudentError` where the call stops.
@@ -199,7 +200,9 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
     """
     order = ("hard-coded", "generator", "mixed")
     faults = [event for kind in order for event in there.events if event.kind == kind]
-    looking = ("written", "readback") if reads else ("written", "readback", "sync", "shape")
+    looking = ("written", "readback")
+    if not reads:  # `kept[i] = loss` into a tensor on the CPU costs what `loss.item()` costs
+        looking += ("number written", "sync", "shape")
     looks = [event for kind in looking for event in there.events if event.kind == kind]
     if not faults and not is_beyond(there):
         # Of a call that does not end nothing is known but that it looked.
@@ -242,7 +245,7 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
             needs = "and needs it" if made == line else f"and {line} needs it"
             comma = "" if made == line else ","
             fail(f"With the input on a GPU the call stops: {origin}{comma} {needs} on the GPU. {_WHERE}")
-        if kind == "written":
+        if kind in ("written", "number written"):
             origin = f", created by {made}," if made else ""
             fail(
                 f"{line} writes results from the GPU into {name}{origin} on the CPU: there is no error, "

@@ -31,6 +31,7 @@ def expect_gradients(
     tell: str = "",
     in_eval: bool = False,
     results: Sequence[str] = (),
+    modules: Sequence[str] = (),
 ) -> None:
     """Expect gradients to reach every floating argument, and every parameter, with the reference's values.
 
@@ -38,7 +39,8 @@ def expect_gradients(
     arguments, and depends on nothing else. A function of the file, or a `functools.partial` of one, is called
     once for a class that gets the same tensors; a lambda made in the check, once for each submission.
     `parameters` are the leaves it uses, under the names that the module registers (`as_leaves` makes them of
-    drawn ones). `names` are the floating arguments', `results` those of the floating results. `draw` gives
+    drawn ones); of a call with several modules `modules` are these modules' names, and a parameter is called
+    `fc.weight`. `names` are the floating arguments', `results` those of the floating results. `draw` gives
     the weights of the sum whose gradients these are; `tell` is the first question to a student whose gradient
     has other values. A missing gradient passes for a zero one. With `in_eval` the target is a module whose
     modes do not differ, and the same is expected of it once more after `eval()`. Raises `CheckFailed` where
@@ -59,13 +61,13 @@ def expect_gradients(
     right = _right(reference, ours, sources, weights)
     as_it_is = target.gradient_requests(arguments, weights)
     if not in_eval:
-        _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell, results)
+        _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell, results, modules)
         return
     target.eval()
     evaluating = target.gradient_requests(arguments, weights)
-    _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell, results)
+    _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell, results, modules)
     with case("in eval()"):
-        _expect(evaluating, right, arguments, names, sources, shapes, attached, tell, results)
+        _expect(evaluating, right, arguments, names, sources, shapes, attached, tell, results, modules)
 
 
 def _expect(
@@ -78,6 +80,7 @@ def _expect(
     attached: Sequence[bool],
     tell: str,
     results: Sequence[str],
+    modules: Sequence[str],
 ) -> None:
     """The gradients of one call are the right ones: those of the inputs, and those of the sources by name."""
     forward, backward = requests
@@ -101,7 +104,7 @@ def _expect(
             "`.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
         )
     pairs = list(zip(names, gradients.inputs, of_inputs, strict=False))
-    pairs += [(name, gradients.parameters.get(name), of_sources[name]) for name in sources]
+    pairs += [(name, gradients.parameters.get(_sent_as(name, modules)), of_sources[name]) for name in sources]
     for name, got, _ in pairs:
         if got is not None and not isinstance(got, torch.Tensor):
             fail(f"The gradient of `{name}` is {in_words(got)}; expected a dense tensor.")
@@ -176,6 +179,18 @@ def _computed(
     leaves: list[torch.Tensor] = []
     results = tree_leaves(reference(*_with_grad(arguments, leaves)))
     return [part for part in results if isinstance(part, torch.Tensor)], leaves
+
+
+def _sent_as(name: str, modules: Sequence[str]) -> str:
+    """Return the name that the student's side gives a parameter of one of several modules.
+
+    See `parameters_of_all` in `worker/tracing/module_contents.py`.
+    """
+    if not modules:
+        return name
+    module, _, own = name.partition(".")
+    place = modules.index(module)
+    return f"{place}.{own}" if place else own
 
 
 def _cut_off(call: Call, wanted: Sequence[bool], results: Sequence[str]) -> str:

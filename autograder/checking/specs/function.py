@@ -92,16 +92,23 @@ class FunctionSpec(Spec):
         return {"right": right} if values_hold else {}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
-        modules = [value for value in call.drawn.values if isinstance(value, Given)]
+        pairs = zip(self.inputs, call.drawn.values, strict=False)  # a case leaves the last ones out
+        modules = {name: value.module for name, value in pairs if isinstance(value, Given)}
+        parameters = {
+            f"{label}.{name}" if len(modules) > 1 else name: parameter
+            for label, module in modules.items()
+            for name, parameter in module.named_parameters()
+        }
         expect_gradients(
             call.target,
             _with_modules(self._as_written, call.drawn) if modules else self._as_written,
             call.arguments,
             names=call.drawn.floating,
-            parameters={name: each for module in modules for name, each in module.named_parameters().items()},
+            parameters=parameters,
             draw=call.draw,
             tell=tell,
             results=self.names,
+            modules=list(modules) if len(modules) > 1 else (),
         )
 
     def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:

@@ -64,10 +64,6 @@ class Given:
         kind, state = type(self.module).__name__, self.module.state_dict()
         return submission.given(kind, *self.args, source=self.source, state=state, dtype=dtype, **self.kwargs)
 
-    def named_parameters(self) -> dict[str, nn.Parameter]:
-        """Return the module's parameters by the names that they have on the student's side."""
-        return dict(self.module.named_parameters())
-
 
 @dataclass(frozen=True)
 class Spread:

@@ -144,7 +144,7 @@ class Spec(Statement):
         self,
         *cases: Case,
         dtypes: Sequence[torch.dtype] = DTYPES,
-        autocast: bool = True,
+        autocast: bool = False,
         alike: bool = True,
         briefly: Sequence[Case] = (),
         **marks: Unpack[Marks],

@@ -1,6 +1,5 @@
-"""Modules for the tasks: labelled ones for a decoder, and models that know how they are driven."""
+"""Models for the tasks: one that knows how it is driven, and an ordinary one."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -9,44 +8,6 @@ from torch import nn
 from autograder.checking import Draw, Handle, Submission, fail, recorded
 from autograder.checking.specs.inputs import Given
 from autograder.exercises.handed import made_here
-
-LABELLED = """
-def labelled(kind, label, state, *args):
-    made = getattr(nn, kind)(*args)
-    made.to(next(iter(state.values())).dtype).load_state_dict(state)
-    plain = dict(made._parameters)
-    made._parameters.clear()
-    for name, parameter in plain.items():
-        made._parameters[f"{label}.{name}"] = parameter
-    made._parameters.update(plain)
-    return made
-"""
-"""One of torch's modules, by its type too, whose parameters have a label in front of their names."""
-
-
-@dataclass(frozen=True)
-class Labelled(Given):
-    """A module of torch's with a label: parameters of other modules have the same names."""
-
-    label: str = ""
-
-    def hand_over(self, submission: Submission) -> Handle:
-        kind, state = type(self.module).__name__, dict(self.module.state_dict())
-        return submission.given("labelled", kind, self.label, state, *self.args, source=LABELLED, dtype=None)
-
-    def named_parameters(self) -> dict[str, nn.Parameter]:
-        return {f"{self.label}.{name}": parameter for name, parameter in self.module.named_parameters()}
-
-
-def labelled(label: str, kind: type[nn.Module], dims: str) -> Callable[[Draw], Labelled]:
-    """Return an input that is such a module, made with the sizes of these dimensions."""
-
-    def drawn(draw: Draw) -> Labelled:
-        shape = draw.sizes.shape(dims)
-        return Labelled(draw.module(kind, *shape), shape, {}, label=label)
-
-    return drawn
-
 
 HISTORY = """
 from autograder.worker.tracing.module_contents import asks_for_gradients

@@ -3,7 +3,6 @@
 from torch import nn
 
 from autograder.checking import USUAL, Case, FunctionSpec, Handed, recorded, sized
-from autograder.exercises.seq2seq.given import labelled
 
 
 @recorded
@@ -15,8 +14,8 @@ task = FunctionSpec(
     "decode_teacher_forced",
     inputs={
         "decoder": Handed(nn.LSTM, "D", "H", "L", batch_first=True),
-        "embedding": labelled("embedding", nn.Embedding, "V D"),
-        "fc": labelled("fc", nn.Linear, "H V"),
+        "embedding": Handed(nn.Embedding, "V", "D"),
+        "fc": Handed(nn.Linear, "H", "V"),
         "target_ids": lambda draw: draw.ints("B T", draw.sizes.V),
         "state": {"h": "L B H", "c": "L B H"},
     },

@@ -47,6 +47,7 @@ from autograder.worker.tracing.module_contents import (
     buffers_of,
     device_of,
     parameters_of,
+    parameters_of_all,
 )
 from autograder.worker.tracing.provenance import Origins, describe_exception
 
@@ -219,8 +220,8 @@ def _take_gradients(
         weights = [
             torch.randn(o.shape, generator=generator, dtype=torch.float64).to(o.dtype) for o in outputs
         ]
-    named = [(n, p) for m in modules for n, p in parameters_of(m).items() if asks_for_gradients(p)]
-    wanted = [*leaves, *(p for _, p in named)]
+    named = {name: p for name, p in parameters_of_all(modules).items() if asks_for_gradients(p)}
+    wanted = [*leaves, *named.values()]
     live = [
         (output, machine.wrap(weight) if _place_of(output) != "cpu" else weight)
         for output, weight in zip(outputs, weights, strict=True)
@@ -232,7 +233,7 @@ def _take_gradients(
     total = reduce(add, [(output * weight).sum() for output, weight in live])
     grads = gradients_of(total, wanted)
     seen.inputs = list(grads[: len(leaves)])
-    seen.parameters = dict(zip((name for name, _ in named), grads[len(leaves) :], strict=True))
+    seen.parameters = dict(zip(named, grads[len(leaves) :], strict=True))
     seen.gradient_places = [_place_of(grad) for grad in grads if grad is not None]
 
 

@@ -28,6 +28,7 @@ from autograder.worker.tracing.module_contents import (
     is_leaf,
     modules_of,
     parameters_of,
+    parameters_of_all,
 )
 
 DONE = answers.Done()
@@ -140,16 +141,16 @@ def backward(objects: Objects, message: messages.Backward) -> answers.Gradients:
     leaves = kept.leaves
     if len(weights) != len(kept.outputs):
         raise ValueError("one weight for each floating tensor of the answer is needed")
-    named = [pair for module in kept.modules for pair in parameters_of(module).items()]
-    wanted = leaves + [p for _, p in named if asks_for_gradients(p)]
+    named = parameters_of_all(kept.modules)
+    wanted = leaves + [p for p in named.values() if asks_for_gradients(p)]
     live = [(o, w) for o, w in zip(kept.outputs, weights, strict=True) if asks_for_gradients(o)]
     if not live or not wanted:
-        nothing = {name: None for name, _ in named}
+        nothing = dict.fromkeys(named)
         return answers.Gradients(inputs=(None,) * len(leaves), parameters=nothing, attached=False)
     total = sum((output * weight.to(output.dtype)).sum() for output, weight in live)
     grads = gradients_of(total, wanted)
     rest = iter(grads[len(leaves) :])
-    parameters = {name: next(rest) if asks_for_gradients(p) else None for name, p in named}
+    parameters = {name: next(rest) if asks_for_gradients(p) else None for name, p in named.items()}
     return answers.Gradients(
         inputs=objects.plain(tuple(grads[: len(leaves)])), parameters=objects.plain(parameters), attached=True
     )

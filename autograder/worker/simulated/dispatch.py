@@ -281,7 +281,8 @@ def _copy(gpu: Ledger, args: tuple[Any, ...], inner: list[Any], named: Keywords)
     """`copy_` goes across devices without a word: `output[:, t] = h` into a buffer on the CPU."""
     into, source = args[0], args[1]
     if not isinstance(into, SimulatedTensor) and source.root.holds:
-        inner = [into, gpu.looked(source.numbers, "copy_", "written", into), *inner[2:]]
+        kind = "number written" if source.numel() == 1 else "written"
+        inner = [into, gpu.looked(source.numbers, "copy_", kind, into), *inner[2:]]
     aten.copy_.default(*inner, **named)
     if not isinstance(into, SimulatedTensor):
         return into

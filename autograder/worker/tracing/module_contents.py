@@ -5,7 +5,7 @@ Taken when this was imported: what students put in the place of torch's methods 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -151,6 +151,18 @@ def parameters_of(module: nn.Module) -> dict[str, nn.Parameter]:
                 seen.add(id(parameter))
                 found[f"{name}.{inner}" if name else inner] = parameter
     return found
+
+
+def parameters_of_all(modules: Sequence[nn.Module]) -> dict[str, nn.Parameter]:
+    """Return the parameters of the modules of one call by name.
+
+    Before the names of the second come `1.`, before those of the third `2.`, and so on: `1.weight`.
+    """
+    return {
+        f"{place}.{name}" if place else name: parameter
+        for place, module in enumerate(modules)
+        for name, parameter in parameters_of(module).items()
+    }
 
 
 def buffers_of(module: nn.Module) -> dict[str, torch.Tensor]:
