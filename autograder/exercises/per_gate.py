@@ -81,19 +81,23 @@ def by_gate(w_ih, w_hh, b_ih, b_hh) -> dict[str, torch.Tensor]:
     return held
 
 
-LARGE, SMALL = (32, 45), (8, 12)
-"""Input and hidden sizes for the look at the starting weights, from and to. A large matrix has 1,024 numbers
-and more, which tell its start exactly; all of a small module's together have 512."""
+LARGE, SMALL = ((32, 40), (50, 60)), ((8, 12), (8, 12))
+"""Input and hidden sizes for the look at the starting weights, from and to. A large matrix has 1,600 numbers
+and more, which tell its start exactly, and another bound than one of other sizes; all of a small module's
+together have 512."""
 
 
-def starting_sizes(draw: Draw, sizes: tuple[int, int]) -> tuple[int, int]:
+def starting_sizes(draw: Draw, sizes: tuple[tuple[int, int], tuple[int, int]]) -> tuple[int, int]:
     """Draw an input and a hidden size for a look at the starting weights."""
-    return draw.size(*sizes), draw.size(*sizes)
+    inputs, hidden = sizes
+    return draw.size(*inputs), draw.size(*hidden)
 
 
 def expect_starting_weights(kind: Handle, draw: Draw, told: str) -> None:
     """Expect each gate's matrices to start Xavier-uniform, no two equal, and the biases at zero."""
-    start = make_module(kind, *starting_sizes(draw, LARGE), told=told).parameters()
+    size = starting_sizes(draw, LARGE)
+    one, another = (make_module(kind, *size, told=told).parameters_request() for _ in range(2))
+    start, next_start = one.ask(), another.ask()
     for name, value in start.items():
         if name.startswith("b_"):
             if not torch.equal(value, torch.zeros_like(value)):
@@ -103,9 +107,15 @@ def expect_starting_weights(kind: Handle, draw: Draw, told: str) -> None:
                 f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: {said}. "
                 f"{_advice(value)}"
             )
-    for one, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
-        if torch.equal(start[one], start[other]):
-            fail(f"`{one}` and `{other}` start with the same numbers: draw each gate's weights separately.")
+    for first, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
+        if torch.equal(start[first], start[other]):
+            fail(f"`{first}` and `{other}` start with the same numbers: draw each gate's weights separately.")
+    for name, value in start.items():
+        if name.startswith("W_") and torch.equal(value, next_start.get(name, value[:0])):
+            fail(
+                f"Two modules start with the same numbers in `{name}`. Does `__init__` set a seed, or keep "
+                "numbers from one module to the next? Each module draws its own."
+            )
     small = make_module(kind, *starting_sizes(draw, SMALL), told=told).parameters()
     expect_small_start({name: value for name, value in small.items() if name.startswith("W_")})
 

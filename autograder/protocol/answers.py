@@ -86,7 +86,10 @@ class Called(Answer, frozen=True, tag="called"):
     arguments: tuple[Any, ...] = ()
     """The arguments as the call left them."""
     left: tuple[str | tuple[int, str], ...] = ()
-    """The settings of torch left otherwise, by name, and `(position, what)` of modules given to it."""
+    """The settings of torch left otherwise, by name, and `(position, what)` of modules given to it.
+
+    `"inference"` where a tensor of the value was made in `torch.inference_mode()`.
+    """
     kernels: tuple[str, ...] = ()
 
 

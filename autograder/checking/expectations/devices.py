@@ -200,9 +200,9 @@ def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
     """
     order = ("hard-coded", "generator", "mixed")
     faults = [event for kind in order for event in there.events if event.kind == kind]
-    looking = ("written", "readback")
+    looking = ["written", "readback"]
     if not reads:  # `kept[i] = loss` into a tensor on the CPU costs what `loss.item()` costs
-        looking += ("number written", "sync", "shape")
+        looking += ["number written", "sync", "shape"]
     looks = [event for kind in looking for event in there.events if event.kind == kind]
     if not faults and not is_beyond(there):
         # Of a call that does not end nothing is known but that it looked.

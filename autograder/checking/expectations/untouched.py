@@ -37,6 +37,10 @@ _MODULES = {
         "The call changes the mode of `{name}`. Training or evaluation is for the caller to choose, with "
         "`train()` and `eval()`."
     ),
+    "settings": (
+        "The call changes a setting of `{name}`, such as `batch_first` or `dropout`. It belongs to the "
+        "caller, whose next call would compute something else."
+    ),
     "trainable": (
         "The call changes which parameters of `{name}` require gradients, so an optimizer would train "
         "other parameters than the caller meant. Leave `requires_grad` alone."
@@ -55,9 +59,9 @@ def expect_untouched(
     """Expect a call to have left its arguments as they were, modules among them, and torch's settings.
 
     `call` is what `run` returned, `arguments` those that it was made with, `names` theirs, in order.
-    `unjudged` are kinds of things that a module may be left with: `"mode"`, `"trainable"`, `"gradients"`. Its
-    numbers are not looked at (`expect_weights_untouched` does). Raises `CheckFailed` for the first that is
-    otherwise, `ValueError` unless there are as many names as arguments.
+    `unjudged` are kinds of things that a module may be left with: `"mode"`, `"settings"`, `"trainable"`,
+    `"gradients"`. Its numbers are not looked at (`expect_weights_untouched` does). Raises `CheckFailed` for
+    the first that is otherwise, `ValueError` unless there are as many names as arguments.
 
         expect_untouched(submission.gru_cell.run((x, h)), (x, h), ("x", "h"))
     """
@@ -78,7 +82,8 @@ def expect_module_untouched(call: Call, place: int, name: str, *, unjudged: Coll
     """Expect the module at a place among a call's arguments to be as it was, but for its numbers.
 
     `place` counts from 0, `name` is the argument's; `unjudged` as for `expect_untouched`. Raises
-    `CheckFailed` where its mode, what asks for gradients in it, or the gradients it holds are otherwise.
+    `CheckFailed` where its mode, its settings, what asks for gradients in it, or the gradients it holds are
+    otherwise.
 
         call = submission.encode.run((x, given))
         expect_module_untouched(call, 1, "encoder")

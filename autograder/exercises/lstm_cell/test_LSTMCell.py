@@ -128,6 +128,11 @@ def test_gradients(submission, sizes, draw):
         draw=draw,
         in_eval=True,
     )
+    alone = task.prepare(submission, WITHOUT, draw)
+    own = as_leaves(alone.parameters)
+    with alone.case(), task.if_right(alone):
+        right = partial(reference, own)
+        expect_gradients(alone.target, right, alone.arguments, names=("x",), parameters=own, draw=draw)
     steps = draw.size(15, 25)
     here = draw.at(sizes.but(B=2, T=steps))
     with case(f"over {steps} steps, each from the previous state"):
@@ -166,7 +171,7 @@ test_arguments_untouched = task.leaves_arguments(
 def test_chain_of_steps(submission, sizes, draw):
     """Fed its own state, step after step, it stays equal to nn.LSTMCell, even from a large state."""
     cell = task.prepare(submission, USUAL, draw)
-    state = (draw("B H"), 20 * draw("B H"))
+    state = (draw("B H"), 200 * draw("B H"))
     for step in range(sizes.T + 2):
         x = draw("B D")
         with case(f"at step {step} of a chain"):

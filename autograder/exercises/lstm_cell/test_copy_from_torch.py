@@ -120,6 +120,7 @@ def test_is_a_copy(submission, sizes, draw):
     for name, value in reference.state_dict().items():
         if name not in held or not torch.equal(held[name], value):
             fail(f"The copy changed `torch_cell.{name}`, which it should only read.")
+    expect_module_untouched(call, 0, "cell", unjudged=("gradients",))
     expect_module_untouched(call, 1, "torch_cell")
     expect_settings_untouched(call)
     for name in NAMES:

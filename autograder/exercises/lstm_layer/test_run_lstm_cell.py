@@ -42,7 +42,7 @@ def reference(cell, x, state=None):
 
 
 @recorded
-def one_call_a_step(cell, numbers, before, x, state):
+def one_call_a_step(cell, numbers, before, x, state=None):
     """The output that a driven cell gives which is called once a step, after so many calls before."""
     given, outputs = driven_here(cell, numbers, before), []
     for step in x.unbind(1):
@@ -91,13 +91,11 @@ def test_matches_torch(submission, sizes, draw):
     expect_states((output,), (wanted,), names="output", dims="B T H", sizes=sizes)
 
 
-@points(0.5)
-@rule("from-scratch")
-@needs(test_matches_torch)
-def test_one_call_a_step(submission, sizes, draw):
-    """The cell is called exactly once per time step, with that step of all sequences."""
+def expect_one_call_a_step(submission, draw, *, with_state):
+    """Expect one call for each step, with that step of all sequences."""
+    sizes = draw.sizes
     cell, numbers = draw.module(nn.LSTMCell, sizes.D, sizes.H), marks(draw)
-    rounds = [drawn(draw) for _ in range(2)]
+    rounds = [drawn(draw)[: 1 + with_state] for _ in range(2)]
     given = hand_over_driven(submission, cell, numbers)
 
     def explain(calls):
@@ -124,6 +122,14 @@ def test_one_call_a_step(submission, sizes, draw):
         for before, arguments in zip((0, sizes.T), rounds, strict=True)
     ]
     expect_driven(answers, wanted, given, explain, names="output", dims="B T H", sizes=sizes)
+
+
+@points(0.5)
+@rule("from-scratch")
+@needs(test_matches_torch)
+def test_one_call_a_step(submission, sizes, draw):
+    """The cell is called exactly once per time step, with that step of all sequences."""
+    expect_one_call_a_step(submission, draw, with_state=True)
 
 
 @points(0.5)
@@ -154,6 +160,17 @@ test_default_state = task.values(
     points=0.5,
     needs=[test_goes_on],
 )
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_one_call_a_step, test_default_state)
+def test_one_call_a_step_from_zeros(submission, sizes, draw):
+    """Without a state, too, the cell is called exactly once per time step."""
+    with case("without a state"):
+        expect_one_call_a_step(submission, draw, with_state=False)
+
+
 test_any_size = task.any_size(
     *(each for size in SIZES for each in (size, size.leaving_out("state", words=size.words))),
     strided(),

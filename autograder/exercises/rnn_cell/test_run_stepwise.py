@@ -7,6 +7,7 @@ from autograder.checking import (
     USUAL,
     FunctionSpec,
     Handed,
+    case,
     leaving_out,
     needs,
     points,
@@ -37,7 +38,7 @@ task = FunctionSpec(
 
 
 @recorded
-def one_step_a_call(rnn, numbers, before, x, state):
+def one_step_a_call(rnn, numbers, before, x, state=None):
     """What a driven RNN gives that is called once for each step, after so many calls before."""
     given, outputs = driven_here(rnn, numbers, before), []
     for step in x.split(1, dim=1):
@@ -57,15 +58,11 @@ test_matches_one_call = task.values(
 )
 
 
-@points(0.5)
-@rule("from-scratch")
-@needs(test_matches_one_call)
-def test_one_step_a_call(submission, sizes, draw):
-    """The RNN is called once for each time step, with that one step."""
-    sizes = sizes.but(T=5)  # of two steps, a call with two would be one with all
-    draw = draw.at(sizes)
+def expect_one_step_a_call(submission, draw, *, with_state):
+    """Expect one call for each of five steps: of two steps, a call with two would be one with all."""
+    sizes = draw.sizes
     rnn, numbers = reference_rnn(draw), marks(draw)
-    sequences = [(draw("B T D"), draw("L B H")) for _ in range(2)]
+    rounds = [(draw("B T D"), draw("L B H"))[: 1 + with_state] for _ in range(2)]
     given = hand_over_driven(submission, rnn, numbers)
 
     def explain(calls):
@@ -80,12 +77,20 @@ def test_one_step_a_call(submission, sizes, draw):
             return f"The RNN was {times} for {sizes.T} time steps; expected one call per step."
         return elsewhere("rnn")
 
-    answers = each_driven(submission.run_stepwise, given, rnn, sequences)
+    answers = each_driven(submission.run_stepwise, given, rnn, rounds)
     wanted = [
-        [one_step_a_call(rnn, numbers, before, *sequence)]
-        for before, sequence in zip((0, sizes.T), sequences, strict=True)
+        [one_step_a_call(rnn, numbers, before, *arguments)]
+        for before, arguments in zip((0, sizes.T), rounds, strict=True)
     ]
     expect_driven(answers, wanted, given, explain, **RESULTS, sizes=sizes)
+
+
+@points(0.5)
+@rule("from-scratch")
+@needs(test_matches_one_call)
+def test_one_step_a_call(submission, sizes, draw):
+    """The RNN is called once for each time step, with that one step."""
+    expect_one_step_a_call(submission, draw.at(sizes.but(T=5)), with_state=True)
 
 
 test_default_state = task.values(
@@ -96,6 +101,17 @@ test_default_state = task.values(
     points=0.5,
     needs=[test_matches_one_call],
 )
+
+
+@points(0)
+@rule("from-scratch")
+@needs(test_one_step_a_call, test_default_state)
+def test_one_step_a_call_from_zeros(submission, sizes, draw):
+    """Without h_0, too, the RNN is called once for each time step, with that one step."""
+    with case("without h_0"):
+        expect_one_step_a_call(submission, draw.at(sizes.but(T=5)), with_state=False)
+
+
 test_any_size = task.any_size(
     sized("with one time step (T = 1)", T=1),
     sized("with one sequence (B = 1)", B=1),

@@ -1,6 +1,8 @@
 """`last_step(output)`: the last time step of every sequence."""
 
-from autograder.checking import Case, FunctionSpec, recorded, sized, strided
+import torch
+
+from autograder.checking import Case, FunctionSpec, recorded, sized, strided, with_inputs
 from autograder.exercises.longer import FEWER_SEQUENCES_THAN_STEPS
 from autograder.exercises.shapes.given import expect_no_other_part
 
@@ -12,6 +14,11 @@ def reference(output):
 
 def more_sequences(sizes):
     return sizes.but(B=max(sizes.B, sizes.T), T=min(sizes.B, sizes.T))
+
+
+def ending_in_zeros(draw):
+    """An output whose last step nothing marks as real: zeros are numbers, and no padding is told of."""
+    return draw("B T H").index_fill(1, torch.tensor([draw.sizes.T - 1]), 0.0)
 
 
 def expect_the_last(answer, call):
@@ -40,6 +47,7 @@ test_any_size = task.any_size(
     sized("with every size 4", B=4, T=4, H=4),
     sized("with a longer sequence", T=130),
     strided("with an output that is not contiguous in memory"),
+    with_inputs("with a last step of zeros", output=ending_in_zeros),
     title="It works for one step, one sequence, equal sizes, long sequences, and non-contiguous inputs.",
     points=0.5,
     needs=[test_is_the_last_step],

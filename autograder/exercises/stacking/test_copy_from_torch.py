@@ -210,6 +210,7 @@ def test_is_a_copy(submission, sizes, draw):
     for name, value in lstm.state_dict().items():
         if name not in held or not torch.equal(held[name], value):
             fail(f"The copy changed `lstm.{name}`, which it should only read.")
+    expect_module_untouched(call, 0, "stack", unjudged=("gradients",))
     expect_module_untouched(call, 1, "lstm")
     expect_settings_untouched(call)
     for name in stack_dims(sizes):

@@ -64,20 +64,21 @@ other (`shared`) or in what a later call hands out (`kept`), and whether a state
 
 TRAINING = """
 class Network(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers, output_size):
+    def __init__(self, input_size, hidden_size, num_layers, output_size, in_eval=1.0):
         super().__init__()
         self.lstm = nn.LSTM(input_size, hidden_size, num_layers, batch_first=True)
         self.fc = nn.Linear(hidden_size, output_size)
+        self.in_eval = in_eval
 
     def forward(self, x, state=None):
         output, state = self.lstm(x, state)
-        return self.fc(output), state
+        return self.fc(output) * (1.0 if self.training else self.in_eval), state
 
 
 class WeightedError(nn.Module):
     def forward(self, prediction, target):
         error = (prediction - target) ** 2 * (1 + target**2)
-        return (error.mean(dim=0) ** 2).mean()
+        return (error.mean(dim=(0, 1)) ** 2).mean()
 
 
 class SGD(torch.optim.SGD):
@@ -104,8 +105,8 @@ def stale():
 
     return leave
 """
-"""A network with a state, a loss whose two arguments differ and need their batch dimension, and optimizers,
-beside the student's code."""
+"""A network with a state, whose predictions in eval() are `in_eval` times those in training, a loss whose two
+arguments differ and that is no mean over sequences or steps, and optimizers, beside the student's code."""
 
 
 def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
@@ -137,6 +138,7 @@ def expect_off_graph(call: Call, names: tuple[str, ...], shape: tuple[int, ...])
 
     A state that asks for gradients itself, as the beginning of a new graph, passes.
     """
+    expect_fit_for_training(call)
     if not any(call.attached):
         return
     which = [f"`{name}`" for name, attached in zip(names, call.attached, strict=False) if attached]
@@ -153,6 +155,15 @@ def expect_off_graph(call: Call, names: tuple[str, ...], shape: tuple[int, ...])
         fail(told)
 
 
+def expect_fit_for_training(call: Call) -> None:
+    """Expect that training can go on from the returned states: none was made in inference mode."""
+    if "inference" in call.left:
+        fail(
+            "What you return was made in `torch.inference_mode()`, so training cannot go on from it: the "
+            "next backward pass stops. `torch.no_grad()` and `detach()` make tensors that can be used again."
+        )
+
+
 class Bench:
     """A network, its loss and its optimizer, here and on the student's side with the same numbers."""
 
@@ -162,9 +173,11 @@ class Bench:
         draw: Draw,
         kind: str = "SGD",
         dtype: torch.dtype = torch.float64,
+        in_eval: float = 1.0,
         **options: float,
     ) -> None:
         sizes = draw.sizes
+        self._in_eval = in_eval
         self.submission, self._sizes, self._kind, self._dtype = submission, sizes, kind, dtype
         self.lstm = reference_lstm(draw, dtype)
         self.fc = draw.module(nn.Linear, sizes.H, sizes.V, dtype=dtype)
@@ -176,7 +189,7 @@ class Bench:
     def _hand_over(self) -> tuple[Any, Any, Any]:
         """Make a network, its optimizer and its loss on the student's side."""
         given, sizes = self.submission.given, self._sizes
-        size = (sizes.D, sizes.H, sizes.L, sizes.V)
+        size = (sizes.D, sizes.H, sizes.L, sizes.V, self._in_eval)
         model = given("Network", *size, source=TRAINING, state=self.parameters(), dtype=self._dtype)
         optimizer = given("workbench", source=TRAINING, dtype=None)(model, self._kind, self._options)
         return model, optimizer, given("WeightedError", source=TRAINING)
@@ -269,7 +282,7 @@ def trained(
     for x, y, state in chunks:
         optimizer.zero_grad()
         output, state = lstm(x, state)
-        loss = (((fc(output) - y) ** 2 * (1 + y**2)).mean(dim=0) ** 2).mean()
+        loss = (((fc(output) - y) ** 2 * (1 + y**2)).mean(dim=(0, 1)) ** 2).mean()
         loss.backward()
         optimizer.step()
     parts = {"lstm": lstm, "fc": fc}

@@ -15,7 +15,7 @@ from autograder.checking import (
     sized,
     strided,
 )
-from autograder.exercises.state.given import hold_numbers, look
+from autograder.exercises.state.given import expect_fit_for_training, hold_numbers, look
 
 INFINITY = float("inf")
 
@@ -84,4 +84,6 @@ def test_own_memory(submission, sizes, draw):
             "What is written into a state appears in the state that the next call returns: the same "
             "tensors are returned again. Create new ones in every call."
         )
-    expect_untouched(submission.init_state.run(arguments), arguments, ("x", "num_layers", "hidden_size"))
+    call = submission.init_state.run(arguments)
+    expect_fit_for_training(call)
+    expect_untouched(call, arguments, ("x", "num_layers", "hidden_size"))

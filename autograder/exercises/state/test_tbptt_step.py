@@ -7,6 +7,7 @@ import torch
 from autograder.checking import (
     StudentError,
     case,
+    compare,
     expect_device_neutral,
     expect_dtype,
     expect_untouched,
@@ -110,6 +111,20 @@ def test_off_the_graph(submission, sizes, draw):
     arguments = bench.arguments(x, y, tuple(torch.zeros_like(part) for part in state))
     with suppress(StudentError), case("with one sequence of one step, from a state of zeros"):
         expect_off_graph(submission.tbptt_step.run(arguments), STATE["names"], one.shape("L B H"))
+
+
+@points(0)
+@rule("values")
+@needs(test_loss_and_state)
+def test_in_training_mode(submission, sizes, draw):
+    """The model makes its prediction in training mode, in which it was given, not in eval()."""
+    bench, given = Bench(submission, draw, in_eval=0.5), chunk(draw)
+    answer, right = bench.ask(*given), bench.step(*given)
+    if compare(answer[0], right[0]):
+        fail(
+            "The loss is that of a model in `eval()`, where dropout is off and the running averages of batch "
+            "normalization stand still. A training step leaves the model in the mode it was given in."
+        )
 
 
 @points(0)

@@ -25,6 +25,7 @@ from autograder.worker.tracing.module_contents import (
     asks_for_gradients,
     buffers_of,
     detach,
+    is_inference,
     is_leaf,
     modules_of,
     parameters_of,
@@ -121,6 +122,8 @@ def call(objects: Objects, message: messages.Call) -> answers.Done | answers.Cal
         modules_left = marks.changed()
         objects.left.of_call_in_float32(target, lambda: objects.arguments(message.args, message.kwargs))
         left = [*sorted(objects.left.names), *modules_left]
+        if not logs and any(map(is_inference, tensors)):  # the log of kernels works in that mode
+            left.append("inference")
     return answers.Called(
         value=objects.plain(value),
         attached=tuple([asks_for_gradients(tensor) for tensor in tensors]),

@@ -38,6 +38,12 @@ def is_leaf(tensor: torch.Tensor) -> bool:
     return bool(_asked(_Base.is_leaf, tensor))
 
 
+def is_inference(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor was made in `torch.inference_mode()`."""
+    with _unseen():
+        return bool(_Base.is_inference(tensor))
+
+
 def has_graph(tensor: torch.Tensor) -> bool:
     """Return whether a tensor was computed from others that ask for gradients."""
     return _asked(_Base.grad_fn, tensor) is not None
@@ -111,6 +117,18 @@ def is_training(module: nn.Module) -> bool:
     if "training" not in kept:  # torch.jit keeps it elsewhere
         return bool(module.training)
     return bool(kept["training"])
+
+
+def settings_of(module: nn.Module) -> dict[str, bool | int | float | str]:
+    """Return the plain attributes of one of torch's own modules, such as `batch_first`, without its mode."""
+    if not type(module).__module__.startswith("torch.nn."):
+        return {}
+    kept: ByName = object.__getattribute__(module, "__dict__")
+    return {
+        name: value
+        for name, value in kept.items()
+        if name != "training" and type(value) in (bool, int, float, str)
+    }
 
 
 def modules_of(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:

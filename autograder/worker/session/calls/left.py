@@ -23,6 +23,7 @@ from autograder.worker.tracing.module_contents import (
     lend_gradient,
     modules_of,
     parameters_of,
+    settings_of,
     take_gradient,
 )
 
@@ -93,7 +94,10 @@ class Marks:
             }
 
     def changed(self) -> list[tuple[int, str]]:
-        """Return what has changed: the argument's position and `"mode"`, `"trainable"` or `"gradients"`."""
+        """Return what has changed, by the argument's position.
+
+        That is its `"mode"`, what is `"trainable"` in it, its `"gradients"`, or its `"settings"`.
+        """
         with unwatched():
             return [(place, kind) for place, marked in self._modules.items() for kind in marked.changed()]
 
@@ -101,6 +105,7 @@ class Marks:
 class _Marked:
     def __init__(self, module: nn.Module) -> None:
         self._modes = [(part, is_training(part)) for _, part in modules_of(module)]
+        self._settings = [(part, settings_of(part)) for part, _ in self._modes]
         self._parameters = [(each, asks_for_gradients(each)) for each in parameters_of(module).values()]
         self._lent = [each for each, trainable in self._parameters if trainable and gradient_of(each) is None]
         for each in self._lent:
@@ -112,6 +117,8 @@ class _Marked:
         found = []
         if any(is_training(part) is not mode for part, mode in self._modes):
             found.append("mode")
+        if any(settings_of(part) != held for part, held in self._settings):
+            found.append("settings")
         if any(asks_for_gradients(each) is not trainable for each, trainable in self._parameters):
             found.append("trainable")
         now = ((gradient_of(each), was) for each, was in self._gradients)
