@@ -130,7 +130,7 @@ def _advice(value: torch.Tensor) -> str:
         return "Apply `nn.init.xavier_uniform_` to each gate's matrix, not to a stack of four."
     bound = math.sqrt(6 / (rows + columns))
     return (
-        f"They should go up to {bound:.3f}, with a spread of {bound / math.sqrt(3):.3f}: that is "
+        f"They should go up to {bound:.3g}, with a spread of {bound / math.sqrt(3):.3g}: that is "
         "`nn.init.xavier_uniform_` on each gate's matrix, without a `gain`."
     )
 
@@ -163,8 +163,8 @@ def not_xavier(weights: Sequence[torch.Tensor]) -> str:
     if least < largest <= 1.0001 and abs(spread - 1 / math.sqrt(3)) < allowed:
         return ""
     if len(weights) == 1:
-        return f"its numbers go up to {largest * bounds[0]:.3f}, with a spread of {spread * bounds[0]:.3f}"
-    return f"their numbers go up to {largest:.2f} of the bound, with a spread of {spread:.2f} of it"
+        return f"its numbers go up to {largest * bounds[0]:.3g}, with a spread of {spread * bounds[0]:.3g}"
+    return f"their numbers go up to {largest:.3g} of the bound, with a spread of {spread:.3g} of it"
 
 
 def own_or_bare(

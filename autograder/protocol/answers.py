@@ -99,6 +99,8 @@ class Gradients(Answer, frozen=True, tag="gradients"):
     inputs: tuple[Any, ...]
     parameters: ByName
     attached: bool
+    frozen: tuple[str, ...] = ()
+    """The parameters that ask for no gradient."""
 
 
 class Registered(Answer, frozen=True, tag="registered"):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from autograder.checking import expect_dtype, expect_gradients, expect_not_shared, expect_untouched
-from tests.support.checking import draw, message, submission
+from tests.support.checking import draw, message, said, submission
 
 # dtype, mutation, sharing
 
@@ -87,3 +87,24 @@ def test_of_several_results_the_one_without_a_graph_is_told():
     said = message(gradients, function, right)
     assert "`x` gets a gradient, but a wrong one" in said
     assert "Result 2 of 2 is cut off from the graph" in said
+
+
+def test_parameters_of_several_modules_have_their_names_and_frozen_ones_are_told_as_such(tmp_path):
+    task = """
+    task = FunctionSpec("f", inputs={"one": Handed(nn.Linear, "D", "H"), "other": Handed(nn.Linear, "D", "H"),
+                                     "x": "B D"}, outputs={"y": "B H"},
+                        reference=lambda one, other, x: one(x) * other(x))
+    test_gradients = task.gradients()
+    """
+    source = "def f(one, other, x):\n    ..."
+
+    def frozen(one, other, x):
+        other.bias.requires_grad_(False)
+        return one(x) * other(x)
+
+    told = said(tmp_path / "a", task, frozen, source)
+    assert "No gradient reaches `other.bias`, because it no longer asks for any" in told
+    told = said(
+        tmp_path / "b", task, lambda one, other, x: one(x) * (x @ other.weight.data.T + other.bias), source
+    )
+    assert "No gradient reaches `other.weight`." in told

@@ -40,6 +40,8 @@ def rolled(y):
         (lambda y: y.clamp(-1, 1), "below -1 or above 1 are wrong"),
         (lambda y: y.transpose(0, 1).reshape(y.shape), "Those two never swap dimensions"),
         (lambda y: y[:, :1].expand_as(y), "They do not change along time"),
+        (lambda y: y.round(decimals=4), "the right numbers rounded to 4 decimals."),
+        (torch.round, "the right numbers rounded to whole numbers."),
     ],
 )
 def test_what_turns_wrong_numbers_into_right_ones_is_said(wrong, said):

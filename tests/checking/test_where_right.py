@@ -1,20 +1,10 @@
 """Messages about where a wrong answer is right: for which lengths, and with zeros for which inputs."""
 
-import textwrap
-
 import pytest
 import torch
 
-from autograder.checking.runner.collection import collect
-from tests.support.checking import submission
+from tests.support.checking import said
 
-CHECKS = """
-import torch
-from torch import nn
-from autograder.checking import FunctionSpec, Handed, ModuleSpec, leaving_out, sized, with_inputs
-
-{task}
-"""
 CELL = """
 def right(x, h, c, w):
     gate = torch.sigmoid(x @ w + h)
@@ -57,17 +47,6 @@ task = FunctionSpec("f", inputs={"rnn": Handed(nn.RNN, "D", "H", batch_first=Tru
                     outputs={"output": "B T H"}, reference=lambda rnn, x: rnn(x)[0])
 test_values = task.values(points=1)
 """
-
-
-def said(tmp_path, task, answer, source=""):
-    (tmp_path / "test_f.py").write_text(CHECKS.replace("{task}", textwrap.dedent(task)))
-    judged = submission(f=answer)
-    judged.sources = {"f": source}
-    checks = collect(tmp_path)
-    results = [checks.run("f", judged, seed=1, include_hidden=True, renew=lambda: None)[0] for _ in range(2)]
-    assert results[0] == results[1]  # what was tried leaves no trace in the inputs
-    assert results[0].outcome == "failed", results[0].message
-    return results[0].message
 
 
 def gate(x, h, w):

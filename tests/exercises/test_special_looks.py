@@ -7,7 +7,14 @@ import torch
 from torch import nn
 
 from autograder.checking import CheckFailed, Draw
-from autograder.exercises.per_gate import LARGE, NAMES, SMALL, expect_starting_weights, not_xavier
+from autograder.exercises.per_gate import (
+    LARGE,
+    NAMES,
+    SMALL,
+    expect_starting_weights,
+    not_xavier,
+    starting_sizes,
+)
 from autograder.exercises.stacking.given import (
     ALIKE,
     DEVIATIONS,
@@ -53,8 +60,11 @@ def only_at(fits, otherwise):
 
 
 def test_sizes_are_drawn_from_the_seed_and_differ():
-    sizes = {Draw(seed, "start", draw().sizes).size(*LARGE) for seed in SEEDS}
-    assert sizes == set(range(LARGE[0], LARGE[1] + 1))
+    inputs, hidden = LARGE
+    drawn = [starting_sizes(Draw(seed, "start", draw().sizes), LARGE) for seed in SEEDS]
+    assert {size for size, _ in drawn} == set(range(inputs[0], inputs[1] + 1))
+    assert {size for _, size in drawn} == set(range(hidden[0], hidden[1] + 1))
+    assert not any(one == other for one, other in drawn)  # else one bound for all matrices would pass
     assert Draw(3, "start", draw().sizes).size(1, 10**6) == Draw(3, "start", draw().sizes).size(1, 10**6)
     again = Draw(3, "start", draw().sizes)
     assert again.size(1, 10**6) == again.again().size(1, 10**6)
@@ -82,6 +92,17 @@ def test_a_wrong_start_fails_for_every_seed(start, said):
         assert said in message(started, seed, start)
 
 
+def test_a_seed_that_every_module_sets_is_told():
+    class Seeded(Cell):
+        def __init__(self, *sizes):
+            torch.manual_seed(0)
+            super().__init__(*sizes)
+
+    kind = submission(Cell=Seeded).Cell
+    said = message(expect_starting_weights, kind, Draw(1, "start", draw().sizes), "`Cell`")
+    assert "Two modules start with the same numbers in `W_xi`." in said
+
+
 def gained(weights):
     return nn.init.xavier_uniform_(weights, nn.init.calculate_gain("tanh"))
 
@@ -96,18 +117,18 @@ def test_a_stack_is_blamed_only_where_the_numbers_go_as_far_as_in_one(start, of_
         assert ("They should go up to" in told) != of_a_stack
 
 
-@pytest.mark.parametrize("sizes", [LARGE, SMALL])
-def test_a_false_alarm_is_less_than_one_in_a_billion(sizes):
+@pytest.mark.parametrize("size", [LARGE[0][0], SMALL[0][0]])
+def test_a_false_alarm_is_less_than_one_in_a_billion(size):
     """The bounds are those of the docstring, for the smallest matrix and for twelve parameters' worth."""
-    count = sizes[0] ** 2
+    count = size**2
     least, allowed = min(0.95, math.exp(-28 / count)), max(0.08, 7 * 0.258 / math.sqrt(count))
     never_near = least**count
     beyond = math.erfc(allowed / (0.258 / math.sqrt(count)) / math.sqrt(2))
     assert 8 * (never_near + beyond) < 1e-9
     generator = torch.Generator().manual_seed(1)
     for _ in SEEDS:
-        bound = math.sqrt(6 / (2 * sizes[0]))
-        value = (torch.rand(sizes[0], sizes[0], generator=generator) * 2 - 1) * bound
+        bound = math.sqrt(6 / (2 * size))
+        value = (torch.rand(size, size, generator=generator) * 2 - 1) * bound
         assert not not_xavier([value])
 
 

@@ -92,7 +92,9 @@ ANSWERS: tuple[answers.AnyAnswer, ...] = (
         left=("default dtype", (1, "a hook")),
         kernels=("aten::mm", "aten::tanh"),
     ),
-    answers.Gradients(printed="x\n", inputs=(ROWS, None), parameters={"weight": ROWS}, attached=True),
+    answers.Gradients(
+        printed="x\n", inputs=(ROWS, None), parameters={"weight": ROWS}, attached=True, frozen=("bias",)
+    ),
     answers.Registered(
         printed="x\n",
         is_module=True,

@@ -113,6 +113,11 @@ def _expect(
     if arrived and len(arrived) == len(pairs) and agree(*zip(*arrived, strict=True), dtypes=dtypes):
         return
     for name, got, want in pairs:
+        if got is None and want.any() and _sent_as(name, modules) in gradients.frozen:
+            fail(
+                f"No gradient reaches `{name}`, because it no longer asks for any, and training would leave "
+                "it as it is. Look for `requires_grad_(False)` and `requires_grad = False`."
+            )
         if got is None and want.any():
             fail(
                 f"No gradient reaches `{name}`. Somewhere between `{name}` and the result the graph is "

@@ -14,7 +14,14 @@ from typing import Any, NoReturn
 
 import torch
 
-from autograder.checking.expectations.comparing import TOLERANCE, agree, compare, recognized, tolerance
+from autograder.checking.expectations.comparing import (
+    TOLERANCE,
+    agree,
+    are_rounded,
+    compare,
+    recognized,
+    tolerance,
+)
 from autograder.checking.expectations.source import forbidden_uses
 from autograder.checking.expectations.wording import in_words, listed, structure
 from autograder.checking.explain.evidence import Difference, Evidence
@@ -31,6 +38,8 @@ from autograder.protocol.values import map_tree, tree_leaves
 class WrongValues(CheckFailed):
     """Numbers of the right shape that are not the right ones, as `expect` finds them."""
 
+    result: str = ""
+    """The name of the result that they are."""
     seen: torch.Tensor | None = None
     """The numbers, where `expect` found them."""
     right: torch.Tensor | None = None
@@ -156,9 +165,10 @@ def expect(
                 difference=_picture(names[first], results[first], wanted[first], every[first], sizes)
             ),
         )
+        wrong.result = names[first]
         wrong.seen, wrong.right = results[first].detach(), wanted[first].detach()
         wrong.dims, wrong.sizes = tuple(every[first].split()), sizes
-        wrong.is_explained = bool(known)
+        wrong.is_explained = bool(known) or are_rounded(results[first], wanted[first])
         raise wrong
     return answer
 

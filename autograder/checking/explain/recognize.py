@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
-from torch.nn.functional import hardsigmoid, hardtanh
+from torch.nn.functional import elu, gelu, hardsigmoid, hardtanh, silu, softplus, softsign
 
 from autograder.checking.inputs.draw import Sizes
 
@@ -27,6 +27,11 @@ _OTHERS = {
     **{name: _FUNCTIONS[name] for name in ("sigmoid", "tanh", "relu")},
     "hardsigmoid": hardsigmoid,
     "hardtanh": hardtanh,
+    "softsign": softsign,
+    "gelu": gelu,
+    "silu": silu,
+    "elu": elu,
+    "softplus": softplus,
 }
 """Functions that may be taken for the right one."""
 _POWERS = {
@@ -37,6 +42,8 @@ _POWERS = {
 """Factors that come from a size, by its power."""
 _MOST_PLACES = 12
 """Indices of a dimension that are told apart."""
+_MOST_DECIMALS = 6
+"""Decimals that rounded numbers may have: more are within the tolerance."""
 _FEW_PLACES = 5
 """Indices that are told one by one: of more, the first ones show the pattern."""
 _MOST_TIMES = 30
@@ -51,7 +58,7 @@ def recognize(seen: torch.Tensor, right: torch.Tensor, dims: str, sizes: Sizes, 
     letters = dims.split()
     if len(letters) != seen.dim() or not torch.isfinite(seen).all() or not torch.isfinite(right).all():
         return ""
-    looks = (_constant, _moved, _multiplied, _scaled, _unfinished, _exchanged, _limited, _scattered)
+    looks = (_constant, _rounded, _moved, _multiplied, _scaled, _unfinished, _exchanged, _limited, _scattered)
     return next(filter(None, (look(seen, right, letters, sizes, alike) for look in looks)), "")
 
 
@@ -73,6 +80,17 @@ def _constant(
 
 def _is_constant(values: torch.Tensor, at: int, alike: Alike) -> bool:
     return alike(values, values.narrow(at, 0, 1).expand_as(values))
+
+
+def _rounded(
+    seen: torch.Tensor, right: torch.Tensor, letters: Sequence[str], sizes: Sizes, alike: Alike
+) -> str:
+    """Recognize the right numbers with a few decimals."""
+    for decimals in range(_MOST_DECIMALS + 1):
+        if (decimals > 1 or seen.numel() >= 4) and alike(seen, right.round(decimals=decimals)):
+            places = {0: "whole numbers", 1: "one decimal"}.get(decimals, f"{decimals} decimals")
+            return f"They are the right numbers rounded to {places}."
+    return ""
 
 
 def _moved(
@@ -229,7 +247,7 @@ def _limited(
     low, high = float(seen.min()), float(seen.max())
     if low < high and alike(right.clamp(low, high), seen):
         below, above = bool((right < low).any()), bool((right > high).any())
-        where = [f"below {low:.3g}"] * below + [f"above {high:.3g}"] * above
+        where = [f"below {low:.4g}"] * below + [f"above {high:.4g}"] * above
         return f"Only numbers that should be {' or '.join(where)} are wrong: do you clip or limit something?"
     return ""
 

@@ -17,6 +17,8 @@ from autograder.checking.inputs.recurrent import RECURRENT
 
 Module = TypeVar("Module", bound=nn.Module)
 Drawn = TypeVar("Drawn")
+Other = tuple[torch.Tensor, torch.Tensor]
+"""A drawn tensor, and the one of its shape and dtype to be given in its place."""
 
 
 class Sizes:
@@ -167,13 +169,13 @@ class Draw:
         self.letters.clear()
         return self
 
-    def with_zeros(self, *tensors: torch.Tensor) -> Draw:
-        """Begin from the first number, and give zeros in place of the tensors that are equal to these.
+    def with_others(self, others: Sequence[Other]) -> Draw:
+        """Begin from the first number, and give other tensors in place of those that are equal to some.
 
-        A module comes as a copy then, so that its parameters can be zero.
+        A module comes as a copy then, so that its parameters can be others.
         """
         self.again()
-        self._numbers.zeros = tensors
+        self._numbers.others = tuple(others)
         return self
 
     def has_drawn(self, tensor: torch.Tensor) -> bool:
@@ -270,11 +272,10 @@ class _Numbers:
         self._generator = torch.Generator().manual_seed(seed)
         self._drawn: list[_Drawn[Any]] = []
         self._next = 0
-        self.zeros: tuple[torch.Tensor, ...] = ()
-        """Tensors in place of which zeros are given."""
+        self.others: tuple[Other, ...] = ()
 
     def begin(self) -> None:
-        self._next, self.zeros = 0, ()
+        self._next, self.others = 0, ()
 
     def has(self, tensor: torch.Tensor) -> bool:
         """Return whether a tensor is equal to one of those that were drawn."""
@@ -283,7 +284,7 @@ class _Numbers:
     def give(self, what: Any, draw: Callable[[torch.Generator], Drawn]) -> Drawn:
         """The next of the numbers. `what` says all that `draw` depends on besides the generator."""
         value = self._give(what, draw)
-        return _with_zeros(value, self.zeros) if self.zeros else value
+        return _with_others(value, self.others) if self.others else value
 
     def _give(self, what: Any, draw: Callable[[torch.Generator], Drawn]) -> Drawn:
         if self._next < len(self._drawn):
@@ -327,22 +328,21 @@ def _tensors(value: Any) -> list[torch.Tensor]:
     return [value] if isinstance(value, torch.Tensor) else list(value.values())
 
 
-def _with_zeros(value: Any, zeros: Sequence[torch.Tensor]) -> Any:
-    """Return what was drawn with zeros for the tensors that are equal to some; the same if none are."""
-    here = [any(_same(tensor, zero) for zero in zeros) for tensor in _tensors(value)]
-    if not any(here):
+def _with_others(value: Any, others: Sequence[Other]) -> Any:
+    """Return what was drawn with other tensors for those that are equal to some; the same if none are."""
+    given = [next((new for old, new in others if _same(each, old)), None) for each in _tensors(value)]
+    if all(new is None for new in given):
         return value
     if isinstance(value, nn.Module):
         value = copy.deepcopy(value)
         with torch.no_grad():
-            for parameter, is_zero in zip(value.parameters(), here, strict=True):
-                parameter.mul_(0.0 if is_zero else 1.0)
+            for parameter, new in zip(value.parameters(), given, strict=True):
+                parameter.copy_(parameter if new is None else new)
         return value
     if isinstance(value, torch.Tensor):
-        return torch.zeros_like(value)
+        return given[0]
     return {
-        name: torch.zeros_like(each) if is_zero else each
-        for (name, each), is_zero in zip(value.items(), here, strict=True)
+        name: each if new is None else new for (name, each), new in zip(value.items(), given, strict=True)
     }
 
 

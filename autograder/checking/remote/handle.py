@@ -383,7 +383,7 @@ def _backward(connection: Connection, number: int, weights: list[torch.Tensor]) 
     def read(answer: AnyAnswer) -> Gradients:
         seen = expected(answer, answers.Gradients)
         inputs = [_tensor(connection, each) for each in seen.inputs]
-        return Gradients(inputs, _tensors(connection, seen.parameters), seen.attached)
+        return Gradients(inputs, _tensors(connection, seen.parameters), seen.attached, seen.frozen)
 
     return connection.request(messages.Backward(call=number, weights=outgoing(weights)), read)
 

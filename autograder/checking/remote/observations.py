@@ -38,6 +38,8 @@ class Gradients:
     inputs: list[torch.Tensor | None]
     parameters: dict[str, torch.Tensor | None]
     attached: bool
+    frozen: tuple[str, ...] = ()
+    """The parameters that ask for no gradient."""
 
 
 @dataclass(frozen=True)

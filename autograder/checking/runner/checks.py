@@ -9,14 +9,12 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 
-import torch
-
 from autograder.checking.diagnosis.fingerprint import fingerprint
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.explain.stopped import explain_error
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw, Other, Sizes
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
@@ -210,16 +208,16 @@ class Checks:
         *,
         sizes: Sizes | None = None,
         again: bool = False,
-        zeros: Sequence[torch.Tensor] = (),
+        others: Sequence[Other] = (),
     ) -> Tried:
         """Run one check once, at the seed's sizes or at others.
 
-        `again` gives the student's generators another seed, and leaves the inputs as they are. In place of
-        the tensors `zeros`, which were drawn for it before, it gets zeros.
+        `again` gives the student's generators another seed, and leaves the inputs as they are. `others` are
+        tensors that were drawn for it before, each with what it gets in their place.
         """
         check, label = item.check, f"{item.check.task}/{item.name}"
         sizes = sizes or _drawn_sizes(seed, label, 5 if check.rule in _CARRIED_ON else 2, item.dimensions)
-        draw = self._draws(seed, label, sizes).with_zeros(*zeros)
+        draw = self._draws(seed, label, sizes).with_others(others)
         submission.connection.own = submission.sources.get(check.task, "")
         submission.connection.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         with using(self._tape(check, f"{label} {sizes}")):

@@ -96,7 +96,7 @@ def _near(answer: torch.Tensor, right: torch.Tensor) -> bool:
 
 
 def _whole(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
-    yield "", _other(value)
+    yield "", other_numbers(value)
     if not value.is_floating_point() and value.dtype != torch.bool:  # an answer may look at the extremes only
         yield from (("", torch.full_like(value, int(each))) for each in (value.min(), value.max()))
 
@@ -113,7 +113,7 @@ def _by_blocks(sizes: Sizes, value: torch.Tensor) -> Iterator[tuple[str, torch.T
     for first in range(0, len(value), rows) if rows else ():
         changed = value.clone()
         inside = slice(first, first + rows)
-        changed[inside] = _other(value[inside])
+        changed[inside] = other_numbers(value[inside])
         told = f"block {first // rows + 1} of {len(value) // rows} (rows {first} to {first + rows - 1}) of "
         yield told, changed
 
@@ -210,7 +210,7 @@ def _can_change(value: Any) -> bool:
     return value.is_floating_point() or value.dtype == torch.bool or bool(value.min() != value.max())
 
 
-def _other(value: torch.Tensor) -> torch.Tensor:
+def other_numbers(value: torch.Tensor) -> torch.Tensor:
     """Return other numbers of the same kind and range."""
     if value.dtype == torch.bool:
         return ~value
@@ -291,7 +291,7 @@ def _other_sequence(size: int, place: int, leaf: Any) -> Any:
         return leaf
     at = list(leaf.shape).index(size)
     changed = leaf.clone()
-    changed.select(at, place).copy_(_other(leaf).select(at, place))
+    changed.select(at, place).copy_(other_numbers(leaf).select(at, place))
     return changed
 
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import torch
 
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw, Other, Sizes
 from autograder.checking.inputs.references import NotRecorded
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.dependence import dependence, equal_answers, varies
 from autograder.checking.runner.marks import Rule
 from autograder.checking.runner.outcome import FINDINGS
+from autograder.checking.runner.read_from import elsewhere_read, read_alone
 from autograder.checking.runner.shrink import smallest
 from autograder.checking.runner.where_right import right_where, right_with_zeros, right_without
 from autograder.checking.runner.wrong_call import WrongCall, argument_names
@@ -52,10 +54,10 @@ class Tried(NamedTuple):
 
 
 class Run(Protocol):
-    """Runs the check once more: at other sizes, with another seed of the student's, or with some zeros."""
+    """Runs the check once more: at other sizes, with another seed of the student's, or with other inputs."""
 
     def __call__(
-        self, *, sizes: Sizes | None = None, again: bool = False, zeros: Sequence[torch.Tensor] = ()
+        self, *, sizes: Sizes | None = None, again: bool = False, others: Sequence[Other] = ()
     ) -> Tried: ...
 
 
@@ -107,10 +109,15 @@ class Trying:
         told = told or right_without(self.call, self.raised, names)
         if told or self.raised.is_right_before or self._is_slow():
             return told
+        alone = partial(read_alone, self.submission.connection, self.call, self.raised, names)
         try:
-            return right_with_zeros(self.call, draw, self._passes, names)
-        except NotRecorded:
-            return ""  # in a student's notebook, where not every right answer is at hand
+            return (
+                alone(draw)
+                or elsewhere_read(self.call, self.raised, draw, self._wrong_with, names)
+                or right_with_zeros(self.call, draw, self._passes, names)
+            )
+        except NotRecorded:  # in a student's notebook, where not every right answer is at hand
+            return alone(None)
 
     def _depends_on_the_module(self) -> bool:
         """Return whether one module gives the same numbers each time, and another one other numbers."""
@@ -138,7 +145,8 @@ class Trying:
 
     def _passes(self, zeros: Sequence[torch.Tensor]) -> bool:
         """Return whether it passes with zeros in place of some tensors, on numbers that vary."""
-        if self._try(zeros=zeros).raised is not None or self.raised.seen is None:
+        others = [(tensor, torch.zeros_like(tensor)) for tensor in zeros]
+        if self._try(others=others).raised is not None or self.raised.seen is None:
             return False
         answers = [
             tensor
@@ -149,10 +157,13 @@ class Trying:
         ]
         return bool(answers) and all(tensor.any() and varies(tensor) for tensor in answers)
 
-    def _try(
-        self, *, sizes: Sizes | None = None, again: bool = False, zeros: Sequence[torch.Tensor] = ()
-    ) -> Tried:
-        tried = self.run(sizes=sizes, again=again, zeros=zeros)
+    def _wrong_with(self, other: Other) -> WrongValues | None:
+        """Return the wrong values that it finds with another tensor in place of a drawn one, if any."""
+        raised = self._try(others=[other]).raised
+        return raised if isinstance(raised, WrongValues) else None
+
+    def _try(self, *, sizes: Sizes | None = None, again: bool = False, others: Sequence[Other] = ()) -> Tried:
+        tried = self.run(sizes=sizes, again=again, others=others)
         if isinstance(tried.raised, (WorkerLost, NotRecorded)):
             raise tried.raised
         return tried

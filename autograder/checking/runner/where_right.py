@@ -125,14 +125,19 @@ def _told(name: str, value: torch.Tensor, wrong: torch.Tensor) -> str:
     return ""
 
 
-def _single(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, list[torch.Tensor]]]:
-    """Give each tensor that the call or one of its modules is given, with its name."""
+def arguments_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Give each tensor that the call is given, with its name."""
     for name, value in zip(names, call.call.args, strict=False):
         if isinstance(value, torch.Tensor):
-            yield name, [value]
+            yield name, value
         elif isinstance(value, (list, tuple)):
             tensors = [each for each in value if isinstance(each, torch.Tensor)]
-            yield from ((f"{name}[{at}]", [each]) for at, each in enumerate(tensors))
+            yield from ((f"{name}[{at}]", each) for at, each in enumerate(tensors))
+
+
+def _single(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, list[torch.Tensor]]]:
+    """Give each tensor that the call or one of its modules is given, with its name."""
+    yield from ((name, [value]) for name, value in arguments_of(call, names))
     for message in call.messages[:-1]:
         if isinstance(message, (Construct, Load)) and message.state:
             state = message.state.items()

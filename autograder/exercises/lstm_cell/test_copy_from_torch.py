@@ -60,8 +60,8 @@ def expect_same_weights(held, torch_cell):
             "compute different steps. Do you write the numbers into the cell that was passed in?"
         )
     if wrong:
-        only_biases = all(name.startswith("b_") for name in wrong)
-        hint = " nn.LSTMCell has two biases per gate: what does it do with them?" if only_biases else ""
+        just_the_biases = wrong == [name for name in NAMES if name.startswith("b_")]
+        hint = " nn.LSTMCell has two biases per gate: what does it do with them?" if just_the_biases else ""
         fail(
             "After the copy, the two cells compute different steps. These parameters do not hold their "
             f"gate's numbers: {quoted(wrong)}. The others do.{hint}"

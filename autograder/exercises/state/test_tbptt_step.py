@@ -120,6 +120,7 @@ def test_in_training_mode(submission, sizes, draw):
     """The model makes its prediction in training mode, in which it was given, not in eval()."""
     bench, given = Bench(submission, draw, in_eval=0.5), chunk(draw)
     answer, right = bench.ask(*given), bench.step(*given)
+    expect_step(answer, right, sizes, values=False)
     if compare(answer[0], right[0]):
         fail(
             "The loss is that of a model in `eval()`, where dropout is off and the running averages of batch "

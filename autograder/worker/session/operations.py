@@ -145,17 +145,23 @@ def backward(objects: Objects, message: messages.Backward) -> answers.Gradients:
     if len(weights) != len(kept.outputs):
         raise ValueError("one weight for each floating tensor of the answer is needed")
     named = parameters_of_all(kept.modules)
-    wanted = leaves + [p for p in named.values() if asks_for_gradients(p)]
+    frozen = tuple(name for name, p in named.items() if not asks_for_gradients(p))
+    wanted = leaves + [p for name, p in named.items() if name not in frozen]
     live = [(o, w) for o, w in zip(kept.outputs, weights, strict=True) if asks_for_gradients(o)]
     if not live or not wanted:
         nothing = dict.fromkeys(named)
-        return answers.Gradients(inputs=(None,) * len(leaves), parameters=nothing, attached=False)
+        return answers.Gradients(
+            inputs=(None,) * len(leaves), parameters=nothing, attached=False, frozen=frozen
+        )
     total = sum((output * weight.to(output.dtype)).sum() for output, weight in live)
     grads = gradients_of(total, wanted)
     rest = iter(grads[len(leaves) :])
-    parameters = {name: next(rest) if asks_for_gradients(p) else None for name, p in named.items()}
+    parameters = {name: None if name in frozen else next(rest) for name in named}
     return answers.Gradients(
-        inputs=objects.plain(tuple(grads[: len(leaves)])), parameters=objects.plain(parameters), attached=True
+        inputs=objects.plain(tuple(grads[: len(leaves)])),
+        parameters=objects.plain(parameters),
+        attached=True,
+        frozen=frozen,
     )
 
 
