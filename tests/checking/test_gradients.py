@@ -108,3 +108,5 @@ def test_parameters_of_several_modules_have_their_names_and_frozen_ones_are_told
         tmp_path / "b", task, lambda one, other, x: one(x) * (x @ other.weight.data.T + other.bias), source
     )
     assert "No gradient reaches `other.weight`." in told
+    told = said(tmp_path / "c", task, lambda one, other, x: one(x.detach()) * other(x.detach()), source)
+    assert "No gradient reaches `x`." in told

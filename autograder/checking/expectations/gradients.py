@@ -103,6 +103,7 @@ def _expect(
             "The results are cut off from the graph: no gradient reaches any input. Look for `detach()`, "
             "`.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with `torch.tensor(...)`."
         )
+    frozen = {name for name in sources if _sent_as(name, modules) in gradients.frozen}
     pairs = list(zip(names, gradients.inputs, of_inputs, strict=False))
     pairs += [(name, gradients.parameters.get(_sent_as(name, modules)), of_sources[name]) for name in sources]
     for name, got, _ in pairs:
@@ -113,7 +114,7 @@ def _expect(
     if arrived and len(arrived) == len(pairs) and agree(*zip(*arrived, strict=True), dtypes=dtypes):
         return
     for name, got, want in pairs:
-        if got is None and want.any() and _sent_as(name, modules) in gradients.frozen:
+        if got is None and want.any() and name in frozen:
             fail(
                 f"No gradient reaches `{name}`, because it no longer asks for any, and training would leave "
                 "it as it is. Look for `requires_grad_(False)` and `requires_grad = False`."
