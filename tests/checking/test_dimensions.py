@@ -15,7 +15,7 @@ from autograder.checking.inputs.dimensions import Dimension, Dimensions
 from autograder.checking.inputs.draw import Sizes
 from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.runner.collection import collect
-from autograder.checking.runner.shrink import ladder
+from autograder.checking.wrong_values.shrink import ladder
 from autograder.grading.releasing.strip import strip
 from tests.support.checking import submission
 

@@ -12,7 +12,7 @@ from autograder.checking.expectations.comparing import agree, compare
 from autograder.checking.explain.location import located
 from autograder.checking.explain.shapes import explain_shape
 from autograder.checking.inputs.recurrent import RECURRENT
-from autograder.checking.runner.shrink import smallest
+from autograder.checking.wrong_values.shrink import smallest
 from tests.support.checking import PAIR, SIZES, draw, message, submission
 
 # Sizes and shapes

@@ -100,7 +100,7 @@ def test_a_parameter_is_named(tmp_path):
             self.w, self.u, self.b = (torch.nn.Parameter(torch.zeros(shape)) for shape in shapes.values())
 
         def forward(self, x, h):
-            return torch.tanh(x @ self.w + h @ self.u.T + self.b)
+            return torch.tanh(x @ self.w + h * h @ self.u + self.b)
 
     told = said(tmp_path, MODULE, Cell, "class f:\n    def forward(self, x, h):\n        ...")
     assert "With zeros in place of `h` or of `u` your answer is right" in told

@@ -23,9 +23,9 @@ from autograder.checking.runner.fault import Fault, fault_of
 from autograder.checking.runner.handed_out import handed_out
 from autograder.checking.runner.isolation import on_one_thread
 from autograder.checking.runner.outcome import FINDINGS, is_unwritten, read_failure, was_judged
-from autograder.checking.runner.shrink import ladder
 from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying
-from autograder.checking.runner.wrong_call import WrongCall, wrong_call
+from autograder.checking.wrong_values.shrink import ladder
+from autograder.checking.wrong_values.wrong_call import WrongCall, wrong_call
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013

@@ -16,13 +16,14 @@ from autograder.checking.inputs.draw import Draw, Other, Sizes
 from autograder.checking.inputs.references import NotRecorded
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.dependence import dependence, equal_answers, varies
 from autograder.checking.runner.marks import Rule
 from autograder.checking.runner.outcome import FINDINGS
-from autograder.checking.runner.read_from import elsewhere_read, read_alone
-from autograder.checking.runner.shrink import smallest
-from autograder.checking.runner.where_right import right_where, right_with_zeros, right_without
-from autograder.checking.runner.wrong_call import WrongCall, argument_names
+from autograder.checking.wrong_values.dependence import dependence, equal_answers, varies
+from autograder.checking.wrong_values.made_right import made_right
+from autograder.checking.wrong_values.read_from import elsewhere_read, read_alone
+from autograder.checking.wrong_values.shrink import smallest
+from autograder.checking.wrong_values.where_right import right_where, right_with_zeros, right_without
+from autograder.checking.wrong_values.wrong_call import WrongCall, argument_names
 from autograder.protocol.answers import Called
 from autograder.protocol.values import tensors_in
 
@@ -31,6 +32,8 @@ TRIED_AGAIN: tuple[Rule, ...] = ("values", "generality", "dropout")
 values than `expect` wants."""
 _MOST_SECONDS = 0.2
 """The time of a run of the check beyond which it is not run again with zeros for each input."""
+_MOST_SECONDS_OF_A_CALL = 0.2
+"""The time of a call that is made again: a slow one, some fifty times, would keep the student waiting."""
 _CHANGING = (
     "The same call, repeated, gives different numbers: is something drawn at random, kept from an earlier "
     "call, or never filled (`torch.empty`)?"
@@ -104,12 +107,17 @@ class Trying:
         """Return what is found out by making the wrong call again, and the check with other inputs for it."""
         assert self.call is not None
         names = argument_names(self.call, self.submission.sources)
-        told = dependence(self.submission.connection, self.call, self.raised, names)
+        connection, told = self.submission.connection, ""
+        begun = time.monotonic()
+        self.call.answer(connection)
+        if time.monotonic() - begun <= _MOST_SECONDS_OF_A_CALL:
+            told = dependence(connection, self.call, self.raised, names)
+            told = told or made_right(connection, self.call, self.raised, names)
         told = told or right_where(self.call, self.raised, names)
         told = told or right_without(self.call, self.raised, names)
         if told or self.raised.is_right_before or self._is_slow():
             return told
-        alone = partial(read_alone, self.submission.connection, self.call, self.raised, names)
+        alone = partial(read_alone, connection, self.call, self.raised, names)
         try:
             return (
                 alone(draw)

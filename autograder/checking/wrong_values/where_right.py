@@ -13,7 +13,7 @@ import torch
 from autograder.checking.expectations.comparing import tolerance
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.inputs.draw import Draw
-from autograder.checking.runner.wrong_call import WrongCall
+from autograder.checking.wrong_values.wrong_call import WrongCall
 from autograder.protocol.messages import Construct, Load
 
 _MOST_TRIED = 16
@@ -35,7 +35,8 @@ def right_with_zeros(call: WrongCall, draw: Draw, passes: Passes, names: Sequenc
 
     `names` are those of the call's arguments. One tensor is tried at a time, and then those of one argument.
     """
-    for each_one in (_single(call, names), _together(call, names)):
+    singly = ((name, [tensor]) for name, tensor in tensors_of(call, names))
+    for each_one in (singly, _together(call, names)):
         tried = [
             (name, tensors)
             for name, tensors in islice(each_one, _MOST_TRIED)
@@ -78,8 +79,7 @@ def right_without(call: WrongCall, raised: WrongValues, names: Sequence[str]) ->
     seen, right = raised.seen, raised.right
     if seen is None or right is None or not _can_be_fitted(seen) or not _can_be_fitted(right):
         return ""
-    for name, tensors in _single(call, names):
-        (value,) = tensors
+    for name, value in tensors_of(call, names):
         if value.shape != right.shape or not _can_be_fitted(value):
             continue
         parts = torch.stack((right.double().flatten(), value.double().flatten()), dim=1)
@@ -135,13 +135,13 @@ def arguments_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, t
             yield from ((f"{name}[{at}]", each) for at, each in enumerate(tensors))
 
 
-def _single(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, list[torch.Tensor]]]:
+def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
     """Give each tensor that the call or one of its modules is given, with its name."""
-    yield from ((name, [value]) for name, value in arguments_of(call, names))
+    yield from arguments_of(call, names)
     for message in call.messages[:-1]:
         if isinstance(message, (Construct, Load)) and message.state:
             state = message.state.items()
-            yield from ((name, [value]) for name, value in state if isinstance(value, torch.Tensor))
+            yield from ((name, value) for name, value in state if isinstance(value, torch.Tensor))
 
 
 def _together(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, list[torch.Tensor]]]:

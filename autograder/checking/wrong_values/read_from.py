@@ -17,9 +17,9 @@ from autograder.checking.expectations.values import WrongValues
 from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.inputs.draw import Draw, Other
 from autograder.checking.remote.connection import Connection
-from autograder.checking.runner.dependence import other_numbers
-from autograder.checking.runner.where_right import arguments_of
-from autograder.checking.runner.wrong_call import WrongCall
+from autograder.checking.wrong_values.dependence import other_numbers
+from autograder.checking.wrong_values.where_right import arguments_of
+from autograder.checking.wrong_values.wrong_call import WrongCall
 from autograder.protocol.values import tensors_in
 
 _MOST_RUNS = 30

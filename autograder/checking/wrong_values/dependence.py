@@ -6,7 +6,6 @@ what has been seen is said: nothing of the right answer is needed.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,14 +21,12 @@ from autograder.checking.expectations.wording import listed
 from autograder.checking.inputs.dimensions import Dimension
 from autograder.checking.inputs.draw import Sizes
 from autograder.checking.remote.connection import Connection
-from autograder.checking.runner.wrong_call import WrongCall
+from autograder.checking.wrong_values.wrong_call import WrongCall
 from autograder.protocol.messages import Construct, Load
 from autograder.protocol.values import tensors_in, tree_leaves
 
 _MOST_TRIED = 24
 """Tensors that are changed, one call each."""
-_MOST_SECONDS = 0.2
-"""The time of a call that is made again: a slow one, some fifty times, would keep the student waiting."""
 _MOST_NAMED = 3
 _MOST_PARTS = 3
 """Tensors in a list or tuple that is looked at."""
@@ -45,9 +42,8 @@ def dependence(connection: Connection, call: WrongCall, raised: WrongValues, nam
     wrong, right = raised.seen, raised.right
     if wrong is None or right is None or not varies(right) or not torch.isfinite(_comparable(wrong)).all():
         return ""
-    begun = time.monotonic()
     seen = call.answer(connection)
-    if not tensors_in(seen) or time.monotonic() - begun > _MOST_SECONDS:
+    if not tensors_in(seen):
         return ""
     tried = _Tried(connection, call, seen, names)
     # Without a state, or with one step, the right answer may not depend on every number either.
@@ -90,7 +86,8 @@ def _blocks_in_order(value: Any, rows: int, order: Sequence[int]) -> Any:
     return torch.cat([blocks[at] for at in order])
 
 
-def _near(answer: torch.Tensor, right: torch.Tensor) -> bool:
+def near(answer: torch.Tensor, right: torch.Tensor) -> bool:
+    """Return whether an answer is the right one to tolerance."""
     rtol, atol = tolerance(answer, right)
     return torch.allclose(_comparable(answer), _comparable(right), rtol, atol)
 
@@ -165,7 +162,7 @@ class _Tried:
         for order in permutations(range(_MOST_BLOCKS)):
             args = tuple(_blocks_in_order(value, size, order) for value in given)
             answer = self.call.changed(last, replace(self.call.call, args=args)).answer(self.connection)
-            if any(_near(each, raised.right) for each in _like(raised.right, answer)):
+            if any(near(each, raised.right) for each in answers_like(raised.right, answer)):
                 found.append(order)
         if len(found) != 1 or found[0] == tuple(range(_MOST_BLOCKS)):
             return ""  # a result that is made from some of the blocks tells nothing of the others
@@ -259,7 +256,7 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
             changed, other.answer(connection)
         ):
             return ""  # what is never filled, or drawn, changes by itself
-        for before, after in zip(_like(wrong, seen), _like(wrong, changed), strict=False):
+        for before, after in zip(answers_like(wrong, seen), answers_like(wrong, changed), strict=False):
             apart = ~torch.isclose(_comparable(before), _comparable(after), rtol=1e-9, atol=1e-12)
             others = [dim for dim in range(apart.dim()) if dim != at]
             moved = (apart.any(dim=others) if others else apart).tolist()
@@ -273,7 +270,8 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
     return ""
 
 
-def _like(tensor: torch.Tensor, value: Any) -> list[torch.Tensor]:
+def answers_like(tensor: torch.Tensor, value: Any) -> list[torch.Tensor]:
+    """Return the tensors of an answer that have the shape and dtype of one."""
     return [each for each in tensors_in(value) if each.shape == tensor.shape and each.dtype == tensor.dtype]
 
 
