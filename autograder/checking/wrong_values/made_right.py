@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import torch
-from msgspec.structs import replace
 
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.expectations.wording import listed
 from autograder.checking.remote.connection import Connection
 from autograder.checking.wrong_values.dependence import answers_like, near, varies
-from autograder.checking.wrong_values.where_right import tensors_of
-from autograder.checking.wrong_values.wrong_call import WrongCall
-from autograder.protocol.messages import Construct, Load
+from autograder.checking.wrong_values.wrong_call import WrongCall, tensors_of
 
 _MOST_TRIED = 30
 """Changes, one call each."""
@@ -40,7 +36,7 @@ def made_right(connection: Connection, call: WrongCall, raised: WrongValues, nam
     given = list(tensors_of(call, names))
     found: list[str] = []
     for told, changed in itertools.islice(_changes(given), _MOST_TRIED):
-        answer = _with(call, changed).answer(connection)
+        answer = call.with_others(changed).answer(connection)
         if any(near(each, right) for each in answers_like(right, answer)):
             found.append(told)
     return found[0] if len(found) == 1 else ""
@@ -61,12 +57,11 @@ def _changes(given: Sequence[tuple[str, torch.Tensor]]) -> Iterator[tuple[str, C
 
 def _groups(square: Sequence[tuple[str, torch.Tensor]]) -> list[list[tuple[str, torch.Tensor]]]:
     """Return the square matrices to be transposed together: each, those of one kind, and all."""
-    kinds = [list(group) for _, group in itertools.groupby(sorted(square, key=_kind), key=_kind)]
-    groups = [[each] for each in square]
-    for group in (*kinds, list(square)):
-        if len(group) > 1 and group not in groups:
-            groups.append(group)
-    return groups
+    kinds: dict[str, list[tuple[str, torch.Tensor]]] = {}
+    for each in square:
+        kinds.setdefault(_kind(each), []).append(each)
+    several = [group for group in kinds.values() if len(group) > 1]
+    return [*([each] for each in square), *several, *([list(square)] if len(kinds) > 1 else [])]
 
 
 def _kind(named: tuple[str, torch.Tensor]) -> str:
@@ -76,23 +71,3 @@ def _kind(named: tuple[str, torch.Tensor]) -> str:
 
 def _is_square(value: torch.Tensor) -> bool:
     return value.is_floating_point() and value.dim() == 2 and value.shape[0] == value.shape[1] > 1
-
-
-def _with(call: WrongCall, changed: Changed) -> WrongCall:
-    """Return the call with other tensors in place of some, in its arguments and its modules' states."""
-    last = len(call.messages) - 1
-    call_itself = replace(call.call, args=tuple(_other(each, changed) for each in call.call.args))
-    made = call.changed(last, call_itself)
-    for at, message in enumerate(call.messages[:-1]):
-        if isinstance(message, (Construct, Load)) and message.state:
-            state = {name: _other(each, changed) for name, each in message.state.items()}
-            made = made.changed(at, replace(message, state=state))
-    return made
-
-
-def _other(value: Any, changed: Changed) -> Any:
-    if isinstance(value, torch.Tensor):
-        return changed.get(id(value), value)
-    if isinstance(value, (list, tuple)):
-        return type(value)([_other(each, changed) for each in value])
-    return value

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
-from msgspec.structs import replace
 
 from autograder.checking.expectations.comparing import tolerance
 from autograder.checking.expectations.values import WrongValues
@@ -18,8 +17,7 @@ from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.inputs.draw import Draw, Other
 from autograder.checking.remote.connection import Connection
 from autograder.checking.wrong_values.dependence import other_numbers
-from autograder.checking.wrong_values.where_right import arguments_of
-from autograder.checking.wrong_values.wrong_call import WrongCall
+from autograder.checking.wrong_values.wrong_call import WrongCall, arguments_of
 from autograder.protocol.values import tensors_in
 
 _MOST_RUNS = 30
@@ -81,11 +79,10 @@ def read_alone(
     if apart is None or at is None:
         return ""
     confined = _confined_to(apart)  # numbers that are wrong in one place may well be made from that place
-    runs, last = 0, len(call.messages) - 1
+    runs = 0
     for parts in _dimensions(call, raised, names):
         (name, tensor), size = (parts[0].name, parts[0].tensor), parts[0].size
-        place = next((n for n, each in enumerate(call.call.args) if each is tensor), None)
-        if place is None or len(parts) < size or size in confined:
+        if len(parts) < size or size in confined or not any(each is tensor for each in call.call.args):
             continue
         if draw is not None and draw.has_drawn(tensor):
             continue
@@ -94,9 +91,7 @@ def read_alone(
             return ""
         read = []
         for part in parts:
-            args = (*call.call.args[:place], part.changed(), *call.call.args[place + 1 :])
-            answer = call.changed(last, replace(call.call, args=args)).answer(connection)
-            answers = tensors_in(answer)
+            answers = tensors_in(call.with_others({id(tensor): part.changed()}).answer(connection))
             if len(answers) != len(answered) or answers[at].shape != answered[at].shape:
                 return ""
             if _differs(answers[at], answered[at], apart):

@@ -13,8 +13,7 @@ import torch
 from autograder.checking.expectations.comparing import tolerance
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.inputs.draw import Draw
-from autograder.checking.wrong_values.wrong_call import WrongCall
-from autograder.protocol.messages import Construct, Load
+from autograder.checking.wrong_values.wrong_call import WrongCall, tensors_of
 
 _MOST_TRIED = 16
 """Inputs that are tried, one run of the check each."""
@@ -123,25 +122,6 @@ def _told(name: str, value: torch.Tensor, wrong: torch.Tensor) -> str:
     if torch.equal(wrong, value == smallest):
         return f"It is wrong only where `{name}` is {smallest}, the smallest of all."
     return ""
-
-
-def arguments_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Give each tensor that the call is given, with its name."""
-    for name, value in zip(names, call.call.args, strict=False):
-        if isinstance(value, torch.Tensor):
-            yield name, value
-        elif isinstance(value, (list, tuple)):
-            tensors = [each for each in value if isinstance(each, torch.Tensor)]
-            yield from ((f"{name}[{at}]", each) for at, each in enumerate(tensors))
-
-
-def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Give each tensor that the call or one of its modules is given, with its name."""
-    yield from arguments_of(call, names)
-    for message in call.messages[:-1]:
-        if isinstance(message, (Construct, Load)) and message.state:
-            state = message.state.items()
-            yield from ((name, value) for name, value in state if isinstance(value, torch.Tensor))
 
 
 def _together(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, list[torch.Tensor]]]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
 from autograder.cell_source import parse_cell
 from autograder.checking.remote.connection import Connection, expected
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
 from autograder.protocol.answers import AnyAnswer, Called, Exchange
 from autograder.protocol.messages import Call, Construct, Load, Make, OfObjects
-from autograder.protocol.values import Ref, tensors_in, tree_leaves
+from autograder.protocol.values import Ref, map_tree, tensors_in, tree_leaves
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,19 @@ class WrongCall:
     def changed(self, at: int, message: OfObjects) -> WrongCall:
         """Return it with another message in one place."""
         return WrongCall(self.task, self.seed, (*self.messages[:at], message, *self.messages[at + 1 :]))
+
+    def with_others(self, others: Mapping[int, torch.Tensor]) -> WrongCall:
+        """Return it with other tensors in place of some, which are known by their `id`.
+
+        They are among its arguments, or in the states of its modules.
+        """
+        args = tuple(map_tree(each, lambda leaf: others.get(id(leaf), leaf)) for each in self.call.args)
+        made = self.changed(len(self.messages) - 1, replace(self.call, args=args))
+        for at, message in enumerate(self.messages[:-1]):
+            if isinstance(message, (Construct, Load)) and message.state:
+                state = {name: others.get(id(each), each) for name, each in message.state.items()}
+                made = made.changed(at, replace(message, state=state))
+        return made
 
     def answer(self, connection: Connection) -> Any:
         """Make it again, and return its answer's value; `None` if the student's code gave none."""
@@ -101,6 +115,25 @@ def _numbers_in(message: OfObjects) -> set[int]:
         leaves = [*tree_leaves(message.args), *tree_leaves(dict(message.kwargs or {}))]
         told |= {leaf.id for leaf in leaves if isinstance(leaf, Ref)}
     return told - {0}
+
+
+def arguments_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Give each tensor that the call is given, with its name."""
+    for name, value in zip(names, call.call.args, strict=False):
+        if isinstance(value, torch.Tensor):
+            yield name, value
+        elif isinstance(value, (list, tuple)):
+            tensors = [each for each in value if isinstance(each, torch.Tensor)]
+            yield from ((f"{name}[{at}]", each) for at, each in enumerate(tensors))
+
+
+def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Give each tensor that the call or one of its modules is given, with its name."""
+    yield from arguments_of(call, names)
+    for message in call.messages[:-1]:
+        if isinstance(message, (Construct, Load)) and message.state:
+            state = message.state.items()
+            yield from ((name, value) for name, value in state if isinstance(value, torch.Tensor))
 
 
 def argument_names(call: WrongCall, sources: Mapping[str, str]) -> list[str]:
