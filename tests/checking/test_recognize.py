@@ -2,8 +2,11 @@
 
 import pytest
 import torch
+from torch.nn.functional import layer_norm
 
 from autograder.checking import expect
+from autograder.checking.expectations.comparing import recognized
+from autograder.checking.recognition.recognize import recognize_along
 from tests.support.checking import SIZES, draw, message
 
 RIGHT = {"names": "y", "dims": "B T 2H", "sizes": SIZES}
@@ -31,12 +34,14 @@ def rolled(y):
         (lambda y: torch.cat((y[:, 1:], y[:, :1] + 1), 1), "Along time each number is one place too early."),
         (halves, "the 2 blocks of 2·hidden in another order, 1, 0 in place of 0, 1."),
         (lambda y: -y, "with the opposite sign."),
-        (lambda y: y * SIZES.B, "the right number times 2, the size of batch."),
+        (lambda y: y * SIZES.T, "the right number times 5, the size of time."),
         (lambda y: y / SIZES.T, "1 divided by the size of time."),
         (lambda y: y + 0.25, "too large by the same 0.25."),
         (lambda y: y - y.mean(), "by the same"),
         (lambda y: torch.tanh(y), "after one `tanh` too many."),
         (lambda y: torch.softmax(y, 1), "after one `softmax` along time too many."),
+        (lambda y: layer_norm(y, y.shape[-1:]), "after one `layer_norm` along 2·hidden too many."),
+        (lambda y: y.cumsum(1), "after one `cumsum` along time too many."),
         (lambda y: y.clamp(-1, 1), "below -1 or above 1 are wrong"),
         (lambda y: y.transpose(0, 1).reshape(y.shape), "Those two never swap dimensions"),
         (lambda y: y[:, :1].expand_as(y), "They do not change along time"),
@@ -63,11 +68,37 @@ def test_a_missing_function_is_named():
             lambda y: torch.tanh(torch.sigmoid(y)),
             "went through `sigmoid` and then through `tanh`, where `tanh` alone would",
         ),
+        (lambda y: torch.softmax(y, 2), "went through `softmax` along 2·hidden where `tanh` would"),
+        (lambda y: torch.tanh(y / 2), "What goes into `tanh` is 0.5 times what it should be."),
+        (lambda y: torch.tanh(y + 1), "What goes into `tanh` is too large by the same 1 everywhere."),
     ],
 )
 def test_another_function_is_named(other, said):
     before = draw()("B T 2H")
     assert said in message(expect, other(before), torch.tanh(before), **RIGHT)
+
+
+def test_what_goes_into_a_sigmoid_has_the_other_sign():
+    before = draw()("B T 2H")
+    said = message(expect, torch.sigmoid(-before), torch.sigmoid(before), **RIGHT)
+    assert "What goes into `sigmoid` has the opposite sign." in said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda y, by: y * by, "the right number times a factor that does not change along 2·hidden: 0.5, 1"),
+        (lambda y, by: y + by, "the right number plus an amount that does not change along 2·hidden: 0.5, 1"),
+        (lambda y, by: y * (by > 0.6), ""),
+        (lambda y, by: y * by + by, ""),
+    ],
+)
+def test_factors_and_amounts_that_do_not_change_along_a_dimension_are_told(change, said):
+    y = draw()("B T 2H")
+    by = torch.linspace(0.5, 5, 10, dtype=y.dtype).view(2, 5, 1)
+    told = recognized(change(y, by), y, "B T 2H", SIZES, look=recognize_along)
+    assert told.removeprefix("Each is ").startswith(said)
+    assert bool(said) == bool(told)
 
 
 @pytest.mark.parametrize(

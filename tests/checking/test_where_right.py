@@ -130,6 +130,36 @@ def test_a_whole_number_that_divides_right_from_wrong_is_named(tmp_path):
     assert "It is wrong only where `lengths` is 1, the smallest of all." in smallest
 
 
+def test_a_factor_for_each_sequence_is_told(tmp_path):
+    task = LENGTHS.replace('sized("with many", B=9)', 'sized("with many", B=9, D=5)')
+    told = said(tmp_path, task, lambda x, n: x * (n * n + 1)[:, None], "def f(x, lengths):\n    ...")
+    assert (
+        "Each is the right number times a factor that does not change along features: 2, 2.5, 3.33, 4.25, …"
+        in told
+    )
+
+
+def test_what_an_answer_does_not_depend_on_says_more_than_an_amount(tmp_path):
+    class Cell(torch.nn.Module):
+        def __init__(self, d, h):
+            super().__init__()
+            self.w, self.b = torch.nn.Parameter(torch.zeros(d, h)), torch.nn.Parameter(torch.zeros(h))
+
+        def forward(self, x):
+            return x @ self.w
+
+    task = """
+def right(parameters, x):
+    return x @ parameters["w"] + parameters["b"]
+task = ModuleSpec("f", made_with={"d": "D", "h": "H"}, parameters={"w": "D H", "b": "H"}, inputs={"x": "B D"},
+                  outputs={"y": "B H"}, reference=right)
+test_values = task.values(sized("", B=9), points=1)
+"""
+    told = said(tmp_path, task, Cell, "class f:\n    def forward(self, x):\n        ...")
+    assert "does not depend on `b`" in told
+    assert "an amount" not in told
+
+
 TWICE = """
 task = FunctionSpec("f", inputs={"x": "B D"}, outputs={"y": "B D"}, reference=lambda x: x)
 test_values = task.values(sized("with one sequence", B=1), sized("with two sequences", B=2), points=1)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import torch
 
 from autograder.checking.explain.location import ends_early, located
-from autograder.checking.explain.recognize import recognize
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Sizes
 from autograder.checking.inputs.recurrent import RECURRENT
+from autograder.checking.recognition.recognize import recognize
+from autograder.checking.recognition.wrong import Alike
 
 TOLERANCE = {
     torch.float64: (1.2e-6, 1e-9),
@@ -21,6 +22,9 @@ TOLERANCE = {
     torch.bfloat16: (5e-2, 5e-2),
 }
 """Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
+
+Look = Callable[[torch.Tensor, torch.Tensor, str, Sizes, Alike], str]
+"""Says what turns wrong numbers, which come first, into the right ones."""
 
 _LITTLE = 0.01
 """The part of the largest right number below which the size of a difference says something."""
@@ -93,8 +97,9 @@ def recognized(
     sizes: Sizes,
     *,
     dtypes: Sequence[torch.dtype] = (),
+    look: Look = recognize,
 ) -> str:
-    """Say what turns a wrong result into the right one, `""` if nothing known does.
+    """Say what turns a wrong result into the right one, `""` if nothing that this look knows does.
 
     Coarser dtypes than float32 are left alone: to their tolerance too much is alike.
     """
@@ -102,7 +107,7 @@ def recognized(
         return ""
     rtol, atol = tolerance(result, wanted, dtypes)
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    return recognize(seen, right, dims, sizes, partial(torch.allclose, rtol=rtol, atol=atol))
+    return look(seen, right, dims, sizes, partial(torch.allclose, rtol=rtol, atol=atol))
 
 
 def are_rounded(result: torch.Tensor, wanted: torch.Tensor) -> bool:

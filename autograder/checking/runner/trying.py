@@ -10,10 +10,12 @@ from typing import NamedTuple, Protocol
 
 import torch
 
+from autograder.checking.expectations.comparing import recognized
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw, Other, Sizes
 from autograder.checking.inputs.references import NotRecorded
+from autograder.checking.recognition.recognize import recognize_along
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.marks import Rule
@@ -114,7 +116,7 @@ class Trying:
             told = dependence(connection, self.call, self.raised, names)
             told = told or made_right(connection, self.call, self.raised, names)
         told = told or right_where(self.call, self.raised, names)
-        told = told or right_without(self.call, self.raised, names)
+        told = told or right_without(self.call, self.raised, names) or _same_along(self.raised)
         if told or self.raised.is_right_before or self._is_slow():
             return told
         alone = partial(read_alone, connection, self.call, self.raised, names)
@@ -175,6 +177,13 @@ class Trying:
         if isinstance(tried.raised, (WorkerLost, NotRecorded)):
             raise tried.raised
         return tried
+
+
+def _same_along(raised: WrongValues) -> str:
+    """Say by what wrong numbers differ that does not change along a dimension, `""` if by no such thing."""
+    if raised.seen is None or raised.right is None or raised.sizes is None:
+        return ""
+    return recognized(raised.seen, raised.right, " ".join(raised.dims), raised.sizes, look=recognize_along)
 
 
 def _alike(once: WrongValues, again: BaseException | None) -> bool:

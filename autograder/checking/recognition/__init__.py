@@ -1,0 +1,1 @@
+"""Recognition of wrong numbers: what turns them into the right ones."""

@@ -1,0 +1,130 @@
+"""Looks for the right numbers times a factor, moved by an amount, rounded or limited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from autograder.checking.inputs.draw import Sizes
+from autograder.checking.recognition.wrong import FEWEST, Wrong
+
+_POWERS = {
+    1.0: "the size of {}",
+    -1.0: "1 divided by the size of {}",
+    -0.5: "1 divided by the square root of the size of {}",
+}
+"""Factors that come from a size, by its power."""
+_MOST_DECIMALS = 6
+"""Decimals that rounded numbers may have: more are within the tolerance."""
+_MOST_TIMES = 30
+"""A whole factor up to which it is told of a single number: a larger one may fit by chance."""
+_FEW_FACTORS = 4
+"""Factors that are told one by one."""
+_LEAST = 1e-6
+"""The difference from which on two factors are not the same."""
+
+
+def rounded(wrong: Wrong) -> str:
+    """Recognize the right numbers with a few decimals."""
+    for decimals in range(_MOST_DECIMALS + 1):
+        if (decimals > 1 or wrong.are_many) and wrong.alike(wrong.seen, wrong.right.round(decimals=decimals)):
+            places = {0: "whole numbers", 1: "one decimal"}.get(decimals, f"{decimals} decimals")
+            return f"They are the right numbers rounded to {places}."
+    return ""
+
+
+def multiplied(wrong: Wrong) -> str:
+    """Recognize one number, or a few, as the right ones times a whole number, or divided by one."""
+    seen, right = wrong.seen, wrong.right
+    if wrong.are_many or not right.all() or not seen.any():
+        return ""  # of more numbers any factor can be told
+    one = seen.numel() == 1
+    verb, it = ("It is", "it") if one else ("They are", "they")
+    if wrong.alike(-seen, right):
+        return f"{verb} right but for the sign."
+    for times in range(2, _MOST_TIMES + 1):
+        for factor, told in ((float(times), f"{times} times"), (1 / times, f"1/{times} of")):
+            if wrong.alike(seen / factor, right):
+                return f"{verb} {told} what {it} should be{as_size(factor, wrong.sizes)}."
+    return ""
+
+
+def scaled(wrong: Wrong) -> str:
+    """Recognize the right numbers times a factor, or with the same number added to each."""
+    if not wrong.are_many:
+        return ""
+    factor = factor_of(wrong.seen, wrong.right)
+    if factor and wrong.alike(wrong.seen / factor, wrong.right):
+        if abs(factor + 1) < _LEAST:
+            return "They are the right numbers with the opposite sign."
+        return f"Each is the right number times {factor:.3g}{as_size(factor, wrong.sizes)}."
+    apart = float((wrong.seen - wrong.right).mean())
+    if wrong.alike(wrong.seen - apart, wrong.right):
+        return f"Each is too {'large' if apart > 0 else 'small'} by the same {abs(apart):.3g}."
+    return ""
+
+
+def scaled_along(wrong: Wrong) -> str:
+    """Recognize the right numbers times a factor, or moved by an amount, that is the same along a dimension.
+
+    Along that dimension there must be so many numbers, and of other such factors two or more.
+    """
+    seen, right = wrong.seen, wrong.right
+    for at, size in enumerate(seen.shape):
+        if size < FEWEST or seen.numel() == size:
+            continue
+        squares = right.square().sum(at, keepdim=True)
+        factors = (seen * right).sum(at, keepdim=True) / squares
+        if (
+            bool(squares.all())
+            and bool(factors.abs().gt(_LEAST).all())
+            and wrong.alike(right * factors, seen)
+        ):
+            return (
+                f"Each is the right number times a factor that does not change along {wrong.called(at)}: "
+                f"{_first(factors)}. What do you multiply or divide by?"
+            )
+        amounts = (seen - right).mean(at, keepdim=True)
+        if wrong.alike(right + amounts, seen):
+            return (
+                f"Each is the right number plus an amount that does not change along {wrong.called(at)}: "
+                f"{_first(amounts)}. What do you add or subtract?"
+            )
+    return ""
+
+
+def limited(wrong: Wrong) -> str:
+    """Recognize numbers that are right but for a limit."""
+    if not wrong.are_many:
+        return ""
+    low, high = float(wrong.seen.min()), float(wrong.seen.max())
+    if low < high and wrong.alike(wrong.right.clamp(low, high), wrong.seen):
+        below, above = bool((wrong.right < low).any()), bool((wrong.right > high).any())
+        where = [f"below {low:.4g}"] * below + [f"above {high:.4g}"] * above
+        return f"Only numbers that should be {' or '.join(where)} are wrong: do you clip or limit something?"
+    return ""
+
+
+def factor_of(seen: torch.Tensor, right: torch.Tensor) -> float:
+    """Return the factor by which `right` comes nearest to `seen`, 0 where `right` is all zero."""
+    return float((seen * right).sum() / right.square().sum()) if right.any() else 0.0
+
+
+def as_size(factor: float, sizes: Sizes) -> str:
+    """Say which size, or one divided by it, a factor is, if it is only one's.
+
+    A factor of two or a half is more often one that somebody wrote than a size.
+    """
+    of_sizes = [(size, sizes.spell(letter)) for letter, size in sizes.by_letter().items()]
+    for power, told in _POWERS.items():
+        found = [name for size, name in of_sizes if size > 2 and abs(factor - size**power) < _LEAST]
+        if len(found) == 1:
+            return f", {told.format(found[0])}"
+    return ""
+
+
+def _first(numbers: torch.Tensor) -> str:
+    flat: Sequence[float] = numbers.flatten().tolist()
+    more = ", …" if len(flat) > _FEW_FACTORS else ""
+    return ", ".join(f"{each:.3g}" for each in flat[:_FEW_FACTORS]) + more
