@@ -11,14 +11,9 @@ from autograder.checking.inputs.references import NotRecorded
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case
-from autograder.checking.specs.inputs import (
-    Drawn,
-    Given,
-    Handed,
-    Modules,
-)
+from autograder.checking.specs.inputs import Drawn, Given, Handed
 from autograder.checking.specs.spec import Spec
-from autograder.checking.specs.statement import Prepared, State
+from autograder.checking.specs.statement import Outputs, Parameters, Prepared
 from autograder.protocol.values import Keywords
 
 
@@ -51,29 +46,12 @@ class FunctionSpec(Spec):
     another mark, `ValueError` for a case with a dimension or an input that the task does not have.
     """
 
-    def prepare(
-        self,
-        submission: Submission,
-        chosen: Case,
-        draw: Draw,
-        modules: Modules | None = None,
-        *,
-        filled: bool = True,
-        before: Prepared | None = None,
-    ) -> Prepared:
+    def _asked(
+        self, submission: Submission, chosen: Case, draw: Draw, filled: bool, before: Prepared | None
+    ) -> tuple[Handle, Parameters, Outputs]:
         if before is not None or chosen.is_evaluating or chosen.options or chosen.parameters:
             raise TypeError(f"{self.task!r} is no class of modules: hand it the same ones by `same_modules`")
-        drawn = self._drawn(chosen, draw, modules)
-        return Prepared(
-            words=chosen.words_at(draw.sizes),
-            sizes=draw.sizes,
-            draw=draw,
-            drawn=drawn,
-            target=getattr(submission, self.task),
-            arguments=drawn.there(submission),
-            parameters={},
-            outputs=self.outputs,
-        )
+        return getattr(submission, self.task), {}, self.outputs
 
     def right(self, call: Prepared) -> Any:
         return self.reference(*call.drawn.here)
@@ -111,16 +89,16 @@ class FunctionSpec(Spec):
             modules=list(modules) if len(modules) > 1 else (),
         )
 
-    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
+    def _changing(self, call: Prepared) -> tuple[Handle, list[Parameters], Callable[[Parameters], Any]]:
         place = next((at for at, each in enumerate(self.inputs.values()) if isinstance(each, Handed)), None)
         if place is None:
             raise TypeError(f"{self.task!r} is given no module whose parameters could change")
         handed = list(self.inputs.values())[place]
         assert isinstance(handed, Handed)
         modules = [call.drawn.here[place], *(handed.drawn(call.draw).module for _ in range(2))]
-        states: list[State] = [dict(module.state_dict()) for module in modules]
+        states: list[Parameters] = [dict(module.state_dict()) for module in modules]
 
-        def right(state: State) -> Any:
+        def right(state: Parameters) -> Any:
             (module,) = (each for each, held in zip(modules, states, strict=True) if held is state)
             inputs = call.drawn.here
             return self.reference(*inputs[:place], module, *inputs[place + 1 :])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -18,19 +17,14 @@ from autograder.checking.inputs.references import NotRecorded
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case
-from autograder.checking.specs.inputs import (
-    Drawn,
-    Input,
-    Modules,
-    size_of,
-)
+from autograder.checking.specs.inputs import Drawn, Input, size_of
 from autograder.checking.specs.marks import CheckFunction, Marks
 from autograder.checking.specs.spec import Spec
-from autograder.checking.specs.statement import Outputs, Prepared, State
+from autograder.checking.specs.statement import Outputs, Parameters, Prepared
 from autograder.protocol.values import Keywords
 from autograder.protocol.without import Without
 
-Parameters = Mapping[str, str] | Callable[[Sizes], Mapping[str, str]]
+Shapes = Mapping[str, str] | Callable[[Sizes], Mapping[str, str]]
 """The dimensions of parameters by name, or what gives them for some sizes."""
 
 
@@ -64,7 +58,7 @@ class ModuleSpec(Spec):
         task: str,
         *,
         made_with: Mapping[str, Any],
-        parameters: Parameters,
+        parameters: Shapes,
         inputs: Mapping[str, Input],
         outputs: Outputs,
         reference: Callable[..., Any],
@@ -87,47 +81,26 @@ class ModuleSpec(Spec):
         self._defaults = dict(defaults or {})
         self.told = f"`{task}({', '.join(made_with)})`"
 
-    def prepare(
-        self,
-        submission: Submission,
-        chosen: Case,
-        draw: Draw,
-        modules: Modules | None = None,
-        *,
-        filled: bool = True,
-        before: Prepared | None = None,
-    ) -> Prepared:
-        sizes = draw.sizes
+    def _asked(
+        self, submission: Submission, chosen: Case, draw: Draw, filled: bool, before: Prepared | None
+    ) -> tuple[Handle, Parameters, Outputs]:
         if before is not None:
             made, parameters, outputs = before.target, before.parameters, before.outputs
         else:
             options = chosen.draw_options(draw)
-            made = self.make(submission, sizes, **options)
+            made = self.make(submission, draw.sizes, **options)
             made.to(torch.float64)
-            outputs = _filled_in(self._written, self._numbers(sizes, options))
+            outputs = _filled_in(self._written, self._numbers(draw.sizes, options))
             parameters = {}
             if filled:
-                shapes = {name: shape for name, (_, shape) in self.shapes(sizes, **options).items()}
+                shapes = {name: shape for name, (_, shape) in self.shapes(draw.sizes, **options).items()}
                 parameters = draw.named(shapes, spread=0.5)
                 if chosen.parameters is not None:
                     parameters = chosen.parameters(parameters)
                 made.load_state_dict(parameters)
         if chosen.is_evaluating:
             made.eval()
-        if before is not None and chosen.has_same_inputs:
-            drawn = replace(before.drawn, values=before.drawn.values[: len(self.inputs) - len(chosen.absent)])
-        else:
-            drawn = self._drawn(chosen, draw, modules)
-        return Prepared(
-            words=chosen.words_at(sizes),
-            sizes=sizes,
-            draw=draw,
-            drawn=drawn,
-            target=made,
-            arguments=drawn.there(submission),
-            parameters=parameters,
-            outputs=outputs,
-        )
+        return made, parameters, outputs
 
     def make(self, submission: Submission, sizes: Sizes, **options: Any) -> Handle:
         """Make a module of the student's of these sizes; `options` are as those of a case."""
@@ -175,7 +148,7 @@ class ModuleSpec(Spec):
             names.pop()
         return tuple(numbers[name] for name in names)
 
-    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
+    def _changing(self, call: Prepared) -> tuple[Handle, list[Parameters], Callable[[Parameters], Any]]:
         shapes = {name: tuple(value.shape) for name, value in call.parameters.items()}
         states = [call.parameters, *(call.draw.named(shapes, spread=0.5) for _ in range(2))]
         return call.target, states, lambda held: self.reference(held, *call.drawn.here)
@@ -193,7 +166,7 @@ class ModuleSpec(Spec):
         if chosen.options:  # such as a rate of dropout: what is drawn is not known
             return {}
         shapes = {name: shape for name, (_, shape) in self.shapes(draw.sizes).items()}
-        state: State = draw.named(shapes, spread=0.5)
+        state: Parameters = draw.named(shapes, spread=0.5)
         if chosen.parameters is not None:
             state = chosen.parameters(state)
         try:

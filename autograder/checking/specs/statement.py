@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -31,7 +31,7 @@ from autograder.checking.specs.marks import stated_dimensions
 from autograder.protocol.values import Keywords
 from autograder.protocol.without import Without
 
-State = Mapping[str, torch.Tensor]
+Parameters = Mapping[str, torch.Tensor]
 """Parameters by name."""
 Outputs = Mapping[str, "str | Outputs"]
 """The results in order, each with its dimensions; a nested mapping is a nested tuple."""
@@ -48,7 +48,7 @@ class Prepared:
     target: Handle
     arguments: tuple[Any, ...]
     """The arguments as the student's side gets them."""
-    parameters: Mapping[str, torch.Tensor]
+    parameters: Parameters
     """The parameters that the student's module was filled with."""
     outputs: Outputs
     """The results in order, with their dimensions."""
@@ -93,7 +93,6 @@ class Statement(ABC):
         for dims in (*dims_of(outputs), *drawn_dims(inputs)):
             self._any_sizes.shape(dims)  # now: below a check's statement nobody would look for a letter
 
-    @abstractmethod
     def prepare(
         self,
         submission: Submission,
@@ -109,8 +108,24 @@ class Statement(ABC):
         `modules` are those handed in, where calls share them. `filled` says whether a module of the student's
         gets drawn parameters, or keeps those that it starts with. `before` is the first call of a module of
         the student's that is called again. What is returned has `target`, `arguments`, `parameters`, `sizes`,
-        and `case()`, a context that puts the case's words before a message.
+        and `case()`, a context that puts the case's words before a message. Raises `TypeError` for a function
+        and a case that only a class of modules can have.
         """
+        target, parameters, outputs = self._asked(submission, chosen, draw, filled, before)
+        if before is not None and chosen.has_same_inputs:
+            drawn = replace(before.drawn, values=before.drawn.values[: len(self.inputs) - len(chosen.absent)])
+        else:
+            drawn = self._drawn(chosen, draw, modules)
+        return Prepared(
+            words=chosen.words_at(draw.sizes),
+            sizes=draw.sizes,
+            draw=draw,
+            drawn=drawn,
+            target=target,
+            arguments=drawn.there(submission),
+            parameters=parameters,
+            outputs=outputs,
+        )
 
     @abstractmethod
     def right(self, call: Prepared) -> Any:
@@ -155,6 +170,12 @@ class Statement(ABC):
         return names_of(plain)
 
     @abstractmethod
+    def _asked(
+        self, submission: Submission, chosen: Case, draw: Draw, filled: bool, before: Prepared | None
+    ) -> tuple[Handle, Parameters, Outputs]:
+        """Return what a call is asked of, with the parameters that it was filled with, and its results."""
+
+    @abstractmethod
     def _has_parameters(self) -> bool: ...
 
     @abstractmethod
@@ -172,7 +193,7 @@ class Statement(ABC):
         """Expect them of a call, and with `in_eval` of the student's module in `eval()`, too."""
 
     @abstractmethod
-    def _changing(self, call: Prepared) -> tuple[Handle, list[State], Callable[[State], Any]]:
+    def _changing(self, call: Prepared) -> tuple[Handle, list[Parameters], Callable[[Parameters], Any]]:
         """Return the module whose parameters change, three states of it, and what is right with each."""
 
 
