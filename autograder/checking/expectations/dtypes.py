@@ -24,7 +24,7 @@ from autograder.checking.expectations.devices import (
 from autograder.checking.expectations.looks import counting
 from autograder.checking.expectations.near import expect_near, near
 from autograder.checking.expectations.values import case, fail
-from autograder.checking.expectations.wording import in_words
+from autograder.checking.expectations.wording import in_words, listed
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
 from autograder.protocol.events import Line
@@ -36,6 +36,30 @@ DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 EXTREMES = (torch.float64, torch.bfloat16)
 """Two of them for a further way to call the same code, such as without a state: no fixed dtype fits both."""
 _DEFAULT = ". Where does its dtype come from? Tensors created without a `dtype` are float32 by default."
+
+
+def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:
+    """Expect every result to be of a dtype.
+
+    `answer` is a tensor or nested tuples of them, `names` are the results' names in order, nested ones
+    flattened. Raises `CheckFailed` for a result of another dtype or none, and for more or fewer results.
+
+        call = submission.gru_cell.run((x.float(), h.float()), default_dtype=None)
+        expect_dtype(call.value, torch.float32, names="h_next")
+    """
+    names = (names,) if isinstance(names, str) else tuple(names)
+    leaves = tree_leaves(answer)
+    for name, result in zip(names, leaves, strict=False):
+        if not isinstance(result, torch.Tensor):
+            fail(f"`{name}` is {in_words(result)}, not a tensor.")
+        if result.dtype != dtype:
+            fail(
+                f"`{name}` is {result.dtype} although everything passed in is {dtype}. Something on the "
+                "way was created or converted with a fixed dtype: create new tensors from an existing one "
+                "(`new_zeros`, `zeros_like`, or `dtype=x.dtype`)."
+            )
+    if len(leaves) != len(names):
+        fail(f"Expected {listed(names)}; you returned {in_words(answer)}.")
 
 
 def expect_dtypes(

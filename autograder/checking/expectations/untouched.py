@@ -119,3 +119,21 @@ def expect_weights_untouched(given: Handle, module: nn.Module, name: str) -> Non
     for parameter, value in module.state_dict().items():
         if not torch.equal(after[parameter], value):
             fail(f"The call changed `{name}.{parameter}`. Use the weights, but do not write into them.")
+
+
+def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> None:
+    """Expect a copy to be as it was although the original was changed.
+
+    `before` and `after` are the copy's numbers before and after that, `name` its name. Raises `CheckFailed`
+    where they differ.
+
+        submission.copy_weights(cell, given)
+        before = cell.state_dict()
+        given.load_state_dict({name: 0 * value for name, value in gru.state_dict().items()})
+        expect_not_shared(before["W"], cell.state_dict()["W"], "W")
+    """
+    if not torch.equal(before, after):
+        fail(
+            f"`{name}` changed when the original was changed afterwards: the two share memory. Copy the "
+            "numbers (`copy_`, `clone`), do not assign the tensor itself."
+        )

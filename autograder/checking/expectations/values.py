@@ -7,7 +7,6 @@ at next; none contains the expected numbers.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -22,7 +21,6 @@ from autograder.checking.expectations.comparing import (
     recognized,
     tolerance,
 )
-from autograder.checking.expectations.source import forbidden_uses
 from autograder.checking.expectations.wording import in_words, listed, structure
 from autograder.checking.explain.evidence import Difference, Evidence
 from autograder.checking.explain.failure import CheckFailed
@@ -30,8 +28,6 @@ from autograder.checking.explain.heatmap import difference
 from autograder.checking.explain.shapes import explain_shape, read_shapes
 from autograder.checking.inputs.draw import Sizes
 from autograder.checking.remote.errors import StudentError
-from autograder.checking.remote.handle import Call
-from autograder.checking.remote.submission import Submission
 from autograder.protocol.values import map_tree, tree_leaves
 
 
@@ -211,30 +207,6 @@ def _picture(
     return difference(name, result, wanted, apart, dims, sizes)
 
 
-def expect_dtype(answer: Any, dtype: torch.dtype, *, names: str | Sequence[str]) -> None:
-    """Expect every result to be of a dtype.
-
-    `answer` is a tensor or nested tuples of them, `names` are the results' names in order, nested ones
-    flattened. Raises `CheckFailed` for a result of another dtype or none, and for more or fewer results.
-
-        call = submission.gru_cell.run((x.float(), h.float()), default_dtype=None)
-        expect_dtype(call.value, torch.float32, names="h_next")
-    """
-    names = (names,) if isinstance(names, str) else tuple(names)
-    leaves = tree_leaves(answer)
-    for name, result in zip(names, leaves, strict=False):
-        if not isinstance(result, torch.Tensor):
-            fail(f"`{name}` is {in_words(result)}, not a tensor.")
-        if result.dtype != dtype:
-            fail(
-                f"`{name}` is {result.dtype} although everything passed in is {dtype}. Something on the "
-                "way was created or converted with a fixed dtype: create new tensors from an existing one "
-                "(`new_zeros`, `zeros_like`, or `dtype=x.dtype`)."
-            )
-    if len(leaves) != len(names):
-        fail(f"Expected {listed(names)}; you returned {in_words(answer)}.")
-
-
 def carried(returned: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """Return the state for a further call: the one returned, or the right one where it is of another dtype.
 
@@ -246,55 +218,6 @@ def carried(returned: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) ->
     """
     pairs = zip(returned, wanted, strict=True)
     return tuple(part if part.dtype == right.dtype else right for part, right in pairs)
-
-
-def expect_no_kernel(call: Call, pattern: str, say: str) -> None:
-    """Expect none of torch's kernels whose name matches to have done the work.
-
-    `call` is what `run(…, kernels=True)` returned, `pattern` a regular expression that is searched in names
-    such as `aten::conv2d`, `say` a sentence that stands before the one found. The kernels are the student's
-    process's word: `@without` is sure. Raises `CheckFailed`.
-
-        call = submission.convolve.run((x, w), kernels=True)
-        expect_no_kernel(call, "conv|unfold", "Write the sums yourself.")
-    """
-    found = [name for name in call.kernels if re.search(pattern, name)]
-    if found:
-        fail(f"{say} The call ran `{found[0]}`.", accused=found[0])
-
-
-def expect_no_mention(submission: Submission, task: str, pattern: str, say: str) -> None:
-    """Expect a task's source, read on the trusted side, not to call what is forbidden.
-
-    `task` is the task's name, `pattern` a regular expression that the last part of a name of torch's must
-    match as a whole, `say` a sentence that stands before line and name. Annotations, comments and texts are
-    no calls. Raises `CheckFailed` for the first use.
-
-        expect_no_mention(submission, "convolve", "[Cc]onv[123]d|unfold", "Write the sums yourself.")
-    """
-    uses = forbidden_uses(submission.sources, task, pattern)
-    if uses:
-        cell, line, used = uses[0]
-        where = "your cell" if cell == task else f"the cell `{cell}`, which your answer uses,"
-        fail(f"{say} Line {line} of {where} uses `{used}`.", accused=used)
-
-
-def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> None:
-    """Expect a copy to be as it was although the original was changed.
-
-    `before` and `after` are the copy's numbers before and after that, `name` its name. Raises `CheckFailed`
-    where they differ.
-
-        submission.copy_weights(cell, given)
-        before = cell.state_dict()
-        given.load_state_dict({name: 0 * value for name, value in gru.state_dict().items()})
-        expect_not_shared(before["W"], cell.state_dict()["W"], "W")
-    """
-    if not torch.equal(before, after):
-        fail(
-            f"`{name}` changed when the original was changed afterwards: the two share memory. Copy the "
-            "numbers (`copy_`, `clone`), do not assign the tensor itself."
-        )
 
 
 def _begins(
