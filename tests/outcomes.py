@@ -139,21 +139,24 @@ def of_task(task: TaskVerdict) -> Entry:
     return {"score": task.score, "note": task.note, "checks": checks}
 
 
-def record(assignments: Iterable[str], jobs: int) -> dict[str, dict[str, Entry]]:
+def record(assignments: Iterable[str], jobs: int, few: int | None = None) -> dict[str, dict[str, Entry]]:
     course = Course.at(ROOT)
     found = {}
     with ForkServer(preload=OPTIMIZERS) as workers:
         for name in assignments:
             bundle = course.bundle(name)
             known = try_mistakes(bundle, SEED, LocalJudges(workers, jobs)).known
-            found[name] = judged(bundle, known, workers, jobs)
+            found[name] = judged(bundle, known, workers, jobs, few)
             print(f"{name}: {len(found[name])} entries", flush=True)
     return found
 
 
-def judged(bundle: Bundle, known: KnownMistakes, workers: ForkServer, jobs: int) -> dict[str, Entry]:
+def judged(
+    bundle: Bundle, known: KnownMistakes, workers: ForkServer, jobs: int, few: int | None
+) -> dict[str, Entry]:
+    """Judge everything with a known answer, or of each kind only a few."""
     found: dict[str, Entry] = {}
-    todo = [*notebooks(bundle), *answers(bundle)]
+    todo = [*first_of_each_kind(notebooks(bundle), few), *answers(bundle, few)]
     for job, told in work_off(todo, jobs, Setting(bundle, SEED, workers, known)):
         if isinstance(told, Failure):
             name = getattr(job, "name", "an answer")
@@ -194,11 +197,22 @@ def notebooks(bundle: Bundle) -> Iterator[Notebook]:
                 yield Notebook(f"demo: {one['student']}", handed_in)
 
 
-def answers(bundle: Bundle) -> Iterator[Answers]:
+def first_of_each_kind(every: Iterable[Notebook], few: int | None) -> Iterator[Notebook]:
+    """Give the first few notebooks of each kind, which their names begin with; all without a number."""
+    seen = Counter[str]()
+    for each in every:
+        kind = each.name.partition(":")[0]
+        if few is None or seen[kind] < few:
+            yield each
+        seen[kind] += 1
+
+
+def answers(bundle: Bundle, few: int | None) -> Iterator[Answers]:
     variants = NOTEBOOKS[bundle.notebook]
     for task in variants.SOLUTIONS:
-        sources = {f"right: {task}: {name}": source for name, source in variants.CORRECT[task].items()}
-        sources |= {f"wrong: {task}: {name}": source for name, (_, source) in variants.WRONG[task].items()}
+        right, wrong = (list(each[task].items())[:few] for each in (variants.CORRECT, variants.WRONG))
+        sources = {f"right: {task}: {name}": source for name, source in right}
+        sources |= {f"wrong: {task}: {name}": source for name, (_, source) in wrong}
         names = list(sources)
         for start in range(0, len(names), TOGETHER):
             yield Answers(task, {name: sources[name] for name in names[start : start + TOGETHER]})
@@ -256,6 +270,7 @@ def main() -> None:
         "assignments", nargs="*", default=sorted(each.name for each in (ROOT / "release").glob("*/"))
     )
     recording.add_argument("--jobs", type=int, default=cores())
+    recording.add_argument("--few", type=int, help="of each kind of answer only so many, to try the program")
     comparing = commands.add_parser(
         "compare", help="print what differs; the exit status is 1 if anything does"
     )
@@ -264,7 +279,7 @@ def main() -> None:
     comparing.add_argument("--ignore", default="", help="kinds of fields that may differ: exchanges,message")
     told = parser.parse_args()
     if told.command == "record":
-        found = {"commit": commit(), "outcomes": record(told.assignments, told.jobs)}
+        found = {"commit": commit(), "outcomes": record(told.assignments, told.jobs, told.few)}
         told.file.parent.mkdir(parents=True, exist_ok=True)
         beside = told.file.with_suffix(".part")
         beside.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")

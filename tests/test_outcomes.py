@@ -88,7 +88,9 @@ def test_two_records_of_one_commit_are_equal(tmp_path, compared):
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
     for path in paths:
         subprocess.run(
-            [*PROGRAM, "record", path, "02_rnn_cell", "--jobs", "1"], check=True, capture_output=True
+            [*PROGRAM, "record", path, "02_rnn_cell", "--jobs", "1", "--few", "8"],
+            check=True,
+            capture_output=True,
         )
     told = json.loads(paths[0].read_text())["outcomes"]["02_rnn_cell"]
     assert told["solution"]["exchanges"] > 10
