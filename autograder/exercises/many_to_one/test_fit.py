@@ -101,7 +101,7 @@ def test_losses(submission, sizes, draw):
     cases = USUAL.named("with small targets"), with_inputs("with large targets, so large gradients", y=large)
     for answer, after, call in trainings(submission, draw, *cases):
         with call.case():
-            expect_losses(answer(), *task.right(call), after)
+            expect_losses(answer(), *task.right(call), after, call.sizes)
 
 
 @points(0.5)
@@ -177,7 +177,7 @@ def test_any_size(submission, sizes, draw):
     for answer, after, call in others[: len(SIZES)]:
         with call.case():
             losses, right = task.right(call)
-            expect_losses(answer(), losses, right, after)
+            expect_losses(answer(), losses, right, after, call.sizes)
             expect_trained(call.drawn.here[0], after.ask(), right)
     for answer, after, call in others[len(SIZES) :]:
         with call.case():
@@ -249,6 +249,6 @@ def test_second_call(submission, sizes, draw):
     for answer, after, data, context in asked(rows):
         losses, right = trained(before, *data)
         with case(context):
-            expect_losses(answer(), losses, right, after)
+            expect_losses(answer(), losses, right, after, sizes)
             expect_trained(before, after.ask(), right)
         before.load_state_dict(right)

@@ -105,11 +105,12 @@ def continued(model: nn.Module, prompt_ids: torch.Tensor, steps: int) -> torch.T
     return ids[:, prompt_ids.shape[1] :]
 
 
-def expect_tokens(tokens: torch.Tensor, right: torch.Tensor) -> None:
+def expect_tokens(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.Tensor) -> None:
     """Expect these tokens; where there are others, the first wrong step tells what to look at."""
     wrong = tokens.to(torch.float64) != right
     if not wrong.any():
         return
+    _expect_new_ones(tokens.to(torch.float64), right.double(), prompt_ids.double())
     step = int(wrong.any(0).nonzero()[0])
     told = f"{int(wrong.sum())} of {wrong.numel()} tokens are not the ones that the model prefers"
     if len(tokens) > 1 and (tokens == tokens[:1]).all() and (right != right[:1]).any():
@@ -120,10 +121,27 @@ def expect_tokens(tokens: torch.Tensor, right: torch.Tensor) -> None:
     if step == 0:
         fail(
             f"{told}, including the very first ones. A sequence's first token is chosen by the logits "
-            "after the last token of its prompt. Do you take the largest, and does it stay with its own "
-            "sequence?"
+            "after the last token of its prompt. Does the model read the whole prompt, do you take the "
+            "largest logit, and does the token stay with its own sequence?"
         )
     fail(
         f"{told}: they are right before step {step} and wrong from there on. What does the model read in "
         "each call after the first, and with which state?"
     )
+
+
+def _expect_new_ones(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.Tensor) -> None:
+    """Expect that the tokens are not those of another part of the text, which the prompt begins."""
+    text, length = torch.cat((prompt_ids, right), 1), prompt_ids.shape[1]
+    for start in range(length):
+        if torch.equal(tokens, text[:, start : start + right.shape[1]]):
+            which = "token" if start == length - 1 else f"{length - start} tokens"
+            fail(
+                f"What you return begins with the last {which} of the prompt. Return only the tokens that "
+                "come after it."
+            )
+    if right.shape[1] > 2 and torch.equal(tokens[:, :-1], right[:, 1:]):
+        fail(
+            "Each token is one place too early: the very first one, which the call on the prompt chooses, "
+            "is missing."
+        )

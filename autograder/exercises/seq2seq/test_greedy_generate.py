@@ -94,7 +94,8 @@ USUAL_STEPS = sized("", T=STEPS)
 
 def step_by_step(answer, call):
     """Tell of the first wrong step."""
-    expect_tokens(expect_shapes(answer, "B T", names="tokens", sizes=call.sizes), task.right(call))
+    tokens = expect_shapes(answer, "B T", names="tokens", sizes=call.sizes)
+    expect_tokens(tokens, task.right(call), call.arguments[1])
 
 
 test_shape = task.shape(USUAL_STEPS, title="It returns the new tokens only, (batch, steps).")

@@ -1,10 +1,12 @@
 """`lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1)`: how large a stack is."""
 
+from contextlib import suppress
 from functools import cache
 
 from torch import nn
 
 from autograder.checking import (
+    StudentError,
     asked,
     case,
     expect_count,
@@ -32,30 +34,54 @@ def own_count(input_size, hidden_size, num_layers):
     return torch_count(input_size, hidden_size, num_layers) - num_layers * 4 * hidden_size
 
 
-def expect_parameters(seen, wanted, sizes, told):
-    upper = torch_count(sizes.H, sizes.H, 1) if wanted == torch_count(sizes.D, sizes.H, sizes.L) else None
-    upper = own_count(sizes.H, sizes.H, 1) if upper is None else upper
-    expect_count(
-        seen,
-        wanted,
-        name=f"{told}, input_size={sizes.D}, hidden_size={sizes.H} and num_layers={sizes.L} the number",
-        known=[
-            (own_count(sizes.D, sizes.H, 1) * sizes.L, "That counts every layer as if it read `x`."),
-            (torch_count(sizes.D, sizes.H, 1) * sizes.L, "That counts every layer as if it read `x`."),
-            (
-                own_count(sizes.H, sizes.H, sizes.L),
-                "That counts the first layer as if it read hidden states.",
-            ),
-            (own_count(sizes.D, sizes.H, sizes.L), "That is the number with one bias for each gate."),
-            (torch_count(sizes.D, sizes.H, sizes.L), "That is the number with two biases for each gate."),
-            (own_count(sizes.D, sizes.H, 1), "That is the first layer alone."),
-            (wanted - upper, "One layer above the first is missing."),
-            (wanted // 4, "That counts one gate of the four."),
-            (wanted - wanted // 4, "That counts three gates of the four."),
-            (wanted - 4 * sizes.H * sizes.L, "Are biases missing?"),
-            (wanted - 8 * sizes.H * sizes.L, "Are the biases missing?"),
-        ],
-    )
+def expect_parameters(seen, wanted, sizes, told, right_elsewhere=""):
+    first, first_of_torch = own_count(sizes.D, sizes.H, 1), torch_count(sizes.D, sizes.H, 1)
+    upper = own_count(sizes.H, sizes.H, 1)
+    if wanted == torch_count(sizes.D, sizes.H, sizes.L):
+        upper = torch_count(sizes.H, sizes.H, 1)
+    known = [
+        (first * sizes.L, "That counts every layer as if it read `x`."),
+        (first_of_torch * sizes.L, "That counts every layer as if it read `x`."),
+        (own_count(sizes.H, sizes.H, sizes.L), "That counts the first layer as if it read hidden states."),
+        (own_count(sizes.D, sizes.H, sizes.L), "That is the number with one bias for each gate."),
+        (torch_count(sizes.D, sizes.H, sizes.L), "That is the number with two biases for each gate."),
+        (first, "That is the first layer alone."),
+        (wanted - upper, "One layer above the first is missing."),
+        (wanted // 4, "That counts one gate of the four."),
+        (wanted - wanted // 4, "That counts three gates of the four."),
+        (wanted - 4 * sizes.H * sizes.L, "Are biases missing?"),
+        (wanted - 8 * sizes.H * sizes.L, "Are the biases missing?"),
+        (
+            wanted - sizes.L * upper + sizes.L,  # first + num_layers - 1 * upper
+            "Python multiplies before it subtracts: is `num_layers - 1` in brackets?",
+        ),
+    ]
+    if right_elsewhere and all(number != seen for number, _ in known):
+        known = [(seen, right_elsewhere)]
+    name = f"{told}, input_size={sizes.D}, hidden_size={sizes.H} and num_layers={sizes.L} the number"
+    expect_count(seen, wanted, name=name, known=known)
+
+
+def expect_usual(submission, sizes, told, count, **options):
+    """Expect the number for the usual sizes; where it is wrong, a message says where it is right."""
+    elsewhere = [
+        (other, count(other.D, other.H, other.L), words)
+        for other, words in (
+            (sizes.but(L=1), "with one layer"),
+            (sizes.but(D=sizes.H), "where `input_size` is `hidden_size`"),
+        )
+    ]
+    seen, wanted = asked_for(submission, sizes, options), count(sizes.D, sizes.H, sizes.L)
+    right = []
+    if seen != wanted:
+        with suppress(StudentError):
+            right = [words for at, number, words in elsewhere if asked_for(submission, at, options) == number]
+    right_elsewhere = f"It is right {' and '.join(right)}." if right else ""
+    expect_parameters(seen, wanted, sizes, told, right_elsewhere)
+
+
+def asked_for(submission, sizes, options):
+    return submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L, **options)
 
 
 @points(0)
@@ -76,7 +102,7 @@ def test_formula(submission, sizes, draw):
 @needs(test_formula)
 def test_whole_number(submission, sizes, draw):
     """It returns one whole number, an `int`."""
-    expect_whole(submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L))
+    expect_whole(asked_for(submission, sizes, {}))
 
 
 @points(0.5)
@@ -84,12 +110,7 @@ def test_whole_number(submission, sizes, draw):
 @needs(test_whole_number, test_formula)
 def test_one_bias(submission, sizes, draw):
     """With one bias per gate, it counts the parameters of your own stack."""
-    expect_parameters(
-        submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L),
-        own_count(sizes.D, sizes.H, sizes.L),
-        sizes,
-        "Without biases_per_gate",
-    )
+    expect_usual(submission, sizes, "Without biases_per_gate", own_count)
 
 
 @points(0.5)
@@ -97,12 +118,7 @@ def test_one_bias(submission, sizes, draw):
 @needs(test_whole_number, test_formula)
 def test_two_biases(submission, sizes, draw):
     """With biases_per_gate=2, it gives nn.LSTM's own count."""
-    expect_parameters(
-        submission.lstm_parameter_count(sizes.D, sizes.H, sizes.L, biases_per_gate=2),
-        torch_count(sizes.D, sizes.H, sizes.L),
-        sizes,
-        "With biases_per_gate=2",
-    )
+    expect_usual(submission, sizes, "With biases_per_gate=2", torch_count, biases_per_gate=2)
 
 
 @points(0.5)

@@ -18,6 +18,7 @@ from autograder.checking import (
     in_words,
     recorded,
 )
+from autograder.checking.expectations.comparing import recognized
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
 """The names and shapes of a pair of states in messages."""
@@ -311,9 +312,10 @@ def expect_step(answer: Any, reference: Any, sizes: Any, *, values: bool = True)
     if not values:
         return
     if compare(answer[0], reference[0]):
+        known = recognized(answer[0], reference[0], "", sizes)
         fail(
-            "`loss` is not the right number. It is `loss_fn(prediction, y)`, with the arguments in this "
-            "order, where the prediction is for this chunk, from the given state, before the parameters "
-            "are updated."
+            f"`loss` is not the right number. {f'{known} ' if known else ''}The right one is "
+            "`loss_fn(prediction, y)`, with the arguments in this order, where the prediction is for this "
+            "chunk, from the given state, before the parameters are updated."
         )
     expect(answer[1], reference[1], **STATE, sizes=sizes)
