@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, Draw, Handle, Submission, expect, fail
+from autograder.checking import CheckFailed, Draw, FunctionSpec, Handle, Submission, expect, fail
 from autograder.checking import expect_weights_untouched as expect_weights_untouched
 
 DRIVEN = """
@@ -81,11 +81,6 @@ def made_here(source: str, name: str, *args: Any, **kwargs: Any) -> Any:
     return home[name](*args, **kwargs)
 
 
-def marks(draw: Draw) -> torch.Tensor:
-    """Numbers (H) by which the calls of a driven module are told from one another."""
-    return draw.like((draw.sizes.H,), spread=3.0)
-
-
 def each_driven(
     task: Handle, given: Handle, module: nn.Module, rounds: Iterable[tuple[Any, ...]]
 ) -> Iterator[Any]:
@@ -112,6 +107,39 @@ def expect_driven(
         if not any(_is(answer, each, form) for each in right):
             calls = _shapes_of(given.attribute("calls"))
             fail(explain(calls[len(calls) - len(calls) // rounds :]))
+
+
+def expect_calls(
+    spec: FunctionSpec,
+    submission: Submission,
+    draw: Draw,
+    module: nn.RNNBase | nn.LSTMCell,
+    rounds: Sequence[tuple[Any, ...]],
+    right: Callable[..., Any],
+    explain: Callable[[list[tuple[int, ...]]], str],
+    *,
+    calls: int,
+    taken: Callable[[Any], Any] | None = None,
+    **form: Any,
+) -> None:
+    """Expect a task to call the module that it is given as asked, `calls` times for each of the rounds.
+
+    The rounds are the arguments after the module. `right(module, marks, before, *arguments)` gives what is
+    right, or a list of all that is, where the module has been called so often before. `explain` says what is
+    wrong with calls whose inputs have these shapes, `""` if nothing is. `taken` takes from an answer what is
+    compared, and `form` says of that what `expect` has to know, where it is not the whole answer.
+    """
+    numbers = draw.like((draw.sizes.H,), spread=3.0)
+    given = hand_over_driven(submission, module, numbers)
+    wanted = [right(module, numbers, turn * calls, *arguments) for turn, arguments in enumerate(rounds)]
+    answers = each_driven(getattr(submission, spec.task), given, module, rounds)
+    expect_driven(
+        map(taken, answers) if taken else answers,
+        [each if isinstance(each, list) else [each] for each in wanted],
+        given,
+        lambda shapes: explain(shapes) or elsewhere(next(iter(spec.inputs))),
+        **{**spec.form, "sizes": draw.sizes, **form},
+    )
 
 
 def elsewhere(name: str) -> str:

@@ -19,15 +19,7 @@ from autograder.checking import (
     sized,
     strided,
 )
-from autograder.exercises.handed import (
-    driven_here,
-    each_driven,
-    elsewhere,
-    expect_driven,
-    hand_over,
-    hand_over_driven,
-    marks,
-)
+from autograder.exercises.handed import driven_here, expect_calls, hand_over
 from autograder.exercises.longer import LONG, SINGLE_SIZES
 from autograder.exercises.lstm_layer.given import expect_states, zeros
 
@@ -67,7 +59,6 @@ task = FunctionSpec(
     outputs={"output": "B T H", "state": {"h_n": "B H", "c_n": "B H"}},
     reference=reference,
 )
-RESULTS = {"names": task.names, "dims": ("B T H", "B H", "B H")}
 WITHOUT = leaving_out("state", words="without a state")
 SIZES = (
     *SINGLE_SIZES,
@@ -94,9 +85,8 @@ def test_matches_torch(submission, sizes, draw):
 def expect_one_call_a_step(submission, draw, *, with_state):
     """Expect one call for each step, with that step of all sequences."""
     sizes = draw.sizes
-    cell, numbers = draw.module(nn.LSTMCell, sizes.D, sizes.H), marks(draw)
+    cell = draw.module(nn.LSTMCell, sizes.D, sizes.H)
     rounds = [drawn(draw)[: 1 + with_state] for _ in range(2)]
-    given = hand_over_driven(submission, cell, numbers)
 
     def explain(calls):
         if not calls:
@@ -112,16 +102,21 @@ def expect_one_call_a_step(submission, draw, *, with_state):
                 f"The cell was called {len(calls)} times for {sizes.T} time steps; expected one call per "
                 "step."
             )
-        return elsewhere("cell")
+        return ""
 
-    answers = (
-        output_of(answer, sizes) for answer in each_driven(submission.run_lstm_cell, given, cell, rounds)
+    expect_calls(
+        task,
+        submission,
+        draw,
+        cell,
+        rounds,
+        one_call_a_step,
+        explain,
+        calls=sizes.T,
+        taken=lambda answer: output_of(answer, sizes),
+        names="output",
+        dims="B T H",
     )
-    wanted = [
-        [one_call_a_step(cell, numbers, before, *arguments)]
-        for before, arguments in zip((0, sizes.T), rounds, strict=True)
-    ]
-    expect_driven(answers, wanted, given, explain, names="output", dims="B T H", sizes=sizes)
 
 
 @points(0.5)
@@ -142,14 +137,14 @@ def test_goes_on(submission, sizes, draw):
     answer = submission.run_lstm_cell(hand_over(submission, cell), x[:, :cut], state)
     right = reference(cell, x[:, :cut], state)
     with case("the first part of a sequence"):
-        expect(answer, right, **RESULTS, sizes=sizes.but(T=cut))
+        expect(answer, right, **task.form, sizes=sizes.but(T=cut))
     if cut == length:
         return
     middle = carried(answer[1], right[1])
     answer = submission.run_lstm_cell(hand_over(submission, cell), x[:, cut:], middle)
     whole, last = reference(cell, x, state)
     with case("the second part of a sequence, from the state that the first part returned"):
-        expect(answer, (whole[:, cut:], last), **RESULTS, sizes=sizes.but(T=length - cut))
+        expect(answer, (whole[:, cut:], last), **task.form, sizes=sizes.but(T=length - cut))
 
 
 test_default_state = task.values(

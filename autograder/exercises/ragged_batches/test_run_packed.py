@@ -5,14 +5,7 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from autograder.checking import FunctionSpec, Handed, fail, needs, points, recorded, rule
-from autograder.exercises.handed import (
-    driven_here,
-    each_driven,
-    elsewhere,
-    expect_driven,
-    hand_over_driven,
-    marks,
-)
+from autograder.exercises.handed import driven_here, expect_calls
 from autograder.exercises.ragged_batches.given import (
     HUGE,
     ROOMY,
@@ -22,8 +15,6 @@ from autograder.exercises.ragged_batches.given import (
     ragged_lengths,
     room,
 )
-
-RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 
 
 @recorded
@@ -93,12 +84,8 @@ test_as_one_by_one = task.values(
 def test_one_packed_call(submission, sizes, draw):
     """The LSTM is called once, for all sequences together, with a packed sequence."""
     here = ROOMY.draw(draw)
-    lstm, numbers = (
-        draw.module(nn.LSTM, here.sizes.D, here.sizes.H, here.sizes.L, batch_first=True),
-        marks(here),
-    )
+    lstm = draw.module(nn.LSTM, here.sizes.D, here.sizes.H, here.sizes.L, batch_first=True)
     rounds = [(here("B T D"), ragged_lengths(here)) for _ in range(2)]
-    given = hand_over_driven(submission, lstm, numbers)
 
     def explain(calls):
         if not calls:
@@ -113,11 +100,9 @@ def test_one_packed_call(submission, sizes, draw):
                 "The LSTM was given a plain tensor, so it read the padding as if it were data. Pack the "
                 "batch first (`nn.utils.rnn`): the LSTM takes a `PackedSequence` instead of a tensor."
             )
-        return elsewhere("lstm")
+        return ""
 
-    answers = each_driven(submission.run_packed, given, lstm, rounds)
-    wanted = [[one_packed_call(lstm, numbers, before, *arguments)] for before, arguments in enumerate(rounds)]
-    expect_driven(answers, wanted, given, explain, **RESULTS, sizes=here.sizes)
+    expect_calls(task, submission, here, lstm, rounds, one_packed_call, explain, calls=1)
 
 
 test_keeps_the_time_steps = task.any_size(

@@ -16,18 +16,9 @@ from autograder.checking import (
     sized,
     strided,
 )
-from autograder.exercises.handed import (
-    driven_here,
-    each_driven,
-    elsewhere,
-    expect_driven,
-    hand_over_driven,
-    marks,
-)
+from autograder.exercises.handed import driven_here, expect_calls
 from autograder.exercises.longer import LONG
 from autograder.exercises.rnn_cell.given import reference_rnn
-
-RESULTS = {"names": ("output", "h_n"), "dims": ("B T H", "L B H")}
 
 task = FunctionSpec(
     "run_stepwise",
@@ -60,10 +51,8 @@ test_matches_one_call = task.values(
 
 def expect_one_step_a_call(submission, draw, *, with_state):
     """Expect one call for each of five steps: of two steps, a call with two would be one with all."""
-    sizes = draw.sizes
-    rnn, numbers = reference_rnn(draw), marks(draw)
+    sizes, rnn = draw.sizes, reference_rnn(draw)
     rounds = [(draw("B T D"), draw("L B H"))[: 1 + with_state] for _ in range(2)]
-    given = hand_over_driven(submission, rnn, numbers)
 
     def explain(calls):
         steps = [shape[-2] for shape in calls if len(shape) > 1]
@@ -75,14 +64,9 @@ def expect_one_step_a_call(submission, draw, *, with_state):
         if len(calls) != sizes.T:
             times = f"called {len(calls)} times" if calls else "never called"
             return f"The RNN was {times} for {sizes.T} time steps; expected one call per step."
-        return elsewhere("rnn")
+        return ""
 
-    answers = each_driven(submission.run_stepwise, given, rnn, rounds)
-    wanted = [
-        [one_step_a_call(rnn, numbers, before, *arguments)]
-        for before, arguments in zip((0, sizes.T), rounds, strict=True)
-    ]
-    expect_driven(answers, wanted, given, explain, **RESULTS, sizes=sizes)
+    expect_calls(task, submission, draw, rnn, rounds, one_step_a_call, explain, calls=sizes.T)
 
 
 @points(0.5)

@@ -18,17 +18,9 @@ from autograder.checking import (
     rule,
     sized,
 )
-from autograder.exercises.handed import (
-    driven_here,
-    each_driven,
-    elsewhere,
-    expect_driven,
-    hand_over_driven,
-    marks,
-)
+from autograder.exercises.handed import driven_here, expect_calls
 from autograder.exercises.state.given import random_state, reference_lstm
 
-RESULTS = {"names": ("output", "h_n", "c_n"), "dims": ("B T H", "L B H", "L B H")}
 STEPS, CHUNK = 13, 5
 """Two full chunks and a short one."""
 SHORT = 3
@@ -82,9 +74,8 @@ def divisions(steps, chunk_size):
 def expect_chunks(submission, draw, chunk_size, *, with_state=True):
     """As many calls as there are chunks, none too long, for the sizes of `draw`."""
     steps, wanted = draw.sizes.T, math.ceil(draw.sizes.T / chunk_size)
-    lstm, numbers = reference_lstm(draw), marks(draw)
+    lstm = reference_lstm(draw)
     rounds = [(draw("B T D"), chunk_size, random_state(draw))[: 2 + with_state] for _ in range(2)]
-    given = hand_over_driven(submission, lstm, numbers)
 
     def explain(calls):
         lengths = [shape[-2] for shape in calls if len(shape) > 1]
@@ -95,16 +86,14 @@ def expect_chunks(submission, draw, chunk_size, *, with_state=True):
                 f"the LSTM was called {len(calls)} times, with {', '.join(map(str, lengths[:8]))} steps; "
                 "expected one call per chunk, with every chunk full except perhaps the last."
             )
-        return elsewhere("lstm")
+        return ""
 
-    right = [
-        [in_chunks(lstm, numbers, before, each, x, *state) for each in divisions(steps, chunk_size)]
-        for before, (x, _, *state) in zip((0, wanted), rounds, strict=True)
-    ]
+    def right(lstm, numbers, before, x, _, *state):
+        return [in_chunks(lstm, numbers, before, each, x, *state) for each in divisions(steps, chunk_size)]
+
     how = "" if with_state else ", without a state"
     with case(f"with {steps} steps in chunks of {chunk_size}{how}"):
-        answers = each_driven(submission.run_in_chunks, given, lstm, rounds)
-        expect_driven(answers, right, given, explain, **RESULTS, sizes=draw.sizes)
+        expect_calls(task, submission, draw, lstm, rounds, right, explain, calls=wanted)
 
 
 test_shape = task.shape(
