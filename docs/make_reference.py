@@ -44,14 +44,15 @@ GROUPS = {
         expect expect_shapes parts_of expect_count expect_whole expect_number expect_gradients expect_follows
         expect_dtype expect_dtypes DTYPES EXTREMES expect_without_numpy expect_device_neutral
         expect_untouched expect_module_untouched expect_settings_untouched expect_weights_untouched
-        expect_not_shared expect_module expect_registered expect_no_kernel expect_no_mention compare agree""",
+        expect_not_shared expect_module expect_registered expect_no_kernel expect_no_mention
+        expect_no_slip compare agree""",
     "Calls and answers": """
         Submission make_module Handle Target Call Request asked ask_all carried tree_leaves Opaque
         StudentError""",
     "Words": "case fail CheckFailed NotWritten in_words spell",
 }
 TYPES = """
-    checking.specs.inputs.Input checking.specs.statement.Outputs checking.specs.module.Parameters
+    checking.specs.inputs.Input checking.specs.statement.Outputs checking.specs.module.Shapes
     checking.specs.cases.Size checking.specs.cases.Cases checking.specs.statement.Explain
     checking.specs.statement.Prepared checking.specs.marks.Marks checking.specs.marks.CheckFunction
     checking.expectations.devices.Arguments checking.expectations.in_use.Held

@@ -14,6 +14,7 @@ from autograder.checking.expectations.gradients import as_leaves, expect_gradien
 from autograder.checking.expectations.in_use import expect_follows
 from autograder.checking.expectations.modules import expect_module, expect_registered, make_module
 from autograder.checking.expectations.numbers import expect_count, expect_number, expect_whole
+from autograder.checking.expectations.slips import expect_no_slip
 from autograder.checking.expectations.untouched import (
     expect_module_untouched,
     expect_not_shared,
@@ -93,6 +94,7 @@ __all__ = [
     "expect_module_untouched",
     "expect_no_kernel",
     "expect_no_mention",
+    "expect_no_slip",
     "expect_not_shared",
     "expect_number",
     "expect_registered",

@@ -7,6 +7,7 @@ from autograder.checking import (
     case,
     computed_once,
     expect,
+    expect_no_slip,
     needs,
     points,
     recorded,
@@ -17,7 +18,6 @@ from autograder.exercises.bidirectional.given import (
     APART,
     OF_AN_OUTPUT,
     expect_both_directions,
-    expect_no_slip,
     of_the_top,
     reference_lstm,
     results,
@@ -60,6 +60,7 @@ def test_final_states(submission, sizes, draw):
         with case(context):
             expect_no_slip(
                 answer,
+                wanted,
                 {
                     "These are both halves of `output` at the last time step. How many inputs has the "
                     "backward direction read there?": output[:, -1],

@@ -2,12 +2,21 @@
 
 import torch
 
-from autograder.checking import FunctionSpec, computed_once, expect, needs, points, recorded, rule, sized
+from autograder.checking import (
+    FunctionSpec,
+    computed_once,
+    expect,
+    expect_no_slip,
+    needs,
+    points,
+    recorded,
+    rule,
+    sized,
+)
 from autograder.exercises.bidirectional.given import (
     APART,
     OF_STATES,
     expect_both_directions,
-    expect_no_slip,
     of_the_top,
     reference_lstm,
     results,
@@ -46,6 +55,7 @@ def test_top_layer(submission, sizes, draw):
     (first, last), bottom = wanted.chunk(2, dim=1), h_n[:2]
     expect_no_slip(
         answer,
+        wanted,
         {
             "These are the top layer's two states in the wrong order: forward comes first.": (
                 torch.cat([last, first], dim=1)

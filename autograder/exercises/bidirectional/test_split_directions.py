@@ -2,12 +2,21 @@
 
 import torch
 
-from autograder.checking import FunctionSpec, computed_once, expect, needs, points, recorded, rule, sized
+from autograder.checking import (
+    FunctionSpec,
+    computed_once,
+    expect,
+    expect_no_slip,
+    needs,
+    points,
+    recorded,
+    rule,
+    sized,
+)
 from autograder.exercises.bidirectional.given import (
     APART,
     OF_AN_OUTPUT,
     every_direction,
-    expect_no_slip,
     reference_lstm,
     results,
 )
@@ -40,9 +49,10 @@ def test_matches_each_direction(submission, sizes, draw):
     lstm, x = reference_lstm(here), here("B T D")
     answer = submission.split_directions(results(lstm, x)[0], here.sizes.H)
     forward, backward = (output for output, _ in every_direction(lstm, x)[-1])
-    both = torch.cat([forward, backward], dim=2)
+    right, both = (forward, backward), torch.cat([forward, backward], dim=2)
     expect_no_slip(
         answer,
+        right,
         {
             "The two directions are swapped: which half of `output` comes first?": (
                 backward,
@@ -54,7 +64,7 @@ def test_matches_each_direction(submission, sizes, draw):
             "time step they belong to, so there is nothing to reverse.": (forward, backward.flip(1)),
         },
     )
-    expect(answer, (forward, backward), names=task.names, dims="B T H", sizes=here.sizes)
+    expect(answer, right, names=task.names, dims="B T H", sizes=here.sizes)
 
 
 test_any_size = task.any_size(

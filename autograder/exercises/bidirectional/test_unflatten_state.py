@@ -4,12 +4,21 @@ from dataclasses import replace
 
 import torch
 
-from autograder.checking import FunctionSpec, computed_once, expect, needs, points, recorded, rule, sized
+from autograder.checking import (
+    FunctionSpec,
+    computed_once,
+    expect,
+    expect_no_slip,
+    needs,
+    points,
+    recorded,
+    rule,
+    sized,
+)
 from autograder.exercises.bidirectional.given import (
     APART,
     OF_STATES,
     every_direction,
-    expect_no_slip,
     reference_lstm,
     results,
 )
@@ -53,7 +62,7 @@ def explain_shape(answer, call):
         "The directions have become the first dimension. `h_n` goes layer by layer, so the layers come "
         "first; do not get there by swapping dimensions afterwards."
     )
-    expect_no_slip(answer, {slip: directions_first(call.arguments[0])})
+    expect_no_slip(answer, both.right(call), {slip: directions_first(call.arguments[0])})
 
 
 test_shape = both.shape(
@@ -72,6 +81,7 @@ def test_two_directions(submission, sizes, draw):
     answer = submission.unflatten_state(h_n, here.sizes.L, 2)
     expect_no_slip(
         answer,
+        wanted,
         {
             "You read `h_n` as all forward states first, then all backward ones. It goes layer by layer: "
             "both directions of layer 0, then both of layer 1, and so on.": directions_first(h_n).transpose(

@@ -164,16 +164,6 @@ def expect_parts(
     expect_registered(model, expected, kind)
 
 
-def expect_no_slip(answer: Any, right: torch.Tensor, slips: Mapping[str, torch.Tensor], name: str) -> None:
-    """Fail with the hint of the known slip whose result the answer is: `slips` are hint → result."""
-    alike = isinstance(answer, torch.Tensor) and answer.shape == right.shape
-    if not alike or answer.dtype.is_complex or not compare(answer, right):
-        return
-    for hint, slip in slips.items():
-        if slip.shape == right.shape and compare(slip, right) and not compare(answer, slip):
-            fail(f"`{name}` has the right shape but not the right values. {hint}")
-
-
 def losses_in(answer: Any, steps: int) -> list[float]:
     """The losses that `fit` returned, one a step, as numbers; one-number tensors pass here."""
     if answer is None:

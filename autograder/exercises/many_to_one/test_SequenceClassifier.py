@@ -7,6 +7,7 @@ from autograder.checking import (
     ModuleSpec,
     case,
     computed_once,
+    expect_no_slip,
     points,
     recorded,
     rule,
@@ -16,7 +17,6 @@ from autograder.checking import (
 from autograder.exercises.many_to_one.given import (
     FRESH_START,
     OUTPUTS,
-    expect_no_slip,
     expect_parts,
     linear,
     network_parameters,
@@ -110,7 +110,7 @@ test_shape = task.shape(
 test_matches_torch = task.values(
     sized("", H=23),  # so many units that some are negative
     explain=lambda answer, call: expect_no_slip(
-        answer, task.right(call), slips(call.parameters, *call.arguments), "scores"
+        answer, task.right(call), slips(call.parameters, *call.arguments), name="scores"
     ),
     title="With the same weights, it gives the scores of the top layer's final hidden state.",
     points=0.5,

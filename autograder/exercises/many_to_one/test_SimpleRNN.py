@@ -5,6 +5,7 @@ from autograder.checking import (
     ModuleSpec,
     case,
     computed_once,
+    expect_no_slip,
     make_module,
     points,
     recorded,
@@ -15,7 +16,6 @@ from autograder.checking import (
 from autograder.exercises.many_to_one.given import (
     FRESH_START,
     OUTPUTS,
-    expect_no_slip,
     expect_parts,
     linear,
     network_parameters,
@@ -78,7 +78,7 @@ test_shape = task.shape(
 test_matches_torch = task.values(
     sized("", H=23),  # so many units that some are negative
     explain=lambda answer, call: expect_no_slip(
-        answer, task.right(call), slips(call.parameters, *call.arguments), "prediction"
+        answer, task.right(call), slips(call.parameters, *call.arguments), name="prediction"
     ),
     title="With the same weights, it gives what nn.RNN and nn.Linear give for the top layer's last step.",
     points=0.5,

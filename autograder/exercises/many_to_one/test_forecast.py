@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.checking import Case, FunctionSpec, fail, needs, points, recorded, rule, sized
-from autograder.exercises.many_to_one.given import expect_no_slip, network
+from autograder.checking import Case, FunctionSpec, expect_no_slip, fail, needs, points, recorded, rule, sized
+from autograder.exercises.many_to_one.given import network
 from autograder.exercises.several import expect_each_untouched
 
 STEPS = 17
@@ -55,7 +55,7 @@ def expect_fed_back(answer, call):
             forecast(model, window, STEPS + 1)[1:]
         ),
     }
-    expect_no_slip(answer, right, slips, "forecast")
+    expect_no_slip(answer, right, slips, name="forecast")
 
 
 test_shape = task.shape(
