@@ -159,3 +159,13 @@ def test_what_a_hostile_process_says_of_places_that_are_none_is_nothing():
     left = ("nowhere", (99, "mode"), (-1, "gradients"), (0, "nowhere"))
     told = Called(value=1, attached=(), arguments=(1,), left=left)
     expect_untouched(Submission(lambda messages: [told]).f.run((1,)), (1,), ("x",))
+
+
+def test_a_default_device_that_is_put_back_is_left_as_it_was():
+    def put_back(layer, x):
+        before = torch.get_default_device()
+        torch.set_default_device("meta")
+        torch.set_default_device(before)
+
+    untouched(put_back)
+    assert torch._GLOBAL_DEVICE_CONTEXT.device_context is None

@@ -125,7 +125,8 @@ def expect_device_neutral(
 
         looks = _judge_events(there, reads, again)
         if not is_beyond(there):  # a GPU would not have stopped there
-            _expect_there(here, there, names, stays)
+            is_steady = _all_alike(here, there) or _all_alike(here, *calls(("cpu", *way)))
+            _expect_there(here, there, names, stays, values=is_steady)
         _remark_on(target, looks)
     if device != "pretend" or not target.on_gpu:
         return

@@ -30,6 +30,7 @@ from autograder.worker.tracing.module_contents import (
 # As they were before a student's code ran: what it puts in their place is not asked.
 _gradients_are_on, _in_inference_mode = torch.is_grad_enabled, torch.is_inference_mode_enabled
 _default_dtype, _set_default_dtype = torch.get_default_dtype, torch.set_default_dtype
+_CPU = torch.device("cpu")
 
 
 class Left:
@@ -41,15 +42,14 @@ class Left:
     @contextmanager
     def noted(self) -> Iterator[None]:
         """Note what the block leaves behind. The default device is put back, as the others are elsewhere."""
-        before = _settings()
+        before, device = _settings(), _default_device()
         try:
             yield
         finally:
             after = _settings()
-            if after != before:
-                self.names |= {name for name, value in after.items() if value != before[name]}
-                if after["device"] != before["device"]:
-                    torch.set_default_device(before["device"])
+            self.names |= {name for name, value in after.items() if value != before[name]}
+            if _default_device() != device:
+                torch.set_default_device(device)
 
     def of_call_in_float32(self, target: Callable[..., Any], arguments: Callable[[], Any]) -> None:
         """Note what a call leaves where float32 is the default, as it is for students.
@@ -69,12 +69,12 @@ def _settings() -> dict[str, Any]:
     return {
         "gradients": _gradients_are_on() and not _in_inference_mode(),
         "dtype": _default_dtype(),
-        "device": _default_device(),
+        "device": _default_device() or _CPU,
     }
 
 
 def _default_device() -> torch.device | None:
-    """`None` where nobody has set one. torch's own function asks for a GPU where that is the default."""
+    """Return it, `None` where nobody has set one. torch's own function asks for a GPU where that is set."""
     context = getattr(getattr(torch, "_GLOBAL_DEVICE_CONTEXT", None), "device_context", None)
     return getattr(context, "device", None)
 
