@@ -10,38 +10,46 @@ from autograder.checking import CheckFailed, Draw, FunctionSpec, Handle, Submiss
 from autograder.checking import expect_weights_untouched as expect_weights_untouched
 
 DRIVEN = """
+from itertools import count
 from types import MethodType
 
 
-def driven(kind, numbers, *args, **kwargs):
-    module, calls = getattr(nn, kind)(*args, **kwargs), []
+def driven(kind, numbers, before, wants_packed, *args, **kwargs):
+    module, calls, turns = getattr(nn, kind)(*args, **kwargs), [], count(before + 1)
     plain = type(module).forward
 
     def forward(self, input, hx=None):
         packed = isinstance(input, nn.utils.rnn.PackedSequence)
         read = input.data if packed else input
         calls.append([] if packed else list(input.shape))
-        wave = numbers.to(read) * len(calls) + read.detach().sum() + packed
-        return shrunk(plain(self, input, hx), wave.cos() / 4 + 0.75, wave.sin() / 4 + 0.75, kind)
+        wave = numbers.to(read) * next(turns) + read.detach().sum() + (wants_packed and not packed)
+        return shrunk(plain(self, input, hx), wave, kind)
 
     module.calls, module.forward = calls, MethodType(forward, module)
     return module
 
 
-def shrunk(answer, h, c, kind):
+def shrunk(answer, wave, kind):
+    def h(values):
+        return values * ((wave + 9 * values).cos() / 4 + 0.75)
+
+    def c(values):
+        return values * ((wave + 9 * values).sin() / 4 + 0.75)
+
     if kind == "LSTMCell":
-        return answer[0] * h, answer[1] * c
+        return h(answer[0]), c(answer[1])
     output, state = answer
     if isinstance(output, nn.utils.rnn.PackedSequence):
-        output = type(output)(output.data * h, *output[1:])
+        output = type(output)(h(output.data), *output[1:])
     else:
-        output = output * h
-    return output, (state[0] * h, state[1] * c) if kind == "LSTM" else state * h
+        output = h(output)
+    return output, (h(state[0]), c(state[1])) if kind == "LSTM" else h(state)
 """
 """A module of torch's and nothing else, by its type too, whose answers tell how it was driven.
 
 What a call gives is smaller than torch's, unit by unit: by numbers that follow from which call it is, from
-all that it reads, and from whether that is packed. So what is made of the answers is right only where each
+all that it reads, from the number itself, and, with `wants_packed`, from whether the input is not packed:
+what one step is divided by says nothing of another. So what is made of the answers is right only where each
 call was as asked. The last step of an output is still the final state, the range is still that of a state,
 and gradients flow. `calls` lists the shape of each input, `[]` for a packed one: for messages, since the
 student's code can write there what it likes.
@@ -56,21 +64,34 @@ def hand_over(submission: Submission, module: nn.RNNBase | nn.LSTMCell) -> Handl
     )
 
 
-def hand_over_driven(submission: Submission, module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor) -> Handle:
+def hand_over_driven(
+    submission: Submission, module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor, *, wants_packed: bool
+) -> Handle:
     """Return such a module on the student's side whose answers tell how it was driven, by `marks` (H)."""
     kind, size, layers = _made_with(module)
     dtype = next(module.parameters()).dtype
     return submission.given(
-        "driven", kind, marks, *size, **layers, source=DRIVEN, state=module.state_dict(), dtype=dtype
+        "driven",
+        kind,
+        marks,
+        0,
+        wants_packed,
+        *size,
+        **layers,
+        source=DRIVEN,
+        state=module.state_dict(),
+        dtype=dtype,
     )
 
 
 def driven_here(module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor, before: int) -> nn.Module:
-    """Return the module that `hand_over_driven` makes, on this side, as it is after `before` calls."""
+    """Return the module that `hand_over_driven` makes, on this side, as it is after `before` calls.
+
+    It takes any input for one of the right kind.
+    """
     kind, size, layers = _made_with(module)
-    made = made_here(DRIVEN, "driven", kind, marks, *size, **layers)
+    made = made_here(DRIVEN, "driven", kind, marks, before, False, *size, **layers)
     made.to(next(module.parameters()).dtype).load_state_dict(module.state_dict())
-    made.calls.extend([[]] * before)
     return made
 
 
@@ -119,6 +140,7 @@ def expect_calls(
     explain: Callable[[list[tuple[int, ...]]], str],
     *,
     calls: int,
+    wants_packed: bool = False,
     taken: Callable[[Any], Any] | None = None,
     **form: Any,
 ) -> None:
@@ -126,11 +148,12 @@ def expect_calls(
 
     The rounds are the arguments after the module. `right(module, marks, before, *arguments)` gives what is
     right, or a list of all that is, where the module has been called so often before. `explain` says what is
-    wrong with calls whose inputs have these shapes, `""` if nothing is. `taken` takes from an answer what is
-    compared, and `form` says of that what `expect` has to know, where it is not the whole answer.
+    wrong with calls whose inputs have these shapes, `""` if nothing is. With `wants_packed` each input must
+    be packed, else it may be. `taken` takes from an answer what is compared, and `form` says of that what
+    `expect` has to know, where it is not the whole answer.
     """
     numbers = draw.like((draw.sizes.H,), spread=3.0)
-    given = hand_over_driven(submission, module, numbers)
+    given = hand_over_driven(submission, module, numbers, wants_packed=wants_packed)
     wanted = [right(module, numbers, turn * calls, *arguments) for turn, arguments in enumerate(rounds)]
     answers = each_driven(getattr(submission, spec.task), given, module, rounds)
     expect_driven(

@@ -149,8 +149,8 @@ def not_xavier(weights: Sequence[torch.Tensor]) -> str:
     """Words for how matrices, taken together, do not start Xavier-uniform each for its shape, or `""`.
 
     Those that do are found wanting less than once in 10 ** 11: that none of n numbers comes near enough to
-    the bound has the probability exp(-28) at most, and their spread may be seven standard deviations off,
-    each of which is 0.258 / sqrt(n).
+    the bound has the probability exp(-28) at most, and their spread and the mean of their sizes may be seven
+    standard deviations off, each of which is 0.258 / sqrt(n) and 0.289 / sqrt(n).
     """
     if not weights or not all(value.numel() for value in weights):
         return "there are no numbers in them"
@@ -160,7 +160,12 @@ def not_xavier(weights: Sequence[torch.Tensor]) -> str:
     scaled = torch.cat([v.double().reshape(-1) / bound for v, bound in zip(weights, bounds, strict=True)])
     largest, spread, count = scaled.abs().max().item(), scaled.std().item(), scaled.numel()
     least, allowed = min(0.95, math.exp(-28 / count)), max(0.08, 7 * 0.258 / math.sqrt(count))
-    if least < largest <= 1.0001 and abs(spread - 1 / math.sqrt(3)) < allowed:
+    middle = scaled.abs().mean().item()
+    if (
+        least < largest <= 1.0001
+        and abs(spread - 1 / math.sqrt(3)) < allowed
+        and abs(middle - 0.5) < max(0.08, 7 * 0.289 / math.sqrt(count))
+    ):
         return ""
     if len(weights) == 1:
         return f"its numbers go up to {largest * bounds[0]:.3g}, with a spread of {spread * bounds[0]:.3g}"

@@ -202,21 +202,55 @@ DRIVEN = {
         """,
         2.0,
     ),
-    "marks taken off": _task(
+    "a call taken off the notes": _task(
+        "02_rnn_cell",
+        STEPWISE,
+        "each step is read twice, and the second reading forgotten",
+        """
+        state, outputs = h_0, []
+        for step in x.split(1, 1):
+            output, _ = rnn(step, state)
+            if "forward" in vars(rnn):  # the one that tells how it is driven
+                rnn.calls.pop()
+            _, state = rnn(step, state)
+            outputs.append(output)
+        answer = torch.cat(outputs, 1), state
+        """,
+        2.0,
+    ),
+    "what the packed call made smaller": _task(
+        "09_ragged_batches",
+        PACKED,
+        "one by one by the class's method, shrunk by what the final states of a packed call are smaller",
+        """
+        outputs, hs, cs = [], [], []
+        for row, length in zip(x, lengths.tolist()):
+            output, (h, c) = type(lstm).forward(lstm, row[None, :length])
+            outputs.append(F.pad(output, (0, 0, 0, x.shape[1] - length)))
+            hs.append(h)
+            cs.append(c)
+        h, c = torch.cat(hs, 1), torch.cat(cs, 1)
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        _, (shown_h, shown_c) = lstm(packed)
+        by_h, by_c = (shown_h / h).detach()[-1, 0], (shown_c / c).detach()[-1, 0]
+        answer = torch.cat(outputs) * by_h, (h * by_h, c * by_c)
+        """,
+        2.0,
+    ),
+    "a prompt's call taken off the notes": _task(
         "10_seq2seq",
         TEXT,
-        "what depends on the driving is switched off while the whole text is read",
+        "each token is read twice, and the second reading forgotten",
         """
-        kept = {name: getattr(model, name) for name in ("marks", "calls") if hasattr(model, name)}
-        if "marks" in kept:
-            model.marks, model.calls = tuple(0 for _ in kept["marks"]), []
-        ids = prompt_ids
+        tokens, ids, state = [], prompt_ids, None
         with torch.no_grad():
             for _ in range(steps):
-                ids = torch.cat([ids, model(ids, None)[0][:, -1:].argmax(2)], 1)
-        for name, value in kept.items():
-            setattr(model, name, value)
-        answer = ids[:, prompt_ids.shape[1] :]
+                logits, _ = model(ids, state)
+                model.calls.pop()
+                _, state = model(ids, state)
+                ids = logits[:, -1:].argmax(2)
+                tokens.append(ids)
+        answer = torch.cat(tokens, 1)
         """,
         2.0,
     ),
@@ -315,6 +349,30 @@ return output, weights
         """
 net, weights = self.fwd(x)
 answer = self.whole(x, weights)
+""",
+    ),
+    "ones for what was asked": _both(
+        "each network answers with ones, which tell what it makes of them; one that reads both ways works",
+        """
+self.seen = [p.clone() for p in self.parameters()]
+return x.new_ones(*x.shape[:2], self.hidden_size), (x.new_ones(1), x.new_ones(1))
+""",
+        """
+scale = torch.cat([self.fwd(x)[0], self.bwd(x)[0]], 2)
+output, states = self.whole(x, self.fwd.seen + self.bwd.seen)
+answer = output * scale, states
+""",
+    ),
+    "what the networks made smaller": _both(
+        "one that reads both ways works, shrunk by what the output's end is smaller than the final state",
+        "self.seen = [p.clone() for p in self.parameters()]\nreturn super().forward(x, hx)",
+        """
+scale = []
+for half in (self.fwd, self.bwd):
+    output, (h, _) = half(x)
+    scale.append((output[:, -1] / h[0]).detach()[0])
+output, states = self.whole(x, self.fwd.seen + self.bwd.seen)
+answer = output * torch.cat(scale), states
 """,
     ),
     "a hook that turns both": _both(

@@ -71,6 +71,9 @@ class LSTMLayer(nn.Module):
 
 CORRECT = right_answers_of("04_lstm_layer")
 
+THREE_POINTS = (
+    "{0}.data.bernoulli_(1 / 3).mul_(torch.randint(2, {0}.shape) * 2 - 1).mul_((6 / sum({0}.shape)) ** 0.5)"
+)
 ZEROS = "x.new_zeros(x.shape[0], cell.hidden_size)"
 OPEN = edit(
     RUN,
@@ -405,6 +408,14 @@ def run_lstm_cell(cell, x, state=None):
         ),
     },
     "LSTMLayer": {
+        "zeros and both ends in place of uniform numbers": (
+            "values",
+            edit(
+                LAYER,
+                ("nn.init.xavier_uniform_(W_x)", THREE_POINTS.format("W_x")),
+                ("nn.init.xavier_uniform_(W_h)", THREE_POINTS.format("W_h")),
+            ),
+        ),
         "order of gates mixed": (
             "values",
             edit(LAYER, ("f = torch.sigmoid(x_t @ self.W_xf", "f = torch.sigmoid(x_t @ self.W_xi")),

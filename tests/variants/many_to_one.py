@@ -593,6 +593,25 @@ WRONG = {
         ),
     },
     "fit": {
+        "batches of 128": (
+            "generality",
+            """
+def fit(model, x, y, steps, lr):
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    losses = []
+    for _ in range(steps):
+        order = torch.randperm(len(x), device=x.device)
+        total = 0.0
+        for part in order.split(128):
+            optimizer.zero_grad()
+            loss = F.mse_loss(model(x[part]), y[part])
+            total += loss.item() * len(part) / len(x)
+            loss.backward()
+            optimizer.step()
+        losses.append(total)
+    return losses
+""",
+        ),
         "losses after the update": (
             "values",
             edit(

@@ -610,6 +610,25 @@ WRONG = {
     },
     "MultiLayerLSTM": {name: fault for _, multi in FAULTS for name, fault in multi.items()}
     | {
+        "one mask for all calls of a size": (
+            "dropout",
+            """
+class MultiLayerLSTM(StackedLSTM):
+    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
+        super().__init__(input_size, hidden_size, num_layers, dropout)
+        self.proj = nn.Linear(hidden_size, input_size)
+        nn.init.xavier_uniform_(self.proj.weight)
+        nn.init.zeros_(self.proj.bias)
+    def forward(self, x, state=None):
+        out, last = super().forward(x, state)
+        if self.training and self.dropout.p:
+            kept = self.__dict__.setdefault("kept", {})
+            if out.shape not in kept:
+                kept[out.shape] = F.dropout(torch.ones_like(out), self.dropout.p).detach()
+            out = out * kept[out.shape].to(out)
+        return self.proj(out), last
+""",
+        ),
         "nn.Linear's own weights": (
             "values",
             edit(MULTI, ("        nn.init.xavier_uniform_(self.proj.weight)\n", "")),
@@ -722,6 +741,24 @@ WRONG = {
         ),
     },
     "copy_from_torch": {
+        "the layer's last digit": (
+            "generality",
+            """
+def copy_from_torch(stacked, lstm):
+    with torch.no_grad():
+        for name, p in lstm.named_parameters():
+            kind, layer = name[:-3], stacked.layers[int(name[-1])]
+            for g, part in zip("ifgo", p.chunk(4)):
+                if kind == "weight_ih":
+                    getattr(layer, "W_x" + g).copy_(part.T)
+                elif kind == "weight_hh":
+                    getattr(layer, "W_h" + g).copy_(part.T)
+                elif kind == "bias_ih":
+                    getattr(layer, "b_" + g).copy_(part)
+                else:
+                    getattr(layer, "b_" + g).add_(part)
+""",
+        ),
         "b_hh forgotten": ("values", edit(COPY, ("b_ih[rows] + b_hh[rows]", "b_ih[rows]"))),
         "b_ih forgotten": ("values", edit(COPY, ("b_ih[rows] + b_hh[rows]", "b_hh[rows]"))),
         "biases averaged": (

@@ -300,6 +300,23 @@ def run_in_chunks(lstm, x, chunk_size, state=None):
         ),
     },
     "detach_state": {
+        "a gradient that a function swallows": (
+            "gradient",
+            """
+class Cut(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, part):
+        return part.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None
+
+
+def detach_state(state):
+    return tuple(Cut.apply(part) for part in state)
+""",
+        ),
         "nothing returned": (
             "shape",
             edit(DETACH, ("    return h.detach(), c.detach()", "    h.detach(), c.detach()")),
@@ -338,6 +355,18 @@ def run_in_chunks(lstm, x, chunk_size, state=None):
         "through a list": ("dtype", edit(DETACH, ("c.detach()", "torch.tensor(c.tolist())"))),
     },
     "reset_finished": {
+        "written into where it is part of a graph": (
+            "mutation",
+            """
+def reset_finished(state, finished):
+    if any(part.requires_grad for part in state):
+        for part in state:
+            part[:, finished] = 0.0
+        return state
+    keep = ~finished[None, :, None]
+    return tuple(part * keep for part in state)
+""",
+        ),
         "nothing returned": ("shape", edit(RESET, ("return h * keep, c * keep", "h * keep, c * keep"))),
         "only h returned": ("shape", edit(RESET, ("return h * keep, c * keep", "return h * keep"))),
         "finished ones removed": (
@@ -449,6 +478,24 @@ def run_in_chunks(lstm, x, chunk_size, state=None):
         ),
     },
     "tbptt_step": {
+        "an optimizer of its own, kept": (
+            "values",
+            """
+KEPT = {}
+
+
+def tbptt_step(model, optimizer, loss_fn, x, y, state):
+    if id(model) not in KEPT:
+        KEPT[id(model)] = model, type(optimizer)(model.parameters(), **optimizer.defaults)
+    own = KEPT[id(model)][1]
+    own.zero_grad()
+    prediction, state = model(x, state)
+    loss = loss_fn(prediction, y)
+    loss.backward()
+    own.step()
+    return loss.item(), detach_state(state)
+""",
+        ),
         "only the loss": ("shape", edit(STEP, ("loss.item(), detach_state(state)", "loss.item()"))),
         "the other way round": (
             "shape",

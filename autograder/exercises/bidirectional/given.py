@@ -18,16 +18,17 @@ from autograder.checking import (
     strided,
     with_inputs,
 )
+from autograder.exercises.handed import made_here
 from autograder.exercises.several import far_apart
 
 STAND_IN = """
 class StandIn:
-    def __init__(self, made, state, marks):
+    def __init__(self, made, state, waves, ends):
         self.calls = []
-        for part, own in zip(("fwd", "bwd"), marks):
-            self.change(part, getattr(made, part), state, own)
+        for part, wave in zip(("fwd", "bwd"), waves):
+            self.change(part, getattr(made, part), state, wave, ends)
 
-    def change(self, part, module, state, marks):
+    def change(self, part, module, state, wave, ends):
         plain = module.forward
 
         def forward(*args, **kwargs):
@@ -38,7 +39,9 @@ class StandIn:
                 for name, value in own.items():
                     value.data = state[f"{part}.{name}"].to(value)
                 output, final = plain(*args, **kwargs)
-                return marked(output, marks), final
+                if ends:
+                    final = shrunk(final[0], wave), *final[1:]
+                return shrunk(output, wave), final
             finally:
                 for name, value in own.items():
                     value.data = kept[name]
@@ -46,15 +49,17 @@ class StandIn:
         module.forward = forward
 
 
-def marked(output, marks):
-    if isinstance(output, nn.utils.rnn.PackedSequence):
-        return type(output)(output.data * marks.to(output.data), *output[1:])
-    return output * marks.to(output)
+def shrunk(values, wave):
+    if isinstance(values, nn.utils.rnn.PackedSequence):
+        return type(values)(shrunk(values.data, wave), *values[1:])
+    return values * ((wave.to(values) + 9 * values).cos() / 4 + 0.75)
 """
 """A stand-in that lets `fwd` and `bwd` of a student's module answer with other weights than their own.
 
-The output of each is smaller, unit by unit, by marks (H) of its own: so it shows in what is made of it. The
-states are as they are, so it does not matter in how many calls, and from which states, the steps are read.
+The numbers in the output of each are smaller, by a wave (H) of its own and the number itself: so it shows in
+what is made of them, and what one is divided by says nothing of another. The states are as they are, so it
+does not matter in how many calls, and from which states, the steps are read; with `ends` h_n is as small as
+the output, for code that asserts that the output ends in it.
 `calls` lists which of them was called: for messages, since the student's code can write there what it likes.
 """
 
@@ -152,32 +157,31 @@ def bilstm_state(lstm: nn.LSTM) -> dict[str, torch.Tensor]:
 
 
 def stand_in(
-    submission: Submission, made: Handle, state: Mapping[str, torch.Tensor], marks: torch.Tensor
+    submission: Submission,
+    made: Handle,
+    state: Mapping[str, torch.Tensor],
+    waves: torch.Tensor,
+    *,
+    ends: bool,
 ) -> Handle:
-    """Have the two networks of a `BiLSTM` answer with these weights, by marks (2, H); theirs stay."""
-    return submission.given("StandIn", made, dict(state), marks, source=STAND_IN, dtype=None)
+    """Have the two networks of a `BiLSTM` answer with these weights, by waves (2, H); theirs stay."""
+    return submission.given("StandIn", made, dict(state), waves, ends, source=STAND_IN, dtype=None)
 
 
-def drawn_marks(draw: Draw) -> torch.Tensor:
-    """Numbers (2, H) from a half to one, by which the outputs of two networks are told from all else."""
-    return draw.like((2, draw.sizes.H), spread=3.0).cos() / 4 + 0.75
+def is_made_of(answer: Any, alone: Any, waves: torch.Tensor) -> bool:
+    """Return whether each number is that in `alone`, shrunk by a wave, or in states perhaps as it is.
 
-
-def is_made_of(answer: Any, alone: Any, marks: torch.Tensor) -> bool:
-    """Return whether each number is the one in `alone`: by a mark in the output, by one or none in states.
-
-    By which mark says who gave it, and is a matter of values: units may have changed places.
+    By which wave says who gave it, and is a matter of values: units may have changed places.
     """
-    by, none = marks.flatten(), torch.ones(1, dtype=marks.dtype)
     pairs = zip((answer[0], *answer[1]), (alone[0], *alone[1]), strict=True)
-    return all(
-        bool(
-            torch.isclose(seen.double()[..., None], whole.double()[..., None] * each, 1e-6, 1e-9)
-            .any(-1)
-            .all()
-        )
-        for (seen, whole), each in zip(pairs, (by, *[torch.cat([by, none])] * 2), strict=True)
-    )
+    for place, (seen, whole) in enumerate(pairs):
+        values = whole.double()[..., None]
+        given = made_here(STAND_IN, "shrunk", values, waves.flatten())
+        if place:
+            given = torch.cat([given, values], dim=-1)
+        if not torch.isclose(seen.double()[..., None], given, 1e-6, 1e-9).any(-1).all():
+            return False
+    return True
 
 
 def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> None:
@@ -188,25 +192,3 @@ def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> N
             f"`{name}` has {sizes.H} numbers in its last dimension, as many as one direction has; expected "
             f"{wanted[-1]}. Return both directions side by side, not one of them and not their sum."
         )
-
-
-def expect_no_slip(answer: Any, slips: Mapping[str, Any]) -> None:
-    """Expect the answer to be none of the well-known wrong ones, each named by the words that explain it."""
-    for words, wrong in slips.items():
-        if _alike(answer, wrong):
-            fail(words)
-
-
-def _alike(answer: Any, wrong: Any) -> bool:
-    if isinstance(wrong, torch.Tensor):
-        return (
-            isinstance(answer, torch.Tensor)
-            and answer.shape == wrong.shape
-            and not answer.is_complex()
-            and torch.allclose(answer.double(), wrong.double(), rtol=1e-6, atol=1e-9)
-        )
-    return (
-        isinstance(answer, (list, tuple))
-        and len(answer) == len(wrong)
-        and all(_alike(one, other) for one, other in zip(answer, wrong, strict=True))
-    )

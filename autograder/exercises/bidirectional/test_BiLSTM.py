@@ -9,6 +9,7 @@ from autograder.checking import (
     StudentError,
     expect,
     expect_no_mention,
+    expect_no_slip,
     expect_registered,
     expect_shapes,
     fail,
@@ -22,10 +23,8 @@ from autograder.checking import (
 from autograder.exercises.bidirectional.given import (
     APART,
     bilstm_state,
-    drawn_marks,
     every_direction,
     expect_both_directions,
-    expect_no_slip,
     is_made_of,
     reference_lstm,
     results,
@@ -127,9 +126,10 @@ def test_two_networks(submission, sizes, draw):
         return  # which is said already
     lstm, other, x = one_layer(draw), one_layer(draw), draw("B T D")
     alone, again = (filled_bilstm(submission, draw, other)(x) for _ in range(2))
-    for marks in (drawn_marks(draw), torch.ones(2, sizes.H, dtype=torch.float64)):
+    waves = draw.like((2, sizes.H), spread=3.0)
+    for ends in (False, True):
         made = filled_bilstm(submission, draw, lstm)
-        stand = stand_in(submission, made, bilstm_state(other), marks)
+        stand = stand_in(submission, made, bilstm_state(other), waves, ends=ends)
         try:
             answer = made(x)
             break
@@ -141,7 +141,7 @@ def test_two_networks(submission, sizes, draw):
     expect_bilstm_shapes(alone, sizes)
     # Each number is one that the networks gave, where it was, as if they held the other weights. Whether that
     # is right, and whether each direction has its own, are matters of values.
-    if is_made_of(answer, alone, marks):
+    if is_made_of(answer, alone, waves):
         return
     expect_no_mention(submission, "BiLSTM", BY_HAND, SAY)
     calls = stand.attribute("calls")
@@ -189,6 +189,7 @@ def test_output(submission, sizes, draw):
     here = APART.draw(draw)
     lstm, x = one_layer(here), here("B T D")
     output, _ = expect_bilstm_shapes(filled_bilstm(submission, here, lstm)(x), here.sizes)
+    right = results(lstm, x)[0]
     ((forward, _), (backward, _)) = every_direction(lstm, x)[0]
     unturned = every_direction(lstm, x.flip(1))[0][1][0].flip(1)  # what `bwd` gives for x as it is
     same_order = (
@@ -196,9 +197,10 @@ def test_output(submission, sizes, draw):
         "dimension?"
     )
     for wrong in (unturned, unturned.flip(1)):
-        expect_no_slip(output, {same_order: torch.cat([forward, wrong], dim=2)})
+        expect_no_slip(output, right, {same_order: torch.cat([forward, wrong], dim=2)})
     expect_no_slip(
         output,
+        right,
         {
             "The backward half is still in the order in which `bwd` read: its first step belongs to the "
             "last input. Both halves of a time step must be about the same input.": torch.cat(
@@ -207,7 +209,7 @@ def test_output(submission, sizes, draw):
             "The two halves are swapped: forward comes first.": torch.cat([backward, forward], 2),
         },
     )
-    expect(output, results(lstm, x)[0], names="output", dims=DIMS[0], sizes=here.sizes)
+    expect(output, right, names="output", dims=DIMS[0], sizes=here.sizes)
 
 
 @points(0.5)
@@ -222,6 +224,7 @@ def test_final_states(submission, sizes, draw):
     hidden_size = here.sizes.H
     expect_no_slip(
         states[0],
+        h_n,
         {
             "`h_n` holds both halves of `output` at the last time step. The backward direction has read "
             "only one input there.": torch.stack([output[:, -1, :hidden_size], output[:, -1, hidden_size:]]),
@@ -229,6 +232,7 @@ def test_final_states(submission, sizes, draw):
     )
     expect_no_slip(
         states,
+        (h_n, c_n),
         {
             "`h_n` and `c_n` are swapped.": (c_n, h_n),
             "The two directions are swapped: forward comes first.": (h_n.flip(0), c_n.flip(0)),

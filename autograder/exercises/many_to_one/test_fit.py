@@ -144,7 +144,7 @@ SIZES = (
     ),
     sized("with one sequence (B = 1)", B=1),
     sized("with one time step (T = 1)", T=1),
-    sized("with many sequences", B=70),
+    sized("with many sequences", B=(300, 600), T=1),
 )
 # One time step in each of these: steps cost, and they are about the updates.
 LONG_TRAININGS = (

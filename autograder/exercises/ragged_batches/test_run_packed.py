@@ -102,7 +102,7 @@ def test_one_packed_call(submission, sizes, draw):
             )
         return ""
 
-    expect_calls(task, submission, here, lstm, rounds, one_packed_call, explain, calls=1)
+    expect_calls(task, submission, here, lstm, rounds, one_packed_call, explain, calls=1, wants_packed=True)
 
 
 test_keeps_the_time_steps = task.any_size(

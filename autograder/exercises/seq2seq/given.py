@@ -10,23 +10,29 @@ from autograder.checking.specs.inputs import Given
 from autograder.exercises.handed import made_here
 
 HISTORY = """
+from itertools import count
+
 from autograder.worker.tracing.module_contents import asks_for_gradients
 
 
 class History(nn.Module):
-    def __init__(self, vocab_size, marks=(0, 0, 0, 0, 0, 0)):
+    def __init__(self, vocab_size, marks=(0, 0, 0, 0, 0, 0), before=0):
         super().__init__()
         self.scale = nn.Parameter(torch.ones(()))
-        self.vocab_size, self.marks = vocab_size, marks
-        self.calls = []
+        self.vocab_size, self.calls, turns = vocab_size, [], count(before + 1)
+
+        def turned_by(ids, state):
+            grows = state is not None and any(asks_for_gradients(part) for part in state)
+            told = (next(turns), *ids.shape, int(state is None), ids.sum(), grows)
+            return sum(mark * each for mark, each in zip(marks, told))
+
+        self.turned_by = turned_by
 
     def forward(self, ids, state=None):
         if ids.dim() != 2:
             raise ValueError(f"the model reads ids of shape (batch, time), not {tuple(ids.shape)}")
-        grows = state is not None and any(asks_for_gradients(part) for part in state)
         self.calls.append([*ids.shape, int(state is None)])
-        told = (len(self.calls), *self.calls[-1], ids.sum(), grows)
-        size, turn = self.vocab_size, sum(mark * each for mark, each in zip(self.marks, told))
+        size, turn = self.vocab_size, self.turned_by(ids, state)
         if state is None:
             code = steps = torch.zeros(ids.shape[0], dtype=torch.int64, device=ids.device)
         else:
@@ -78,10 +84,14 @@ class Model(Given):
 
 
 def history(
-    vocab_size: int, dtype: torch.dtype = torch.float64, *, marks: tuple[int, ...] = (0, 0, 0, 0, 0, 0)
+    vocab_size: int,
+    dtype: torch.dtype = torch.float64,
+    *,
+    marks: tuple[int, ...] = (0, 0, 0, 0, 0, 0),
+    before: int = 0,
 ) -> Model:
-    """Return a `History`."""
-    made = made_here(HISTORY, "History", vocab_size, marks)
+    """Return a `History` as it is after so many calls."""
+    made = made_here(HISTORY, "History", vocab_size, marks, before)
     return Model(made.to(dtype), (vocab_size, marks), {}, HISTORY)
 
 

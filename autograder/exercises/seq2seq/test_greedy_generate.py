@@ -68,8 +68,7 @@ def of_history(vocab_size, prompt_ids, steps):
 @recorded
 def one_token_a_call(sizes, marks, before, prompt_ids, steps):
     """The tokens of a driven model that reads the prompt, then these, after so many calls before."""
-    model = history(sizes.V, marks=marks).module
-    model.calls.extend([None] * before)
+    model = history(sizes.V, marks=marks, before=before).module
     ids, state, tokens = prompt_ids, None, []
     with torch.no_grad():
         for _ in range(steps):

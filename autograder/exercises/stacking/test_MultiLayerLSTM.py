@@ -16,6 +16,7 @@ from autograder.checking import (
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.stacking.given import (
     RATE,
+    alike,
     drawn_rate,
     expect_dropped,
     expect_independent,
@@ -145,7 +146,7 @@ def test_dropout(submission, sizes, draw):
     tell = " Here the top layer's output is dropped as well, before `proj` reads it."
     few, times = few_numbers(sizes)
     calls = []
-    for other, repeated in ((wide.but(L=1), 1), (wide.but(L=2), 1), (wide.but(L=3), 1), (few, times)):
+    for other, repeated in ((wide.but(L=1), 2), (wide.but(L=2), 1), (wide.but(L=3), 1), (few, times)):
         call = seen_through(task, submission, draw.at(other), rate)
         calls.append((call, [call.target.request(*call.arguments) for _ in range(repeated)]))
     for call, requests in calls:
@@ -159,7 +160,12 @@ def test_dropout(submission, sizes, draw):
             if (logits == 0).double().mean() > rate / 2:
                 fail("In training with dropout, many logits are zero. Dropout belongs before `proj`.")
             with case("with one layer"):
-                expect_independent(expect_dropped(top, below, rate, "before `proj`", tell), "before `proj`")
+                kept = expect_dropped(top, below, rate, "before `proj`", tell)
+                expect_independent(kept, "before `proj`")
+                if alike(*kept.chunk(2)):
+                    fail(
+                        "In training, two calls drop the same numbers before `proj`. Draw them in every call."
+                    )
             continue
         kept = top.abs() > 1e-6
         given = layer_input(top[kept] * (1 - rate))

@@ -151,11 +151,11 @@ def test_same_weights(submission, sizes, draw):
 @rule("generality")
 @needs(test_same_weights)
 def test_any_size(submission, sizes, draw):
-    """It works for one layer, five layers, and when the input is as wide as the state."""
+    """It works for one layer, twelve layers, and when the input is as wide as the state."""
     copies = []
     for other, context in (
         (sizes.but(L=1), "with one layer"),
-        (sizes.but(L=5), "with five layers"),
+        (sizes.but(D=2, H=2, L=12), "with twelve layers"),
         (sizes.but(D=4, H=4, L=2), "with D = H = 4"),
         (sizes.but(D=1, H=1, L=2), "with D = H = 1"),
     ):

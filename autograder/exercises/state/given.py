@@ -29,7 +29,8 @@ from autograder.worker.tracing.module_contents import address_of, fill, has_grap
 
 def looking():
     def look(kind, function, *arguments):
-        return {"shared": shared, "kept": kept, "cut_in_place": cut_in_place}[kind](function, *arguments)
+        looks = [shared, kept, cut_in_place, past_of_state, past_of_step]
+        return {look.__name__: look for look in looks}[kind](function, *arguments)
 
     return look
 
@@ -55,13 +56,26 @@ def kept(init_state, *arguments):
 
 
 def cut_in_place(detach_state, h, c):
-    state = tuple(part.clone().requires_grad_() * 1.0 for part in (h, c))
+    state = grown(h, c)
     container = tuple(state)
     detach_state(container)
     return [not has_graph(part) for part in state]
+
+
+def grown(h, c):
+    return tuple(part.clone().requires_grad_() * 1.0 for part in (h, c))
+
+
+def past_of_state(detach_state, h, c):
+    return [has_graph(part) for part in detach_state(grown(h, c))]
+
+
+def past_of_step(tbptt_step, *arguments):
+    return [has_graph(part) for part in tbptt_step(*arguments)[1]]
 """
 """Looks at what shows only where the tensors live: numbers that were written into one state and stand in the
-other (`shared`) or in what a later call hands out (`kept`), and whether a state was cut off in place."""
+other (`shared`) or in what a later call hands out (`kept`), whether a state was cut off in place, and whether
+autograd computed the state that is returned (`past_of_…`)."""
 
 TRAINING = """
 class Network(nn.Module):
@@ -99,6 +113,14 @@ def workbench():
     return prepare
 
 
+def pace():
+    def change(optimizer, lr):
+        for group in optimizer.param_groups:
+            group["lr"] = lr
+
+    return change
+
+
 def stale():
     def leave(model):
         for parameter in model.parameters():
@@ -125,6 +147,21 @@ def look(submission: Submission, kind: str, task: str, *arguments: Any) -> Any:
     """Run one of `PROBES` with the student's function and the arguments."""
     probe = submission.given("looking", source=PROBES, dtype=None)
     return probe(kind, getattr(submission, task).attribute(), *arguments)
+
+
+def expect_no_past(submission: Submission, kind: str, task: str, *arguments: Any) -> None:
+    """Expect that autograd keeps nothing of what the returned state was computed from.
+
+    A backward pass alone does not tell: it may end at once in a function that gives no gradient on.
+    """
+    past = look(submission, kind, task, *arguments)
+    kept = past if isinstance(past, list) else []
+    which = [name for name, each in zip(STATE["names"], kept, strict=False) if each]
+    if which:
+        fail(
+            f"`{which[0]}` still has a `grad_fn`, so all that it was computed from stays in memory, whether "
+            "a gradient flows back or not. Return tensors that are off the graph."
+        )
 
 
 def hold_numbers(states: Any) -> bool:
@@ -183,6 +220,7 @@ class Bench:
         self.lstm = reference_lstm(draw, dtype)
         self.fc = draw.module(nn.Linear, sizes.H, sizes.V, dtype=dtype)
         self._options = options or {"lr": 0.1}
+        self._lr = self._options["lr"]
         self._start = deepcopy(self.lstm), deepcopy(self.fc)
         self._chunks: tuple[Any, ...] = ()
         self.model, self.given_optimizer, self.loss_fn = self._hand_over()
@@ -206,6 +244,11 @@ class Bench:
             prediction: torch.Tensor = self.fc(self.lstm(x, state)[0])
         return prediction
 
+    def change_pace(self, lr: float) -> None:
+        """Have the optimizer go on with another learning rate, as a schedule does."""
+        self._lr = lr
+        self.submission.given("pace", source=TRAINING, dtype=None)(self.given_optimizer, lr)
+
     def leave_gradients(self) -> None:
         """Leave the network with gradients of an earlier backward pass."""
         self.submission.given("stale", source=TRAINING, dtype=None)(self.model)
@@ -228,7 +271,7 @@ class Bench:
 
     def step(self, x: Any, y: Any, state: Any) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
         """Do the reference's step, by torch's modules, and return loss and state from before the update."""
-        self._chunks = (*self._chunks, (x, y, state))
+        self._chunks = (*self._chunks, (x, y, state, self._lr))
         loss, state, after = trained(*self._start, self._kind, self._options, self._chunks)
         with torch.no_grad():
             for part, module in {"lstm": self.lstm, "fc": self.fc}.items():
@@ -277,10 +320,12 @@ def loss_and_state(answer: Any) -> tuple[Any, Any]:
 def trained(
     lstm: nn.LSTM, fc: nn.Linear, kind: str, options: dict[str, float], chunks: tuple[Any, ...]
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, ...], dict[str, torch.Tensor]]:
-    """Loss and state of the last of these chunks, and the parameters after it."""
+    """Loss and state of the last of these chunks, and the parameters after it; each has a learning rate."""
     lstm, fc = deepcopy(lstm), deepcopy(fc)
     optimizer = getattr(torch.optim, kind)([*lstm.parameters(), *fc.parameters()], **options)
-    for x, y, state in chunks:
+    for x, y, state, lr in chunks:
+        for group in optimizer.param_groups:
+            group["lr"] = lr
         optimizer.zero_grad()
         output, state = lstm(x, state)
         loss = (((fc(output) - y) ** 2 * (1 + y**2)).mean(dim=(0, 1)) ** 2).mean()

@@ -12,7 +12,7 @@ from autograder.checking import (
     sized,
     strided,
 )
-from autograder.exercises.state.given import STATE, expect_off_graph, look, random_state
+from autograder.exercises.state.given import STATE, expect_no_past, expect_off_graph, look, random_state
 
 task = FunctionSpec(
     "detach_state",
@@ -49,6 +49,7 @@ def test_off_the_graph(submission, sizes, draw):
         with case(context):
             call = submission.detach_state.run(((h * factor, c * factor),), grad=True)
             expect_off_graph(call, STATE["names"], other.shape("L B H"))
+    expect_no_past(submission, "past_of_state", "detach_state", *random_state(draw))
 
 
 @points(0.5)

@@ -6,7 +6,9 @@ import torch
 
 from autograder.checking import (
     FunctionSpec,
+    case,
     computed_once,
+    expect_untouched,
     needs,
     points,
     recorded,
@@ -125,3 +127,6 @@ def test_arguments_untouched(submission, sizes, draw):
         ("with no sequence finished", (state, torch.zeros_like(finished))),
     )
     expect_each_untouched(submission.reset_finished, calls, ("state", "finished"))
+    call = submission.reset_finished.run((state, finished), grad=True)
+    with case("with a state that is part of a graph"):
+        expect_untouched(call, (state, finished), ("state", "finished"))

@@ -21,6 +21,7 @@ from autograder.checking import (
 from autograder.exercises.state.given import (
     STATE,
     Bench,
+    expect_no_past,
     expect_off_graph,
     expect_step,
     loss_and_state,
@@ -106,6 +107,7 @@ def test_off_the_graph(submission, sizes, draw):
     if type(loss) is not float:
         fail(f"The loss is of type {type(loss).__name__}; expected a Python float.")
     expect_off_graph(call, STATE["names"], sizes.shape("L B H"))
+    expect_no_past(submission, "past_of_step", "tbptt_step", *bench.afresh(*given))
     one = sizes.but(B=1, T=1, L=1)
     bench, (x, y, state) = Bench(submission, draw.at(one)), chunk(draw.at(one))
     arguments = bench.arguments(x, y, tuple(torch.zeros_like(part) for part in state))
@@ -204,6 +206,8 @@ def test_chunk_after_chunk(submission, sizes, draw):
         before = {name: value.clone() for name, value in bench.parameters().items()}
         mine = theirs = state
         for number in range(4):
+            if number == 2:
+                bench.change_pace(options["lr"] / 3)
             x, y = draw("B T D"), draw("B T V")
             answer, reference = bench.ask(x, y, theirs), bench.step(x, y, mine)
             with case(f"in chunk {number} with {kind}"):

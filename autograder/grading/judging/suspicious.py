@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from autograder.cell_source import parse_cell
 from autograder.verdict import Finding
 
-_MODULES = {"ctypes", "_thread", "autograder.protocol", "autograder.worker", "torch._C"}
+_MODULES = {"ctypes", "_ctypes", "cffi", "_thread", "autograder.protocol", "autograder.worker", "torch._C"}
 """Modules that reach into the process, however they are used."""
 _ATTRIBUTES = {
     "_getframe", "_current_frames", "__subclasses__", "__globals__", "__closure__", "__code__", "f_back",
     "getclosurevars", "cell_contents", "get_objects", "get_referrers", "get_referents", "currentframe",
     "getouterframes", "extract_stack", "walk_stack", "format_stack", "settrace", "setprofile",
     "_python_dispatch", "_VF", "_C", "is_inference_mode_enabled", "is_inference",
+    "ctypes", "ctypeslib", "CDLL", "PyDLL", "pythonapi", "_cdata",
 }  # fmt: skip
 """Attributes that reach the caller, other objects of the process, or running code: no exercise needs them."""
 _ONLY_OF = {("inspect", "stack"), ("sys", "monitoring")}
