@@ -1,4 +1,4 @@
-"""Messages of the exercises' own checks about wrong answers that are no known mistakes."""
+"""First messages of the exercises' own checks about wrong answers that are no known mistakes."""
 
 from __future__ import annotations
 
