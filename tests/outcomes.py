@@ -8,7 +8,8 @@ A record has, for each assignment, the solution, the release, every known mistak
 answers of tests/variants, the forgeries and hostile cells of tests/attacks that end by themselves, and the
 demo's class: of each check the outcome, the points, the message, the mistake that was named and the answers'
 fingerprint; of each notebook the findings and the number of exchanges with its workers. Seeds are fixed, so
-two records of one commit are equal. `make outcomes` writes one; `AGAINST=before.json` compares it, too.
+two records of one commit are equal, but for the exchanges of wrong answers on a machine so busy that looks at
+them take long and are given up. `make outcomes` writes one; `AGAINST=before.json` compares it, too.
 """
 
 from __future__ import annotations

@@ -92,11 +92,14 @@ def test_two_records_of_one_commit_are_equal(tmp_path, compared):
             check=True,
             capture_output=True,
         )
-    told = json.loads(paths[0].read_text())["outcomes"]["02_rnn_cell"]
+    told, again = (json.loads(path.read_text())["outcomes"]["02_rnn_cell"] for path in paths)
     assert told["solution"]["exchanges"] > 10
     assert sum(task["score"] for task in told["solution"]["tasks"].values()) == 10
     assert sum(task["score"] for task in told["release"]["tasks"].values()) == 0
     for kind in ("mistake: ", "right: ", "wrong: ", "forgery: "):
         assert sum(name.startswith(kind) for name in told) > 5, kind
-    status, said = compared(*paths)
-    assert (status, said.splitlines()[-1]) == (0, "Nothing differs.")
+    # Looks at a wrong answer are given up where they take long, so a busy machine asks less of it.
+    for name in ("solution", *(name for name in told if name.startswith("right: "))):
+        assert told[name] == again[name]
+    status, said = compared(*paths, "--ignore", "exchanges")
+    assert status == 0, said
