@@ -107,7 +107,7 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
         x = torch.zeros(1, 1, 2, dtype=dtype)
         for part in (nn.Linear(2, 2), *(kind(2, 2) for kind in kinds if kind is not nn.RNNBase)):
             part.to(dtype)(x)
-            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.no_grad():
                 part(x)
     one, other = socket.socketpair()
     stream.Stream(one).send(Batch(1, (call, there)))

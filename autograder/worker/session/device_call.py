@@ -173,6 +173,7 @@ def _make_and_call(
     with ExitStack() as stack:
         if message.autocast:
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
+            stack.enter_context(_lstm_on_any_processor())
             if message.autocast == "cuda":
                 stack.enter_context(GpuAutocast())
         value = settled(target(*args))
@@ -187,6 +188,22 @@ def _make_and_call(
         _take_gradients(modules, leaves, tensors, machine, seen)
     if message.repeat:
         seen.memory = machine.memory(lambda: target(*args), message.repeat)
+
+
+@contextmanager
+def _lstm_on_any_processor() -> Iterator[None]:
+    """Keep oneDNN out where the processor has no instructions for bfloat16.
+
+    Under autocast torch asks for its bfloat16 LSTM all the same, and stops: "could not create a primitive
+    descriptor" (torch 2.13, `nn.LSTM`, processors without AVX-512). `torch.backends.mkldnn.flags` would warn
+    of TF32 each time.
+    """
+    enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(enabled and torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(enabled)
 
 
 def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
