@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder import __version__
+from autograder.checking.remote.errors import WorkerLost
+from autograder.errors import UserError
 from autograder.grading.course.course import CONFIG_FILE, Course, find_alembic
 from autograder.grading.records.open_paths import open_paths
+from autograder.grading.workers.forkserver import ForkServer
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.sandbox.probe import Level, best_level, probe
 
@@ -31,6 +34,7 @@ GPU_USE = (
     "last of the GPUs, too, with so much of its memory for each submission "
     "(experimental: it has never run on a GPU)."
 )
+TRIAL_SECONDS = 30.0
 PINNED = {"torch": "2.13.0", "nbgrader": "0.9.6"}
 SETTINGS = {
     ("GenerateAssignment", "exporter_class"): (
@@ -49,11 +53,13 @@ def examine(course: Path) -> dict[str, Any]:
     """Versions, confinement layers, GPU and course, as plain data; `problems` says what to do.
 
     `open` is what every account of the machine can get at: that matters where students have accounts, and
-    has nothing to do with whether the machine can grade.
+    has nothing to do with whether the machine can grade. A small cell is run in a confined worker: layers may
+    hold and versions be right on a machine on which no worker starts.
     """
     layers = probe()
     level = best_level(layers)
     versions = {name: _version(name) for name in PACKAGES}
+    lost = _try_worker(level) if level is not Level.NONE and versions["torch"] else ""
     problems = [
         f"{layer.name} does not hold ({layer.detail}): {layer.remedy}" for layer in layers if not layer.holds
     ]
@@ -73,6 +79,8 @@ def examine(course: Path) -> dict[str, Any]:
         problems.append(
             "No confinement that is good enough holds: nothing will be graded without `--unsafe`."
         )
+    if lost:
+        problems.append(f"A worker cannot run a cell on this machine, so nothing can be graded. {lost}")
     return {
         "autograder": __version__,
         "python": platform.python_version(),
@@ -89,9 +97,26 @@ def examine(course: Path) -> dict[str, Any]:
         "open": [asdict(each) for each in open_paths(here)],
         "problems": problems,
         "can_grade": level is not Level.NONE
+        and not lost
         and all(versions[name] for name in PINNED)
         and sys.platform == "linux",
     }
+
+
+def _try_worker(level: Level) -> str:
+    """Run a small cell in a confined worker; return the sentence of what stopped it, `""` if nothing did."""
+    from autograder.protocol.messages import RunCell  # imports torch, which a machine may lack
+
+    try:
+        with ForkServer(level=level) as workers:
+            worker = workers.spawn()
+            try:
+                worker.perform([RunCell(source="import torch\ntorch.eye(2) @ torch.eye(2)")], TRIAL_SECONDS)
+            finally:
+                worker.end()
+    except (UserError, WorkerLost) as error:
+        return str(error)
+    return ""
 
 
 def missing_settings(course: Course) -> list[str]:

@@ -14,7 +14,9 @@ import psutil
 import pytest
 
 from autograder.checking.runner.marks import RULES
+from autograder.grading import doctor
 from autograder.grading.course.course import Course
+from autograder.grading.workers import forkserver
 from autograder.verdict import OUTCOMES, STATUSES
 from tests.support.helpers import ASSIGNMENT, ROOT, autograder, autograder_here, make_known
 
@@ -257,6 +259,17 @@ def test_doctor_says_what_holds():
     assert {layer["name"] for layer in found["layers"]} >= {"seccomp", "landlock", "pid-namespace"}
     lacking = [layer for layer in found["layers"] if not layer["holds"]]
     assert all(layer["remedy"] for layer in lacking), "a problem is told without what to do about it"
+
+
+def test_doctor_tries_a_worker(monkeypatch):
+    """All layers hold, all versions are right, and the fork server still ends before it is ready."""
+    assert doctor.examine(Path("/"))["can_grade"]
+    monkeypatch.setattr(forkserver, "_IMPORTS", ("autograder.no_such_module",))
+    found = doctor.examine(Path("/"))
+    assert (found["can_grade"], found["level"]) == (False, forkserver.best_level(forkserver.probe()).value)
+    (told,) = (problem for problem in found["problems"] if "worker" in problem)
+    assert told.startswith("A worker cannot run a cell on this machine, so nothing can be graded.")
+    assert "No module named 'autograder.no_such_module'" in told
 
 
 def test_doctor_says_which_torch_grading_takes(tmp_path, monkeypatch):
