@@ -19,6 +19,8 @@ TORCH := torch==2.13.0
 # their names: else the files with few and long tests come last, and one process waits for the other.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
+SWEEP ?= tests
+
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help: ## this list
@@ -31,8 +33,8 @@ demo: $(READY) ## a new course in demo-course/ (replacing the last one), with a 
 test: $(READY) ## the tests; choose some with PYTEST_ARGS="tests/wheels/test_packaging.py -x"
 	$(BIN)/python -m pytest -q -m "not sweep" $(PYTEST_ARGS)
 
-sweep: $(READY) ## the longest tests: every known answer against the students' wheel, odd answers to every check
-	$(BIN)/python -m pytest -q -n 2 -m sweep tests
+sweep: $(READY) ## the longest tests, half an hour and more; choose some with SWEEP="tests/hub tests/wheels"
+	$(BIN)/python -m pytest -q -n 2 -m sweep $(SWEEP)
 
 lint: $(READY) ## style, format and the walls between the packages
 	$(BIN)/ruff check .

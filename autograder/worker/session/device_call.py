@@ -173,7 +173,7 @@ def _make_and_call(
     with ExitStack() as stack:
         if message.autocast:
             stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
-            stack.enter_context(_lstm_on_any_processor())
+            stack.enter_context(_on_any_processor())
             if message.autocast == "cuda":
                 stack.enter_context(GpuAutocast())
         value = settled(target(*args))
@@ -191,12 +191,11 @@ def _make_and_call(
 
 
 @contextmanager
-def _lstm_on_any_processor() -> Iterator[None]:
+def _on_any_processor() -> Iterator[None]:
     """Keep oneDNN out where the processor has no instructions for bfloat16.
 
-    Under autocast torch asks for its bfloat16 LSTM all the same, and stops: "could not create a primitive
-    descriptor" (torch 2.13, `nn.LSTM`, processors without AVX-512). `torch.backends.mkldnn.flags` would warn
-    of TF32 each time.
+    Under autocast torch 2.13 asks for a bfloat16 kernel that processors without AVX-512 do not have, and
+    stops: "could not create a primitive descriptor". (`torch.backends.mkldnn.flags` would warn of TF32.)
     """
     enabled = torch._C._get_mkldnn_enabled()
     torch._C._set_mkldnn_enabled(enabled and torch.ops.mkldnn._is_mkldnn_bf16_supported())
