@@ -124,6 +124,7 @@ def test_the_judges_of_a_worker_share_a_host_which_ends_when_nobody_wants_it(tmp
             if number == 2:
                 (fork_server,) = (each for each in made.hosts() if FORK_SERVER in each.cmdline())
                 fork_server.kill()
+                wait_for(lambda: fork_server.status() == psutil.STATUS_ZOMBIE, 10)
             batch = judges.work_off([Doubled(n, 5) for n in range(3)], make_bundle(), 1, {})
             told = list(next(batch))
             assert len(made.judges()) == 3
@@ -133,7 +134,8 @@ def test_the_judges_of_a_worker_share_a_host_which_ends_when_nobody_wants_it(tmp
             nothing_judges(made)
         assert len(kept[0]) == 2, "more than a host and its fork server"
         assert kept[0] == kept[1], "another host for the second batch"
-        assert not kept[1] & kept[2], "a host whose fork server is gone"
+        assert kept[1] - kept[2] == {fork_server}, "another host, where only the fork server is gone"
+        assert len(kept[2]) == 2
         wait_for(lambda: not made.hosts(), 60)
 
 

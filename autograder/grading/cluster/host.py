@@ -49,11 +49,7 @@ def main() -> None:
 def _serve(control: Connection) -> None:
     start: Start = control.recv()
     with ExitStack() as stack:
-        workers: ForkServer | str
-        try:
-            workers = stack.enter_context(ForkServer(start.limits, preload=None))  # imports torch while we do
-        except UserError as error:
-            workers = str(error)
+        workers = _fork_server(start, stack)  # imports torch while we do
         from autograder.grading.cluster.judge import judge
 
         judges: list[ForkProcess] = []
@@ -63,9 +59,9 @@ def _serve(control: Connection) -> None:
             judges = [each for each in judges if each.is_alive()]
             if control in ready:
                 preload = control.recv()
+                if not isinstance(workers, str) and not workers.is_alive:  # killed where memory is short, say
+                    workers = _fork_server(start, stack)
                 if not isinstance(workers, str):
-                    if not workers.is_alive:  # killed, where memory is short, say: another host has another
-                        return
                     try:
                         workers.warm(preload)
                     except UserError as error:
@@ -74,6 +70,14 @@ def _serve(control: Connection) -> None:
                     new = get_context("fork").Process(target=judge, args=(jobs, workers), daemon=True)
                     new.start()  # where that fails, the end of its pipe tells
                     judges.append(new)
+
+
+def _fork_server(start: Start, stack: ExitStack) -> ForkServer | str:
+    """Return a new fork server, which ends with `stack`, or the reason why there is none."""
+    try:
+        return stack.enter_context(ForkServer(start.limits, preload=None))
+    except UserError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
