@@ -19,7 +19,6 @@ TORCH := torch==2.13.0
 # their names: else the files with few and long tests come last, and one process waits for the other.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-# Here each test goes to the process that is free: these take minutes. Those of the hub, which has ports, stay in one.
 SWEEP ?= tests
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -35,7 +34,7 @@ test: $(READY) ## the tests; choose some with PYTEST_ARGS="tests/wheels/test_pac
 	$(BIN)/python -m pytest -q -m "not sweep" $(PYTEST_ARGS)
 
 sweep: $(READY) ## the longest tests, half an hour and more; choose some with SWEEP="tests/hub tests/wheels"
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m sweep $(SWEEP)
+	$(BIN)/python -m pytest -q -m sweep $(PYTEST_ARGS) $(SWEEP)
 
 lint: $(READY) ## style, format and the walls between the packages
 	$(BIN)/ruff check .

@@ -24,7 +24,7 @@ from tests.support.helpers import ASSIGNMENT, NOTEBOOK, ROOT, answer
 from tests.support.hubs import Hub, hub
 from tests.support.wheels import build_wheels
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sweep, pytest.mark.xdist_group("hub")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sweep]
 WEEK = "4. A week of the class"
 COMMENT = "The gates are right, only their order is not."
 
