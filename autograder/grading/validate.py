@@ -25,9 +25,11 @@ from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import MetFault, faulty, met_faults
-from autograder.grading.judging.judge import Graded, unfit_checks
-from autograder.grading.judging.judge_pool import Failure, LocalJudges, Setting, work_off
+from autograder.grading.judging.jobs import Failure, Job, Setting
+from autograder.grading.judging.judge import unfit_checks
+from autograder.grading.judging.judge_pool import LocalJudges, work_off
 from autograder.grading.judging.submitted import Submitted
+from autograder.grading.judging.trial import Trial
 from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.validating.right import kept_in, mixed, mixtures_of, place_of, right_answers
 from autograder.grading.workers.forkserver import ForkServer
@@ -135,11 +137,7 @@ def _validate(
     found.variants_in = course.told(kept_in(course, assignment))
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
-    judges = LocalJudges(workers, jobs)
-    known = try_mistakes(bundle, SEED, judges).known
-    public = try_mistakes(bundle, PUBLIC_SEED, judges, include_hidden=False)
-    if _are_stale(course.folder("release", ".", assignment) / FILE, public.known):
-        found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
+    known = try_mistakes(bundle, SEED, LocalJudges(workers, jobs)).known
     mistakes = {f"mistake {mistake.name}": mistake for mistake in bundle.mistakes}
     mixtures = {f"variants {k}": mixture for k, mixture in enumerate(mixtures_of(variants))}
     todo = [
@@ -148,14 +146,18 @@ def _validate(
         *(Submitted(name, mistaken(bundle, mistake)) for name, mistake in mistakes.items()),
         *(Submitted(name, mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
     ]
-    for _, unfit in work_off([SmallSizes()], 1, Setting(bundle, SEED, workers)):
-        if isinstance(unfit, Failure):
-            raise UserError(f"{places.source}: the solution could not be judged: {unfit.reason}")
-        for own, check in ((own, check) for own, checks in unfit.items() for check in checks):
+    small = SmallSizes()
+    trials = [Trial(task, PUBLIC_SEED, include_hidden=False) for task in known]
+    say(f"{assignment}: judging {len(todo)} notebooks")
+    setting = Setting(bundle, SEED, workers, known)
+    told = _done([small, *trials, *todo], jobs, setting, advance)  # the longest first
+    for own, unfit in told[small].items():
+        for check in unfit:
             message = f"the check `{check}` of `{own}` fails the solution at the smallest sizes"
             found.refuse(places.check(own, check), message)
-    say(f"{assignment}: judging {len(todo)} notebooks")
-    verdicts = _judged(todo, jobs, Setting(bundle, SEED, workers, known), advance)
+    if _are_stale(course.folder("release", ".", assignment) / FILE, {t.task: told[t][0] for t in trials}):
+        found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
+    verdicts = _verdicts(told)
     # A right answer may build on another task's in a way that only some answers to that one allow.
     suspects = {
         f"alone {task.task} {name}": {task.task: name}
@@ -164,7 +166,7 @@ def _validate(
         if (name := mixture.get(task.task)) and _first_loss(task)
     }
     alone = [Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()]
-    verdicts |= _judged(alone, jobs, Setting(bundle, SEED, workers, known))
+    verdicts |= _verdicts(_done(alone, jobs, setting))
     answers = {**mixtures, **suspects}
     found.faults = met_faults(
         (_words_for(name, task.task, answers), task)
@@ -174,9 +176,8 @@ def _validate(
     found.problems += [str(met) for met in found.faults]
     _look_at_ends(found, verdicts["solution"], verdicts["release"], places)
     for name, mistake in mistakes.items():
-        place = places.mistake(mistake.name)
         for message in _look_at_mistake(found, mistake, verdicts[name], verdicts["solution"]):
-            found.refuse(place, message)
+            found.refuse(places.mistake(mistake.name), message)
     for each in checks:
         for message in _look_at_check(found, each):
             found.refuse(places.check(each.task, each.name), message)
@@ -185,23 +186,40 @@ def _validate(
     return found
 
 
-def _judged(
-    todo: Sequence[Submitted],
+def _done(
+    todo: Sequence[Job[Any]],
     jobs: int,
     setting: Setting,
     advance: Callable[[int, int], None] = lambda done, total: None,
-) -> dict[str, Verdict]:
-    verdicts: dict[str, Verdict] = {}
-    advance(0, len(todo))
+) -> dict[Job[Any], Any]:
+    """Do jobs, and return the result of each. Raises `UserError` where the machine fails to do one.
+
+    `advance` is told of the notebooks among them.
+    """
+    done: dict[Job[Any], Any] = {}
+    total = sum(isinstance(job, Submitted) for job in todo)
+    advance(0, total)
     for job, told in work_off(todo, jobs, setting):
-        assert isinstance(job, Submitted)
-        if isinstance(told, Failure):
-            where = f"{setting.bundle.assignment}: the {job.student}"  # the machine's doing: it has no line
-            raise UserError(f"{where} could not be judged: {told.reason}")
-        assert isinstance(told, Graded)
-        verdicts[job.student] = told.verdict
-        advance(len(verdicts), len(todo))
-    return verdicts
+        if isinstance(told, Failure):  # the machine's doing: it has no line
+            raise UserError(f"{setting.bundle.assignment}: {_undone(job)}: {told.reason}")
+        done[job] = told
+        if isinstance(job, Submitted):
+            advance(len(_verdicts(done)), total)
+    return done
+
+
+def _undone(job: Job[Any]) -> str:
+    match job:
+        case Submitted(student):
+            return f"the {student} could not be judged"
+        case Trial(task):
+            return f"the known mistakes of `{task}` could not be tried"
+    return "the solution could not be judged at the smallest sizes"
+
+
+def _verdicts(done: Mapping[Job[Any], Any]) -> dict[str, Verdict]:
+    """Return the verdicts of the notebooks that were judged, by name."""
+    return {job.student: told.verdict for job, told in done.items() if isinstance(job, Submitted)}
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,11 @@ def sentences(told: str) -> list[str]:
     return [line for line in told.splitlines() if line and "ETA" not in line]
 
 
+def has_ended(process: psutil.Process) -> bool:
+    """Return whether a process ran to its end, of which its parent need not have taken notice."""
+    return process.status() == psutil.STATUS_ZOMBIE
+
+
 def nothing_judges(cluster: Cluster) -> None:
     wait_for(lambda: not (cluster.judges() or cluster.confined()), 60)
 
@@ -124,7 +129,7 @@ def test_the_judges_of_a_worker_share_a_host_which_ends_when_nobody_wants_it(tmp
             if number == 2:
                 (fork_server,) = (each for each in made.hosts() if FORK_SERVER in each.cmdline())
                 fork_server.kill()
-                wait_for(lambda: fork_server.status() == psutil.STATUS_ZOMBIE, 10)
+                wait_for(partial(has_ended, fork_server), 10)
             batch = judges.work_off([Doubled(n, 5) for n in range(3)], make_bundle(), 1, {})
             told = list(next(batch))
             assert len(made.judges()) == 3

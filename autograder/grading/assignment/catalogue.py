@@ -6,7 +6,6 @@ docs/mistakes.md describes it. What a mistake answers is found out by running it
 
 from __future__ import annotations
 
-import functools
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -72,17 +71,16 @@ def catalogue_faults(
     except tomllib.TOMLDecodeError as error:
         yield Fault(f"is not TOML that can be read: {error}.", line_unread(text, error))
         return
-    lines = functools.cache(lambda: lines_of(text))  # mostly there is no fault to ask for one
     ungraded: dict[str, list[str]] = {}
     for name, table in tables.items():
         told = list(_faults(name, table, solution))
-        yield from (Fault(message, lines()[name,]) for message in told)
+        yield from (Fault(message, lines_of(text)[name,]) for message in told)
         if not told and solution is not None and table["task"] not in graded:
             ungraded.setdefault(table["task"], []).append(name)
     for task, names in ungraded.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         are = "is a mistake" if len(names) == 1 else "are mistakes"
-        yield Fault(f"{names[0]}{more} {are} in `{task}`, which no cell grades.", lines()[names[0],])
+        yield Fault(f"{names[0]}{more} {are} in `{task}`, which no cell grades.", lines_of(text)[names[0],])
 
 
 def _faults(name: str, table: Any, solution: Mapping[str, str] | None) -> Iterator[str]:

@@ -18,6 +18,7 @@ class Trial:
     """The job of trying the known mistakes of one task."""
 
     task: str
+    seed: int
     include_hidden: bool = True
     explain: bool = False
     """False where nobody reads their messages, nor needs what references give for these."""
@@ -31,7 +32,7 @@ class Trial:
             bundle,
             self.task,
             sources,
-            seed=setting.seed,
+            seed=self.seed,
             checks=checks,
             workers=setting.workers,
             explain=self.explain,

@@ -74,12 +74,12 @@ def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> KnownMistakes | 
         return None
 
 
-def try_mistakes(bundle: Bundle, seed: int, judges: Judges, *, include_hidden: bool = True) -> Tried:
-    """Try each mistake in its own task, a task a judge, with or without the hidden checks."""
+def try_mistakes(bundle: Bundle, seed: int, judges: Judges) -> Tried:
+    """Try each mistake in its own task, a task a judge."""
     tasks = dict.fromkeys(mistake.task for mistake in bundle.mistakes)
     found: dict[str, list[Known]] = {}
     faults: dict[str, list[MetFault]] = {}
-    trials = [Trial(task, include_hidden) for task in tasks]
+    trials = [Trial(task, seed) for task in tasks]
     with closing(judges.work_off(trials, bundle, seed, {})) as results:
         for trial, told in chain.from_iterable(results):
             assert isinstance(trial, Trial)
@@ -95,7 +95,7 @@ def try_mistakes(bundle: Bundle, seed: int, judges: Judges, *, include_hidden: b
 def tried_when_needed(bundle: Bundle, seed: int, checks: Checks, workers: ForkServer) -> MistakesOf:
     """The mistakes of a task, tried in this process when they are first asked for."""
     setting = Setting(bundle, seed, workers)
-    return functools.cache(lambda task: Trial(task).run(setting, checks)[0])
+    return functools.cache(lambda task: Trial(task, seed).run(setting, checks)[0])
 
 
 def _path(course: Course, bundle: Bundle) -> Path:

@@ -204,7 +204,9 @@ class PublicTrial:
     def run(self, setting: Setting, checks: Checks) -> Tried:
         bundle, solution = setting.bundle, setting.bundle.solution
         with checks.recording() as recorder:
-            known, faults = Trial(self.task, include_hidden=False, explain=True).run(setting, checks)
+            known, faults = Trial(self.task, setting.seed, include_hidden=False, explain=True).run(
+                setting, checks
+            )
             if self.task in solution:
                 right = {"solution": solution[self.task]}
                 seed, workers = setting.seed, setting.workers
