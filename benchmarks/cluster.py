@@ -64,8 +64,8 @@ def throughput(home: Path, options: argparse.Namespace) -> None:
     name = options.assignment
     course = make_course(home / "course", name, [{}] * options.submissions)
     command = [*AUTOGRADER, "grade", name, "--force"]
-    first = sorted(path.name for path in (course / "submitted").iterdir())[0]
-    run([*command, "--student", first], course)  # tries the known mistakes, which `build` does for a course
+    student = min(path.name for path in (course / "submitted").iterdir())
+    run([*command, "--student", student], course)  # tries the known mistakes, which `build` does for a course
     meter = CpuMeter()
     meter.enter()
     try:

@@ -79,7 +79,7 @@ def judged(name: str, folder: Path, workers: ForkServer) -> dict[str, TaskVerdic
         for task, files in by_task.items()
         for at in range(0, len(files), TOGETHER)
     ]
-    verdicts = {}
+    verdicts: dict[str, TaskVerdict] = {}
     for _, told in work_off(jobs, cores(), setting):
         if isinstance(told, Failure):
             raise SystemExit(f"{name}: {told.reason}")

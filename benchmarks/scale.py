@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -42,6 +42,7 @@ from autograder.grading.assignment.cells import check_task, grade_id, is_grade, 
 from autograder.grading.course.course import Course
 from autograder.grading.handed_in.folder import HandedIn
 from autograder.grading.judging.judge import Graded, judge
+from autograder.grading.judging.judge_pool import LocalJudges, cores
 from autograder.grading.records.known import known_mistakes
 from autograder.grading.records.rows import CellScore, SubmissionRows, save_rows
 from autograder.grading.records.store import Key, assignment_seed
@@ -232,7 +233,7 @@ def hand_in(
 
 def judged(course: Course, bundle: Bundle, seed: int, workers: ForkServer) -> Iterator[tuple[bytes, Graded]]:
     """Judge some answers for real: each as it was handed in, and what came of it."""
-    known = known_mistakes(course, bundle, seed, workers, jobs=2)
+    known = known_mistakes(course, bundle, seed, LocalJudges(workers, cores()))
     every = list(bundle.mistakes)
     mistakes = [every[number * len(every) // 10] for number in range(10)]
     answers = [bundle.solution] * 8
@@ -257,7 +258,7 @@ def judged(course: Course, bundle: Bundle, seed: int, workers: ForkServer) -> It
             )
 
 
-def with_own_lines(bundle: Bundle, answers: dict[str, str]) -> bytes:
+def with_own_lines(bundle: Bundle, answers: Mapping[str, str]) -> bytes:
     notebook = nbformat.reads(bundle.with_answers(answers).decode(), as_version=4)
     for cell in notebook.cells:
         if is_solution(cell) and cell.cell_type == "code" and grade_id(cell) in answers:
