@@ -197,14 +197,15 @@ def _done(
     `advance` is told of the notebooks among them.
     """
     done: dict[Job[Any], Any] = {}
-    total = sum(isinstance(job, Submitted) for job in todo)
-    advance(0, total)
+    judged, total = 0, sum(isinstance(job, Submitted) for job in todo)
+    advance(judged, total)
     for job, told in work_off(todo, jobs, setting):
         if isinstance(told, Failure):  # the machine's doing: it has no line
             raise UserError(f"{setting.bundle.assignment}: {_undone(job)}: {told.reason}")
         done[job] = told
         if isinstance(job, Submitted):
-            advance(len(_verdicts(done)), total)
+            judged += 1
+            advance(judged, total)
     return done
 
 

@@ -34,7 +34,7 @@ from autograder.grading.course.places import Places
 from autograder.grading.judging.faults_met import MetFault, refuse_faults
 from autograder.grading.judging.judge import judge_answers, unfit_checks
 from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
-from autograder.grading.records.known import Trial
+from autograder.grading.judging.trial import Trial
 from autograder.grading.records.store import one_writer, write_whole
 from autograder.grading.releasing.strip import CannotStrip, Stripped, strip
 from autograder.grading.workers.forkserver import ForkServer
@@ -204,9 +204,8 @@ class PublicTrial:
     def run(self, setting: Setting, checks: Checks) -> Tried:
         bundle, solution = setting.bundle, setting.bundle.solution
         with checks.recording() as recorder:
-            known, faults = Trial(self.task, setting.seed, include_hidden=False, explain=True).run(
-                setting, checks
-            )
+            trial = Trial(self.task, setting.seed, include_hidden=False, explain=True)
+            known, faults = trial.run(setting, checks)
             if self.task in solution:
                 right = {"solution": solution[self.task]}
                 seed, workers = setting.seed, setting.workers
