@@ -11,8 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ import psutil
 from nbgrader import api
 
 from autograder import cli
+from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
-from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.bundle import Bundle, packaged_checks
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
@@ -131,13 +132,27 @@ def make_bundle(assignment: str = ASSIGNMENT, solution: bool | Mapping[str, str]
 def run_judge(raw: bytes | None, workers: ForkServer, bundle: Bundle | None = None) -> Graded:
     """Judge one submission in this process; the result keeps the contract of every verdict."""
     bundle = bundle or make_bundle()
-    with bundle.checks_folder() as folder:
-        checks = collect(folder)
+    with _checks_of(bundle) as checks:
         graded = judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers)
     assert_explicit(graded.verdict.as_json())
     graded.notebook.encode()  # can be written
     nbformat.validate(nbformat.reads(graded.notebook, as_version=4))
     return graded
+
+
+@contextmanager
+def _checks_of(bundle: Bundle) -> Iterator[Checks]:
+    """The checks of a bundle; the package's own are collected once, as for a whole class."""
+    if not bundle.own_checks:
+        yield _packaged(bundle.notebook)
+        return
+    with bundle.checks_folder() as folder:
+        yield collect(folder)
+
+
+@functools.cache
+def _packaged(notebook: str) -> Checks:
+    return collect(packaged_checks(notebook))
 
 
 def assert_explicit(verdict: Mapping[str, Any]) -> None:
