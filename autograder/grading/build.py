@@ -30,11 +30,11 @@ from autograder.grading.assignment.cells import is_grade, is_solution, tags
 from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.changes import built_before, keep_built, source_digest
 from autograder.grading.building.examine import chosen_assignments, examine
-from autograder.grading.building.problem import Unfit
 from autograder.grading.building.solving import generate_solution
 from autograder.grading.building.stopped import stops_unsolved
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
+from autograder.grading.course.problem import Unfit
 from autograder.grading.course.template import checkout
 from autograder.grading.files.uninterrupted import uninterrupted
 from autograder.grading.judging.collected_checks import checks_of

@@ -12,8 +12,8 @@ from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import MAX_BYTES
 from autograder.grading.building.as_built import tried_as_built
 from autograder.grading.building.examine import examine, notebook_of
-from autograder.grading.building.problem import Unfit
 from autograder.grading.course.course import Course
+from autograder.grading.course.problem import Unfit
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import judge
 from autograder.grading.records.known import tried_when_needed

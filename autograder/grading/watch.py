@@ -24,8 +24,8 @@ import autograder.grading.build
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import packaged_checks
 from autograder.grading.building.examine import examine, notebook_of
-from autograder.grading.building.problem import Unfit
 from autograder.grading.course.course import Course
+from autograder.grading.course.problem import Unfit
 
 _WAIT_MILLISECONDS = 200
 """The time between two looks at whether a build has ended; a saved file is noticed at once."""

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from autograder.grading.assignment.bundle import DEMONSTRATION
 from autograder.grading.building.markers import Markers
-from autograder.grading.building.problem import Problem
 from autograder.grading.building.source import MAY_FAIL, SourceCell
+from autograder.grading.course.problem import Problem
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.checking.runner.marks import RULE_OF_METHOD, RULES
-from autograder.grading.building.problem import Problem
+from autograder.grading.course.problem import Problem
 from autograder.grading.releasing.strip import keywords_of, needed_by
 
 FIXTURES = ("submission", "sizes", "draw")

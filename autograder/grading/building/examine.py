@@ -19,10 +19,10 @@ from autograder.grading.building.cells import (
 from autograder.grading.building.check_files import look_at_check_files
 from autograder.grading.building.markers import Markers, look_at_markers
 from autograder.grading.building.names import clashes, look_at_folder
-from autograder.grading.building.problem import Problem
 from autograder.grading.building.source import SourceCell, read_source
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import CheckFiles, Places
+from autograder.grading.course.problem import Problem
 
 if TYPE_CHECKING:
     from autograder.checking.runner.check import Broken

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from autograder.grading.building.problem import Problem
 from autograder.grading.building.source import SourceCell
+from autograder.grading.course.problem import Problem
 
 _ALIKE = 0.9
 """The least likeness to a mark at which a comment is taken for a misspelled one."""

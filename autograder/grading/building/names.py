@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from autograder.grading.building.problem import Problem
+from autograder.grading.course.problem import Problem
 
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 _FORBIDDEN = frozenset('<>:"|?*\\')

@@ -14,7 +14,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode, ValidationError
 
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, tags
-from autograder.grading.building.problem import Problem
+from autograder.grading.course.problem import Problem
 
 MAY_FAIL = "raises-exception"
 """Jupyter's tag of a cell that is meant to stop with an error."""

@@ -1,1 +1,1 @@
-"""Right answers in other styles, which `autograder validate` tries besides known mistakes."""
+"""Steps of `autograder validate`: its right answers, its jobs, and what their verdicts say."""
