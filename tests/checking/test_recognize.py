@@ -54,6 +54,19 @@ def test_what_turns_wrong_numbers_into_right_ones_is_said(wrong, said):
     assert said in message(expect, wrong(y), y, **RIGHT)
 
 
+@pytest.mark.parametrize(
+    ("right", "seen", "said"),
+    [
+        (0.1234567, 0.123, "It is the right number rounded to 3 decimals."),
+        (0.1200304, 0.12, "It is the right number rounded to a few decimals."),
+        (0.0000304, 0.0, "It is 0, and the right number is not"),
+    ],
+)
+def test_one_number_is_rounded_to_as_many_decimals_as_can_be_told(right, seen, said):
+    right, seen = (torch.tensor(each, dtype=torch.float64) for each in (right, seen))
+    assert said in message(expect, seen, right, names="loss", dims="", sizes=SIZES)
+
+
 def test_a_missing_function_is_named():
     y = torch.sigmoid(draw()("B T 2H"))
     assert "Applying `sigmoid`" in message(expect, torch.logit(y), y, **RIGHT)

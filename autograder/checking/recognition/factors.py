@@ -26,12 +26,19 @@ _LEAST = 1e-6
 
 
 def rounded(wrong: Wrong) -> str:
-    """Recognize the right numbers with a few decimals."""
-    for decimals in range(_MOST_DECIMALS + 1):
-        if (decimals > 1 or wrong.are_many) and wrong.alike(wrong.seen, wrong.right.round(decimals=decimals)):
-            places = {0: "whole numbers", 1: "one decimal"}.get(decimals, f"{decimals} decimals")
-            return f"They are the right numbers rounded to {places}."
-    return ""
+    """Recognize the right numbers with a few decimals. Zeros alone are no sign of that."""
+    least = 0 if wrong.are_many else 2  # a single number may have so few by chance
+    fitting = [
+        decimals
+        for decimals in range(least, _MOST_DECIMALS + 1)
+        if wrong.seen.any() and wrong.alike(wrong.seen, wrong.right.round(decimals=decimals))
+    ]
+    if not fitting:
+        return ""
+    places = {0: "whole numbers", 1: "one decimal"}.get(fitting[0], f"{fitting[0]} decimals")
+    one = wrong.seen.numel() == 1
+    they = "It is the right number" if one else "They are the right numbers"
+    return f"{they} rounded to {places if len(fitting) == 1 else 'a few decimals'}."
 
 
 def multiplied(wrong: Wrong) -> str:

@@ -17,6 +17,8 @@ _FEW_PLACES = 5
 def constant(wrong: Wrong) -> str:
     """Recognize numbers that are all zero, or the same along a dimension where the right ones are not."""
     seen = wrong.seen
+    if seen.numel() == 1 and not seen.any():
+        return "It is 0, and the right number is not: do you round it, or is nothing ever added to it?"
     if seen.numel() < 2:
         return ""
     if not seen.any():
