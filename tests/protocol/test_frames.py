@@ -91,7 +91,9 @@ def test_whatever_is_no_frame_is_refused_quickly(header: bytes, data: bytes):
     started = time.process_time()
     with pytest.raises(WireError) as refused:
         decode_frame(header, bytearray(data), Reply)
-    assert time.process_time() - started < 3
+    # The largest take 1.4 s by themselves, more where the collector has much else to look through; reading that
+    # grows with the square of a frame would take minutes.
+    assert time.process_time() - started < 15
     # What is wrong with a value is seen before anybody asks whether it is one in an answer.
     assert not (header.startswith(message("")[:20]) and "Reply" in str(refused.value))
 
