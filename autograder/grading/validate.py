@@ -100,14 +100,14 @@ def _validate(
     trials = [Trial(task, PUBLIC_SEED, include_hidden=False) for task in known]
     say(f"{assignment}: judging {len(todo)} notebooks")
     setting = Setting(bundle, SEED, workers, known)
-    told = results_of([small, *trials, *todo], jobs, setting, advance)  # the longest first
-    for own, unfit in told[small].items():
+    results = results_of([small, *trials, *todo], jobs, setting, advance)  # the longest first
+    for own, unfit in results[small].items():
         for check in unfit:
             message = f"the check `{check}` of `{own}` fails the solution at the smallest sizes"
             found.refuse(places.check(own, check), message)
-    if _are_stale(course.folder("release", ".", assignment) / FILE, {t.task: told[t][0] for t in trials}):
+    if _are_stale(course.folder("release", ".", assignment) / FILE, {t.task: results[t][0] for t in trials}):
         found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
-    verdicts = verdicts_in(told)
+    verdicts = verdicts_in(results)
     # A right answer may build on another task's in a way that only some answers to that one allow.
     suspects = {
         f"alone {task.task} {name}": {task.task: name}

@@ -11,8 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
 from autograder.grading.assignment.bundle import Bundle, packaged_checks
 from autograder.grading.course.course import Course
+from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.verdict import OUTCOMES, STATUSES
@@ -132,7 +133,7 @@ def make_bundle(assignment: str = ASSIGNMENT, solution: bool | Mapping[str, str]
 def run_judge(raw: bytes | None, workers: ForkServer, bundle: Bundle | None = None) -> Graded:
     """Judge one submission in this process; the result keeps the contract of every verdict."""
     bundle = bundle or make_bundle()
-    with _checks_of(bundle) as checks:
+    with checks_of(bundle) if bundle.own_checks else nullcontext(_packaged(bundle.notebook)) as checks:
         graded = judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers)
     assert_explicit(graded.verdict.as_json())
     graded.notebook.encode()  # can be written
@@ -140,18 +141,9 @@ def run_judge(raw: bytes | None, workers: ForkServer, bundle: Bundle | None = No
     return graded
 
 
-@contextmanager
-def _checks_of(bundle: Bundle) -> Iterator[Checks]:
-    """The checks of a bundle; the package's own are collected once, as for a whole class."""
-    if not bundle.own_checks:
-        yield _packaged(bundle.notebook)
-        return
-    with bundle.checks_folder() as folder:
-        yield collect(folder)
-
-
 @functools.cache
 def _packaged(notebook: str) -> Checks:
+    """The package's own checks of a notebook, collected once, as for a whole class."""
     return collect(packaged_checks(notebook))
 
 
