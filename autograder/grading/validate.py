@@ -1,7 +1,7 @@
 """Grading the checks: a known mistake must be caught, named, and cost its own task; a right answer, nothing.
 
 Everything is judged as a class's submissions are: the solution, the untouched release, the solution with
-each known mistake in it, and the course's right answers in other styles.
+known mistakes in it, and the course's right answers in other styles.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from autograder.grading.judging.submitted import Submitted
 from autograder.grading.judging.trial import Trial
 from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
 from autograder.grading.validating.findings import (
+    JudgedMistake,
     Validation,
     first_loss,
     look_at_check,
     look_at_ends,
-    look_at_mistake,
     look_at_variants,
 )
+from autograder.grading.validating.mistaken import judged_together, mistaken_together
 from autograder.grading.validating.right import kept_in, mixed, mixtures_of, place_of, right_answers
 from autograder.grading.validating.work import SmallSizes, results_of, verdicts_in
 from autograder.grading.workers.forkserver import ForkServer
@@ -88,12 +89,12 @@ def _validate(
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
     known = try_mistakes(bundle, SEED, LocalJudges(workers, jobs)).known
-    mistakes = {f"mistake {mistake.name}": mistake for mistake in bundle.mistakes}
+    together = {f"mistakes {k}": mistakes for k, mistakes in enumerate(mistaken_together(bundle))}
     mixtures = {f"variants {k}": mixture for k, mixture in enumerate(mixtures_of(variants))}
     todo = [
         Submitted("solution", bundle.with_answers(bundle.solution)),
         Submitted("release", bundle.released.encode()),
-        *(Submitted(name, mistaken(bundle, mistake)) for name, mistake in mistakes.items()),
+        *(Submitted(name, mistaken(bundle, *mistakes)) for name, mistakes in together.items()),
         *(Submitted(name, mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
     ]
     small = SmallSizes()
@@ -115,18 +116,31 @@ def _validate(
         for task in verdicts[key].tasks
         if (name := mixture.get(task.task)) and first_loss(task)
     }
-    alone = [Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()]
+    judged, apart = judged_together(together, verdicts, known)
+    alone = [
+        *(Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()),
+        *(Submitted(key, mistaken(bundle, mistake)) for key, mistake in apart.items()),
+    ]
     verdicts |= verdicts_in(results_of(alone, jobs, setting))
+    for key, mistake in apart.items():
+        judged[mistake.name] = JudgedMistake.of(mistake, verdicts[key], verdicts["solution"])
     answers = {**mixtures, **suspects}
     found.faults = met_faults(
-        (_words_for(name, task.task, answers), task)
-        for name, verdict in verdicts.items()
-        for task in verdict.tasks
+        [
+            *(
+                (_words_for(name, task.task, answers), task)
+                for name, verdict in verdicts.items()
+                if name not in together
+                for task in verdict.tasks
+            ),
+            *((f"the mistake {name}", each.own) for name, each in judged.items()),
+        ]
     )
     found.problems += [str(met) for met in found.faults]
     look_at_ends(found, verdicts["solution"], verdicts["release"], places)
-    for name, mistake in mistakes.items():
-        for message in look_at_mistake(found, mistake, verdicts[name], verdicts["solution"]):
+    for mistake in bundle.mistakes:
+        found.mistakes.append(judged[mistake.name].as_json())
+        for message in judged[mistake.name].complaints():
             found.refuse(places.mistake(mistake.name), message)
     for each in checks:
         for message in look_at_check(found, each):

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from autograder.checking.diagnosis.match import Known
 from autograder.grading.batch import grade
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge_pool import LocalJudges
 from autograder.grading.records.clusters import clusters
 from autograder.grading.records.results import results
+from autograder.grading.validating.mistaken import judged_together, mistaken_together
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.verdict import CheckVerdict, TaskVerdict, Verdict
 from tests.support.helpers import (
     ASSIGNMENT,
     answer,
@@ -49,6 +52,23 @@ find = "o * torch.tanh(c_next)"
 replace = "o * c_next"
 caught_by = "values"
 hint = "The memory is shown as it is."
+"""
+
+MODULE = """
+[module_shown_without_tanh]
+task = "LSTMCell"
+find = "o * torch.tanh(c_next)"
+replace = "o * c_next"
+caught_by = "values"
+hint = "The memory is shown as it is."
+"""
+PATCHED = """
+[a_function_of_torch_changed]
+task = "lstm_gates"
+find = "def lstm_gates("
+replace = "torch.tanh = torch.sigmoid\\ndef lstm_gates("
+caught_by = "values"
+hint = "This changes what every other cell computes."
 """
 
 
@@ -145,7 +165,84 @@ def test_a_broken_catalogue_stops_grading_before_anything_is_run(course):
     assert not (course.root / "autograded").exists()
 
 
+def test_mistakes_share_a_notebook_unless_one_task_uses_the_other(tmp_path):
+    course = make_course(tmp_path)
+    catalogue(course, SWAP + TANH + MODULE)
+    together = mistaken_together(course.bundle(ASSIGNMENT))
+    assert [[mistake.name for mistake in mistakes] for mistakes in together] == [
+        ["gates_in_another_order", "module_shown_without_tanh"],  # lstm_cell calls lstm_gates
+        ["shown_without_tanh"],
+    ]
+
+
+RIGHT = {"lstm_gates": "passed", "lstm_cell": "passed", "LSTMCell": "passed"}
+WRONG = {"lstm_gates": "failed", "lstm_cell": "passed", "LSTMCell": "failed"}
+NAMED = {"lstm_gates": "gates_in_another_order", "LSTMCell": "module_shown_without_tanh"}
+
+
+def verdict_of(outcomes: dict[str, str], named: dict[str, str]) -> Verdict:
+    """Each task judged by one check; where that failed, a mistake may be named."""
+    tasks = [
+        TaskVerdict(
+            task,
+            2.0,
+            (
+                CheckVerdict(
+                    check="right",
+                    rule="values",
+                    title="It is right",
+                    outcome=outcome,
+                    points=2.0 if outcome == "passed" else 0.0,
+                    max_points=2.0,
+                    message="",
+                    diagnosis={"mistake": named[task], "hint": ""} if task in named else None,
+                ),
+            ),
+        )
+        for task, outcome in outcomes.items()
+    ]
+    return Verdict("a mistake", ASSIGNMENT, "lstm_cell", "graded", 0.0, 0, (), tuple(tasks))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "named", "stand"),
+    [
+        (WRONG, NAMED, True),
+        (WRONG | {"lstm_cell": "failed"}, NAMED, False),
+        (WRONG | {"LSTMCell": "crashed"}, NAMED, False),
+        (WRONG | {"LSTMCell": "passed"}, {"lstm_gates": "gates_in_another_order"}, False),
+        (WRONG, {"lstm_gates": "gates_in_another_order"}, False),
+        (WRONG, NAMED | {"LSTMCell": "gates_in_another_order"}, False),
+    ],
+    ids=[
+        "as alone",
+        "costs a right answer",
+        "another outcome",
+        "not caught",
+        "not named",
+        "named as another",
+    ],
+)
+def test_mistakes_are_judged_alone_where_one_may_have_touched_another_task(tmp_path, outcomes, named, stand):
+    course = make_course(tmp_path)
+    catalogue(course, SWAP + MODULE)
+    bundle = course.bundle(ASSIGNMENT)
+    [mistakes] = mistaken_together(bundle)
+    known = {
+        mistake.task: [Known(mistake.name, mistake.hint, {}, {"right": "failed"}, ["right"])]
+        for mistake in mistakes
+    }
+    verdicts = {"solution": verdict_of(RIGHT, {}), "mistakes 0": verdict_of(outcomes, named)}
+    judged, alone = judged_together({"mistakes 0": mistakes}, verdicts, known)
+    names = {mistake.name for mistake in mistakes}
+    assert (set(judged), set(alone)) == (
+        (names, set()) if stand else (set(), {f"mistake {name}" for name in names})
+    )
+    assert not stand or judged["module_shown_without_tanh"].costs == {"LSTMCell": 2.0}
+
+
 FAULTS = {
+    "costs points in lstm_cell, LSTMCell, too": PATCHED,
     "is not caught": SWAP.replace("i, f, o, g = sums", "i, f, g, o = 1 * sums"),
     "is caught by the rule values, not by shape": SWAP.replace('"values"', '"shape"'),
     "is diagnosed as nothing": SWAP + SWAP.replace("gates_in_another_order", "the_same_again"),
@@ -161,7 +258,7 @@ def test_validate_says_what_does_not_hold(tmp_path):
     for number, text in enumerate(FAULTS.values()):
         text = text.replace("gates_in_another_order", f"mistake_{number}")
         entries.append(text.replace("the_same_again", f"again_{number}"))
-    catalogue(course, "".join(entries))
+    catalogue(course, MODULE + "".join(entries))
     told = autograder_here("validate", ASSIGNMENT, "--json", "--course", course.root)
     assert told.returncode == 1, told.stderr
     found = json.loads(told.stdout)

@@ -27,7 +27,7 @@ def forbidden_uses(cells: Mapping[str, str], task: str, pattern: str) -> list[tu
     statements, in whichever cell, that define what it uses; a comparison with torch that a student left
     below it is no part of the answer. A cell that does not parse uses nothing: it does not run either.
     """
-    statements = [(name, statement) for name, source in cells.items() for statement in _parsed(source)]
+    statements = _statements(cells)
     reader = _Reader(re.compile(pattern))
     for _, statement in statements:
         for node in statement.naming:
@@ -43,6 +43,16 @@ def forbidden_uses(cells: Mapping[str, str], task: str, pattern: str) -> list[tu
             continue
         found |= {(name, line, used) for line, used in reader.found}
     return sorted(found, key=lambda use: (use[0] != task, use))
+
+
+def cells_used(cells: Mapping[str, str], task: str) -> set[str]:
+    """Return the cells that define a task and, at any remove, what it uses; `cells` are sources by name."""
+    return {name for name, _ in _reachable(_statements(cells), task)}
+
+
+def _statements(cells: Mapping[str, str]) -> list[tuple[str, _Statement]]:
+    """Return the top-level statements of all cells, each with its cell."""
+    return [(name, statement) for name, source in cells.items() for statement in _parsed(source)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,9 +40,10 @@ class Tried:
     faults: tuple[MetFault, ...]
 
 
-def mistaken(bundle: Bundle, mistake: Mistake) -> bytes:
-    """The solved notebook with one mistake in it, as a student would hand it in."""
-    return bundle.with_answers({**bundle.solution, mistake.task: mistake.answer(bundle.solution)})
+def mistaken(bundle: Bundle, *mistakes: Mistake) -> bytes:
+    """The solved notebook with mistakes in it, at most one a task, as a student would hand it in."""
+    answers = {mistake.task: mistake.answer(bundle.solution) for mistake in mistakes}
+    return bundle.with_answers({**bundle.solution, **answers})
 
 
 def known_mistakes(course: Course, bundle: Bundle, seed: int, judges: Judges) -> KnownMistakes:

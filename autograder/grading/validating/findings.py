@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from autograder.grading.assignment.catalogue import Mistake
 from autograder.grading.course.places import Places
 from autograder.grading.course.problem import Problem
 from autograder.grading.judging.faults_met import MetFault, faulty
-from autograder.verdict import TaskVerdict, Verdict
+from autograder.verdict import CheckVerdict, TaskVerdict, Verdict
 
 
 @dataclass
@@ -78,44 +78,80 @@ def look_at_ends(found: Validation, solution: Verdict, release: Verdict, places:
             found.refuse(places.graded(task.task), message)
 
 
-def look_at_mistake(found: Validation, mistake: Mistake, verdict: Verdict, right: Verdict) -> Iterator[str]:
-    """Note how a mistake was judged, and yield what does not hold of it."""
-    own = next(task for task in verdict.tasks if task.task == mistake.task)
-    failed = [check for check in own.checks if check.outcome not in ("passed", "skipped", "fault")]
-    named = {check.diagnosis["mistake"] for check in failed if check.diagnosis}
-    costs = {
-        task.task: best.score - task.score
-        for task, best in zip(verdict.tasks, right.tasks, strict=False)
-        if task.score != best.score
-    }
-    caught = any(check.rule == mistake.caught_by for check in failed)
-    diagnosed = named.pop() if len(named) == 1 else None
-    found.mistakes.append(
-        {
-            "mistake": mistake.name,
-            "task": mistake.task,
-            "rule": mistake.caught_by,
-            "caught": caught,
-            "caught_by": [check.check for check in failed],
-            "outcomes": {check.check: check.outcome for check in own.checks},
-            "diagnosed_as": diagnosed,
-            "costs": costs,
+@dataclass(frozen=True)
+class JudgedMistake:
+    """A known mistake, and how a notebook was judged that has it."""
+
+    mistake: Mistake
+    own: TaskVerdict
+    """The verdict of the task that is mistaken."""
+    costs: Mapping[str, float]
+    """The points lost, by task; tasks with a mistake of their own are left out."""
+
+    @classmethod
+    def of(
+        cls, mistake: Mistake, verdict: Verdict, right: Verdict, beside: Collection[str] = ()
+    ) -> JudgedMistake:
+        """Return a mistake as it was judged; `right` is the solution's verdict.
+
+        `beside` are the tasks that have a mistake of their own in the same notebook.
+        """
+        own = next(task for task in verdict.tasks if task.task == mistake.task)
+        costs = {
+            task.task: best.score - task.score
+            for task, best in zip(verdict.tasks, right.tasks, strict=False)
+            if task.score != best.score and (task is own or task.task not in beside)
         }
-    )
-    if faulty(own):
-        return  # that is told, and whatever else may be is unknown
-    if not failed:
-        yield f"the mistake {mistake.name} is not caught"
-    elif not caught:
-        rules = ", ".join(dict.fromkeys(check.rule for check in failed))
-        yield f"the mistake {mistake.name} is caught by the rule {rules}, not by {mistake.caught_by}"
-    elif diagnosed != mistake.name:
-        yield f"the mistake {mistake.name} is diagnosed as {diagnosed or 'nothing'}"
-    elif mistake.task not in costs:
-        yield f"the mistake {mistake.name} costs no points"
-    others = [task for task in costs if task != mistake.task]
-    if others:
-        yield f"the mistake {mistake.name} costs points in {', '.join(others)}, too"
+        return cls(mistake, own, costs)
+
+    @property
+    def failed(self) -> list[CheckVerdict]:
+        return [check for check in self.own.checks if check.outcome not in ("passed", "skipped", "fault")]
+
+    @property
+    def is_caught(self) -> bool:
+        """True if a check of the rule that the catalogue names has failed."""
+        return any(check.rule == self.mistake.caught_by for check in self.failed)
+
+    @property
+    def diagnosed_as(self) -> str | None:
+        """The mistake that is named for it; `None` if none is, or several are."""
+        named = {check.diagnosis["mistake"] for check in self.failed if check.diagnosis}
+        return named.pop() if len(named) == 1 else None
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """The outcome of each check of the task."""
+        return {check.check: check.outcome for check in self.own.checks}
+
+    def complaints(self) -> Iterator[str]:
+        """Yield what does not hold of it."""
+        name, task = self.mistake.name, self.mistake.task
+        if faulty(self.own):
+            return  # that is told, and whatever else may be is unknown
+        if not self.failed:
+            yield f"the mistake {name} is not caught"
+        elif not self.is_caught:
+            rules = ", ".join(dict.fromkeys(check.rule for check in self.failed))
+            yield f"the mistake {name} is caught by the rule {rules}, not by {self.mistake.caught_by}"
+        elif self.diagnosed_as != name:
+            yield f"the mistake {name} is diagnosed as {self.diagnosed_as or 'nothing'}"
+        elif task not in self.costs:
+            yield f"the mistake {name} costs no points"
+        if others := [other for other in self.costs if other != task]:
+            yield f"the mistake {name} costs points in {', '.join(others)}, too"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "mistake": self.mistake.name,
+            "task": self.mistake.task,
+            "rule": self.mistake.caught_by,
+            "caught": self.is_caught,
+            "caught_by": [check.check for check in self.failed],
+            "outcomes": self.outcomes,
+            "diagnosed_as": self.diagnosed_as,
+            "costs": dict(self.costs),
+        }
 
 
 def look_at_check(found: Validation, check: Check) -> Iterator[str]:
