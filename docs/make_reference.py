@@ -55,7 +55,7 @@ TYPES = """
     checking.specs.inputs.Input checking.specs.statement.Outputs checking.specs.module.Shapes
     checking.specs.cases.Size checking.specs.cases.Cases checking.specs.statement.Explain
     checking.specs.statement.Prepared checking.specs.marks.Marks checking.specs.marks.CheckFunction
-    checking.expectations.devices.Arguments checking.expectations.in_use.Held
+    checking.expectations.placed.calls.Arguments checking.expectations.in_use.Held
     checking.remote.observations.Gradients protocol.answers.Registered
 """
 """Those that signatures name and nobody needs to import."""

@@ -1,19 +1,19 @@
 """The names that a check may use; `autograder.checking` hands them on."""
 
 from autograder.checking.expectations.comparing import agree, compare
-from autograder.checking.expectations.devices import expect_device_neutral
-from autograder.checking.expectations.dtypes import (
+from autograder.checking.expectations.forbidden import expect_no_kernel, expect_no_mention
+from autograder.checking.expectations.gradients import as_leaves, expect_gradients
+from autograder.checking.expectations.in_use import expect_follows
+from autograder.checking.expectations.modules import expect_module, expect_registered, make_module
+from autograder.checking.expectations.numbers import expect_count, expect_number, expect_whole
+from autograder.checking.expectations.placed.devices import expect_device_neutral
+from autograder.checking.expectations.placed.dtypes import (
     DTYPES,
     EXTREMES,
     expect_dtype,
     expect_dtypes,
     expect_without_numpy,
 )
-from autograder.checking.expectations.forbidden import expect_no_kernel, expect_no_mention
-from autograder.checking.expectations.gradients import as_leaves, expect_gradients
-from autograder.checking.expectations.in_use import expect_follows
-from autograder.checking.expectations.modules import expect_module, expect_registered, make_module
-from autograder.checking.expectations.numbers import expect_count, expect_number, expect_whole
 from autograder.checking.expectations.slips import expect_no_slip
 from autograder.checking.expectations.untouched import (
     expect_module_untouched,

@@ -24,9 +24,9 @@ from typing import Any, Unpack, cast
 
 import torch
 
-from autograder.checking.expectations.devices import expect_device_neutral
-from autograder.checking.expectations.dtypes import DTYPES, EXTREMES, expect_dtypes
 from autograder.checking.expectations.in_use import expect_follows
+from autograder.checking.expectations.placed.devices import expect_device_neutral
+from autograder.checking.expectations.placed.dtypes import DTYPES, EXTREMES, expect_dtypes
 from autograder.checking.expectations.untouched import expect_untouched, expect_weights_untouched
 from autograder.checking.expectations.values import WrongValues, case, expect
 from autograder.checking.expectations.wording import in_a_row

@@ -12,19 +12,12 @@ from typing import Any, NoReturn
 
 import torch
 
-from autograder.checking.expectations.devices import (
-    REGISTER,
-    Arguments,
-    capital,
-    cast,
-    is_held,
-    placed_in_turn,
-    quoted,
-)
-from autograder.checking.expectations.looks import counting
-from autograder.checking.expectations.near import expect_near, near
+from autograder.checking.expectations.placed.calls import Arguments, cast, placed_in_turn
+from autograder.checking.expectations.placed.events import REGISTER, is_held, quoted
+from autograder.checking.expectations.placed.looks import counting
+from autograder.checking.expectations.placed.near import expect_near, near
 from autograder.checking.expectations.values import case, fail
-from autograder.checking.expectations.wording import in_words, listed
+from autograder.checking.expectations.wording import capital, in_words, listed
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
 from autograder.protocol.events import Line

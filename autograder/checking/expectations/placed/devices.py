@@ -8,42 +8,31 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
 from autograder.checking.expectations.comparing import TOLERANCE, agree
-from autograder.checking.expectations.looks import Again, counting
-from autograder.checking.expectations.near import expect_near
+from autograder.checking.expectations.placed.calls import Arguments, cast, placed_in_turn
+from autograder.checking.expectations.placed.events import REGISTER, WHERE, is_beyond, judge_events, remark_on
+from autograder.checking.expectations.placed.near import expect_near
 from autograder.checking.expectations.values import case, fail
-from autograder.checking.expectations.wording import capital, in_words
-from autograder.checking.remote.connection import ask_all
+from autograder.checking.expectations.wording import in_words
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.handle import Handle
-from autograder.checking.remote.observations import Elsewhere, Placed
+from autograder.checking.remote.observations import Placed
 from autograder.protocol.events import Event, Line
 from autograder.protocol.looks import AS_IT_IS
-from autograder.protocol.values import map_tree, tensors_in
-
-Arguments = tuple[Any, ...] | Callable[[], tuple[Any, ...]]
-"""A call's arguments, or what makes them anew for each call where a call uses them up."""
+from autograder.protocol.values import tensors_in
 
 _CALLS = 4
 """Calls on a real GPU after the first, over which its memory is watched."""
 _NOT_THE_STUDENTS = ("OutOfMemoryError", "AcceleratorError")
 """Exceptions of torch's when a GPU is full or has failed; the checks' tensors are small."""
-_WHERE = (
-    "Create new tensors where the input is: torch's functions that create tensors take a `device`; a "
-    "tensor's `new_…` methods and the `…_like` functions use that tensor's device."
-)
 _TORCHS_OWN = re.compile(
     r"Internal error|INTERNAL ASSERT FAILED|[Pp]lease (file an issue|report a bug to PyTorch)"
-)
-REGISTER = (
-    "A module's `.to()` moves what the module has registered: parameters, buffers and submodules. Anything "
-    "in a Python list or dict, or a plain tensor in an attribute, is not registered."
 )
 
 
@@ -123,11 +112,11 @@ def expect_device_neutral(
             (seen,) = calls((device, *way), looks=(way_to_answer, lines))
             return seen
 
-        looks = _judge_events(there, reads, again)
+        looks = judge_events(there, reads, again)
         if not is_beyond(there):  # a GPU would not have stopped there
             is_steady = _all_alike(here, there) or _all_alike(here, *calls(("cpu", *way)))
             _expect_there(here, there, names, stays, values=is_steady)
-        _remark_on(target, looks)
+        remark_on(target, looks)
     if device != "pretend" or not target.on_gpu:
         return
     # A GPU draws other random numbers than the CPU: what depends on them cannot be compared.
@@ -146,17 +135,6 @@ def expect_device_neutral(
             _expect_flat(there.memory)
 
 
-def placed_in_turn(
-    target: Handle, arguments: Arguments, ways: Sequence[Mapping[str, Any]]
-) -> Iterator[Placed]:
-    """Make one call for each of the ways, options of `placed`; floating arguments get their dtype."""
-    requests = [
-        target.placed_request(cast(arguments() if callable(arguments) else arguments, way["dtype"]), **way)
-        for way in ways
-    ]
-    yield from (answer() for answer in ask_all(requests))
-
-
 def _expect_there(
     here: Placed, there: Placed, names: Sequence[str], stays: Sequence[str], *, values: bool = True
 ) -> None:
@@ -173,7 +151,7 @@ def _expect_there(
         if where != there.device and name not in stays:
             fail(
                 f"With the input on a GPU, `{name}` comes back on the {where.upper()}: a result belongs "
-                f"where the input is. Follow `{name}` back to where it was created. {_WHERE}"
+                f"where the input is. Follow `{name}` back to where it was created. {WHERE}"
             )
     if values:
         _expect_same_values(here, there, names)
@@ -192,102 +170,6 @@ def _expect_flat(memory: Sequence[int]) -> None:
             f"Every call leaves {later[-1] - later[-2]} more bytes of the GPU's memory in use. What is "
             "kept from call to call, in a list, a dict or an attribute?"
         )
-
-
-def _judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
-    """Fail for the first fault that was seen, those that stop a call before those that only cost time.
-
-    Returns the looks at numbers that are none, because nothing that is returned depends on them.
-    """
-    order = ("hard-coded", "generator", "mixed")
-    faults = [event for kind in order for event in there.events if event.kind == kind]
-    looking = ["written", "readback"]
-    if not reads:  # `kept[i] = loss` into a tensor on the CPU costs what `loss.item()` costs
-        looking += ["number written", "sync", "shape"]
-    looks = [event for kind in looking for event in there.events if event.kind == kind]
-    if not faults and not is_beyond(there):
-        # Of a call that does not end nothing is known but that it looked.
-        found = looks[:1] if there.error is not None else [counting(looks, again)]
-        faults = [event for event in found if event is not None]
-    for event in faults:
-        kind, line = event.kind, quoted(event.line)
-        made = quoted(event.made) if event.made else ""
-        name = f"`{event.name}`" if event.name else "a tensor"
-        if kind == "hard-coded":
-            fail(
-                f"{line} names a fixed device, `{event.operation}`, but the input may be on another one. "
-                "Use the input's device (`x.device`) instead of naming one."
-            )
-        if kind == "generator":
-            fail(
-                f"With the input on a GPU the call stops: {line} draws with a random generator on another "
-                "device. Create the `torch.Generator` with the input's `device`, or draw on the "
-                "generator's own device and move the result."
-            )
-        if kind == "mixed" and is_held(event):
-            origin = f" It was created by {made}." if made else ""
-            fail(
-                f"{name} stays on the CPU when the module is moved with `.to(device)`, and {line} needs it "
-                f"on the GPU.{origin} {REGISTER}"
-            )
-        if kind == "mixed" and event.operation in ("_pack_padded_sequence", "_pad_packed_sequence"):
-            fail(
-                f"{line} gets the lengths on the GPU. Packing needs them on the CPU; lengths, unlike data, "
-                "may always be moved there."
-            )
-        if kind == "mixed" and event.name and made == line:
-            # A name that a line uses has its tensor from elsewhere, and no line that ran made it.
-            fail(
-                f"With the input on a GPU the call stops: {line} mixes {name}, which came in on the CPU, "
-                "with what is on the GPU. Move it to the GPU first, for example with `.to(x.device)`."
-            )
-        if kind == "mixed":
-            origin = f"{made} creates {name} on the CPU" if made else f"{name} is on the CPU"
-            needs = "and needs it" if made == line else f"and {line} needs it"
-            comma = "" if made == line else ","
-            fail(f"With the input on a GPU the call stops: {origin}{comma} {needs} on the GPU. {_WHERE}")
-        if kind in ("written", "number written"):
-            origin = f", created by {made}," if made else ""
-            fail(
-                f"{line} writes results from the GPU into {name}{origin} on the CPU: there is no error, "
-                "but every such write waits for the GPU, and the numbers end up in the wrong place. "
-                f"{_WHERE}"
-            )
-        if kind == "readback":
-            fail(
-                f"{line} moves data from the GPU to the CPU, and what you return depends on it. Keep the "
-                "work where the input is: which tensor operation can do this there?"
-            )
-        if kind == "sync":
-            fail(
-                f"{line} makes Python wait for the GPU, because it reads a number out of a tensor (`if`, "
-                "`float()`, `.item()`, `.cpu()`), and what you return depends on it. Keep it a tensor: "
-                "`torch.where`, masks and indexing need no Python number."
-            )
-        if kind == "shape":
-            fail(
-                f"{line} makes Python wait for the GPU: the size of the result of `{event.operation}` "
-                "depends on numbers that only the GPU knows, and what you return depends on that result. "
-                "`torch.where`, products with a mask and `masked_fill` keep a known shape."
-            )
-    return looks
-
-
-def _remark_on(target: Handle, looks: Sequence[Event]) -> None:
-    """Say of looks that cost nothing what they would do on a GPU."""
-    if not looks:
-        return
-    bare = next((event for event in looks if event.operation == "numpy"), None)
-    if bare is not None:
-        target.remark(
-            f"{capital(quoted(bare.line))} would stop on a GPU: numpy can read tensors on the CPU only. "
-            "Write `.cpu()` before it. What you return does not depend on it, so it costs no points."
-        )
-        return
-    target.remark(
-        f"{capital(quoted(looks[0].line))} looks at numbers, so Python waits for the GPU. What you return "
-        "does not depend on it, so it costs no points. Remove it once you trust the code."
-    )
 
 
 def _given_up(there: Placed) -> bool:
@@ -352,31 +234,3 @@ def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
         return True
     rtol, atol = TOLERANCE.get(other.dtype, (1e-4, 1e-5))
     return not torch.allclose(one, other, rtol, atol, equal_nan=True)
-
-
-def is_beyond(there: Placed) -> bool:
-    """Return whether the call has come to the limits of what is pretended."""
-    return any(event.kind == "beyond" for event in there.events)
-
-
-def is_held(event: Event) -> bool:
-    """Return whether the module has held the stray tensor since before the call, by any name.
-
-    A tensor whose line is known although it was there before the call was made by the module's constructor.
-    """
-    return event.held and (event.name.startswith("self.") or event.made is not None)
-
-
-def quoted(line: Line | None) -> str:
-    """Return a line as it stands in a sentence: "line 7 (`x = 1`)"; it may be of another cell."""
-    if line is None or not line.text:
-        return "a line"
-    where = " of another cell" if isinstance(line, Elsewhere) else ""
-    return f"line {line.number}{where} (`{line.text}`)"
-
-
-def cast(value: Any, dtype: torch.dtype) -> Any:
-    return map_tree(
-        value,
-        lambda leaf: leaf.to(dtype) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf,
-    )

@@ -1,0 +1,1 @@
+"""Expectations of calls on another device or in another dtype."""
