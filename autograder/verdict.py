@@ -230,6 +230,10 @@ class Verdict:
     by_hand: tuple[ByHand, ...] = ()
     """Cells that are worth points and wait for a person; neither `score` nor `max_score` counts them."""
 
+    def diagnosed(self, known: Mapping[str, Sequence[Known]]) -> Verdict:
+        """Return the same with a diagnosis for each failed check that a mistake, known by task, explains."""
+        return replace(self, tasks=tuple(task.diagnosed(known.get(task.task, ())) for task in self.tasks))
+
     @property
     def nothing_ran(self) -> bool:
         """Return whether it earned nothing because it did not run as it should: a person should look."""

@@ -21,10 +21,9 @@ from autograder.grading.course.problem import Unfit
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import met_faults
 from autograder.grading.judging.jobs import Setting
-from autograder.grading.judging.judge_pool import LocalJudges
 from autograder.grading.judging.submitted import Submitted
 from autograder.grading.judging.trial import Trial
-from autograder.grading.records.known import KnownMistakes, mistaken, try_mistakes
+from autograder.grading.records.known import KnownMistakes, mistaken
 from autograder.grading.validating.findings import (
     JudgedMistake,
     Validation,
@@ -88,7 +87,6 @@ def _validate(
     found.variants_in = course.told(kept_in(course, assignment))
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
-    known = try_mistakes(bundle, SEED, LocalJudges(workers, jobs)).known
     together = {f"mistakes {k}": mistakes for k, mistakes in enumerate(mistaken_together(bundle))}
     mixtures = {f"variants {k}": mixture for k, mixture in enumerate(mixtures_of(variants))}
     todo = [
@@ -98,17 +96,25 @@ def _validate(
         *(Submitted(name, mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
     ]
     small = SmallSizes()
-    trials = [Trial(task, PUBLIC_SEED, include_hidden=False) for task in known]
+    tasks = dict.fromkeys(mistake.task for mistake in bundle.mistakes)
+    here = {task: Trial(task, SEED) for task in tasks}
+    public = {task: Trial(task, PUBLIC_SEED, include_hidden=False) for task in tasks}
     say(f"{assignment}: judging {len(todo)} notebooks")
-    setting = Setting(bundle, SEED, workers, known)
-    results = results_of([small, *trials, *todo], jobs, setting, advance)  # the longest first
+    setting = Setting(bundle, SEED, workers)
+    results = results_of(
+        [small, *here.values(), *public.values(), *todo], jobs, setting, advance
+    )  # the longest first
+    known = {task: results[trial][0] for task, trial in here.items()}
     for own, unfit in results[small].items():
         for check in unfit:
             message = f"the check `{check}` of `{own}` fails the solution at the smallest sizes"
             found.refuse(places.check(own, check), message)
-    if _are_stale(course.folder("release", ".", assignment) / FILE, {t.task: results[t][0] for t in trials}):
+    if _are_stale(
+        course.folder("release", ".", assignment) / FILE,
+        {task: results[trial][0] for task, trial in public.items()},
+    ):
         found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
-    verdicts = verdicts_in(results)
+    verdicts = verdicts_in(results, known)
     # A right answer may build on another task's in a way that only some answers to that one allow.
     suspects = {
         f"alone {task.task} {name}": {task.task: name}
@@ -121,7 +127,7 @@ def _validate(
         *(Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()),
         *(Submitted(key, mistaken(bundle, mistake)) for key, mistake in apart.items()),
     ]
-    verdicts |= verdicts_in(results_of(alone, jobs, setting))
+    verdicts |= verdicts_in(results_of(alone, jobs, setting), known)
     for key, mistake in apart.items():
         judged[mistake.name] = JudgedMistake.of(mistake, verdicts[key], verdicts["solution"])
     answers = {**mixtures, **suspects}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.checking.diagnosis.match import Known
 from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.judging.jobs import Failure, Job, Setting
@@ -48,9 +49,14 @@ def _undone(job: Job[Any]) -> str:
     return "the solution could not be judged at the smallest sizes"
 
 
-def verdicts_in(done: Mapping[Job[Any], Any]) -> dict[str, Verdict]:
-    """Return the verdicts of the notebooks that were judged, by name."""
-    return {job.student: told.verdict for job, told in done.items() if isinstance(job, Submitted)}
+def verdicts_in(done: Mapping[Job[Any], Any], known: Mapping[str, Sequence[Known]]) -> dict[str, Verdict]:
+    """Return the verdicts of the notebooks that were judged, by name; `known` are mistakes to name, by task.
+
+    They are named here because they are tried in the same pool as the notebooks are judged.
+    """
+    return {
+        job.student: told.verdict.diagnosed(known) for job, told in done.items() if isinstance(job, Submitted)
+    }
 
 
 @dataclass(frozen=True)
