@@ -199,8 +199,14 @@ def test_still_trainable(submission, sizes, draw):
 @needs(test_same_weights)
 def test_is_a_copy(submission, sizes, draw):
     """The nn.LSTM is left as it was, and changing it later does not change the copy."""
-    sizes = sizes.but(L=2)
-    lstm = reference_lstm(draw.at(sizes))
+    # With one feature and one hidden unit a transposed matrix is laid out as before, so some copies are none.
+    for other, context in ((sizes.but(L=2), ""), (sizes.but(D=1, H=1, L=2), "with D = H = 1")):
+        with case(context):
+            expect_a_copy(submission, other, reference_lstm(draw.at(other)))
+
+
+def expect_a_copy(submission, sizes, lstm):
+    """Expect the call to change the stack alone, which then shares no memory with torch's."""
     stack, given = both_stacks(submission, sizes, lstm)
     copy = submission.copy_from_torch.run_request((stack, given))
     of_given, of_stack = given.parameters_request(computed=True), stack.parameters_request(computed=True)
