@@ -95,6 +95,15 @@ def test_what_is_not_written_yet(folder):
     assert said == "Not written yet: `f`, or something it uses, still raises NotImplementedError."
 
 
+def test_a_kernel_that_torch_lacks_is_no_stub(folder):
+    namespace: dict = {"torch": torch}
+    source = "def f():\n    return torch.zeros(2).to_sparse().cumsum(0)\n"
+    exec(compile(source, "<cell f>", "exec"), namespace)
+    outcome, said = run(folder, f=namespace["f"])["shape"]
+    assert outcome == "error"
+    assert said.startswith("Your code stopped: NotImplementedError: Could not run")
+
+
 def test_what_is_not_defined(folder):
     outcome, said = run(folder)["shape"]
     assert outcome == "error"

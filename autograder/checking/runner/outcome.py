@@ -27,7 +27,7 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
                 "error",
                 f"`{task}` is not defined. Run its cell; if you renamed it, give it back its name.",
             )
-        case StudentError(type="NotImplementedError"):
+        case StudentError() if is_unwritten(error):
             return (
                 "failed",
                 f"Not written yet: `{task}`, or something it uses, still raises NotImplementedError.",
@@ -54,9 +54,13 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
 
 
 def is_unwritten(error: BaseException) -> bool:
-    """Return whether the finding is that the student has left the task as it was released."""
-    stub = isinstance(error, StudentError) and error.type == "NotImplementedError"
-    return stub or isinstance(error, NotWritten)
+    """Return whether the finding is that the student has left the task as it was released.
+
+    Torch raises the same exception where a kernel is missing: with a message, at a line without its name.
+    """
+    if isinstance(error, StudentError) and error.type == "NotImplementedError":
+        return not error.message or any("NotImplementedError" in line for line in error.lines[-1:])
+    return isinstance(error, NotWritten)
 
 
 def was_judged(error: BaseException) -> bool:

@@ -134,6 +134,13 @@ def _get_device(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     return func(*args, **kwargs)
 
 
+def _of_memory(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
+    """Which memory a tensor lies in the numbers' tells; torch's own code is not to find any."""
+    if isinstance(args[0], SimulatedTensor) and called_by_student():
+        args = (args[0].numbers, *args[1:])
+    return func(*args, **kwargs)
+
+
 def _listed(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(args[0], SimulatedTensor):
         return func(*args, **kwargs)
@@ -231,6 +238,9 @@ _HANDLERS: dict[Any, _Handler] = {
     _T.device.__get__: _device,
     _T.is_cuda.__get__: _is_cuda,  # type: ignore[attr-defined]  # a descriptor, declared as what it gives
     _T.get_device: _get_device,
+    _T.data_ptr: _of_memory,
+    _T.storage: _of_memory,
+    _T.untyped_storage: _of_memory,
     _T.data.__set__: _set_data,  # type: ignore[attr-defined]  # the same
     _T.__getitem__: _indexed,
     _T.__setitem__: _set_item,

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from autograder.worker.tracing.provenance import called_by_student
+
 DEVICE = torch.device("cuda", 7)
 """The device that students see. Nobody has one of that number: `cuda` and `cuda:0` are other devices."""
 LABEL = torch.device("lazy", 0)
@@ -67,6 +69,15 @@ class SimulatedTensor(torch.Tensor):
         )
         made.numbers, made.root = numbers, root
         return made
+
+    def _class_told(self) -> type:
+        """Return the class, as `type(x)` does in patches.py: for students that of any other tensor."""
+        if not called_by_student():
+            return type(self)
+        return torch.nn.Parameter if isinstance(self, torch.nn.Parameter) else torch.Tensor
+
+    # Torch sets it where it swaps two tensors.
+    __class__ = property(_class_told, object.__dict__["__class__"].__set__)
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # as torch's own do
 

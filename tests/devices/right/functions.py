@@ -205,6 +205,14 @@ y = x.view(-1)
 assert y.data_ptr() == x.data_ptr()
 return y.view_as(x) * 2
 """),
+    "tensors that are asked whether they share memory": calls("""
+y, z = x.new_zeros(2, 3), x.new_zeros(2, 3)
+assert y.data_ptr() != z.data_ptr()
+assert y.untyped_storage().data_ptr() != z.untyped_storage().data_ptr()
+assert y[1:].storage().data_ptr() == y.storage().data_ptr()
+assert len({step.data_ptr() for step in x.unbind(1)}) == x.shape[1]
+return x * 2
+"""),
     "nothing for a number": calls(
         "return torch.nan_to_num(x / x.new_ones(()), nan=0.0).clamp_min(torch.tensor(0.0))"
     ),
@@ -372,6 +380,11 @@ return w
 a, b = x
 (c, *_), d = a, b
 return a + b + c
+"""),
+    "class exactly": calls("""
+assert x.__class__ is torch.Tensor
+assert (x * 2).__class__.__name__ == "Tensor"
+return x * 2
 """),
     "str format": calls("""
 s = f'{x.shape} {x.device} {x.dtype} {x.sum():.2f}'; repr(x); str(x)
