@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.exercises.test_false_statements import COUNT, messages
+from tests.exercises.test_false_statements import COUNT, changed, messages
 
 GENERATED = """
 def greedy_generate(model, prompt_ids, steps):
@@ -26,6 +26,18 @@ def fit(model, x, y, steps, lr):
         optimizer.step()
         losses.append(loss.item())
     return losses
+"""
+CHOSEN = """
+def greedy_generate(model, prompt_ids, steps):
+    ids, state, tokens = prompt_ids, None, []
+    with torch.no_grad():
+        for _ in range(steps):
+            logits, state = model(ids, state)
+            logits = logits[:, -1].clone()
+            {}
+            ids = logits.argmax(1, keepdim=True)
+            tokens.append(ids)
+    return torch.cat(tokens, 1)
 """
 STEP = """
 def tbptt_step(model, optimizer, loss_fn, x, y, state):
@@ -70,6 +82,32 @@ def test_a_count_that_is_right_nowhere_is_not_said_to_be_right():
 )
 def test_tokens_of_another_part_of_the_text_are_told_as_such(part, said):
     assert said in messages("seq2seq", "greedy_generate", GENERATED.format(part))["each_row_its_own"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("logits[:, 0] = -torch.inf", "stands where the right one is 0."),
+        ("logits.scatter_(1, ids[:, -1:], -torch.inf)", "the right one is the same as the one before it."),
+        ("state = None", "What does the model read in each call after the first, and with which state?"),
+    ],
+)
+def test_a_choice_of_tokens_is_told_by_the_tokens_that_are_never_chosen(line, said):
+    told = messages("seq2seq", "greedy_generate", CHOSEN.format(line))["each_row_its_own"]
+    assert said in told
+    assert ("first wrong one stands" in told) == ("right one" in said)
+
+
+@pytest.mark.parametrize("seed", [7, 100, 111, 114])
+def test_one_mask_for_the_whole_batch_is_no_wrong_rate(seed):
+    shared = changed(
+        "stacking",
+        "StackedLSTM",
+        "hidden = self.dropout(hidden)",
+        "hidden = hidden * self.dropout(torch.ones_like(hidden[:1]))",
+    )
+    told = messages("stacking", "StackedLSTM", shared, seed)["dropout_between_layers"]
+    assert "makes the same choice for every sequence of the batch" in told
 
 
 @pytest.mark.parametrize(

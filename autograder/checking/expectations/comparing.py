@@ -29,8 +29,8 @@ Look = Callable[[torch.Tensor, torch.Tensor, str, Sizes, Alike], str]
 _LITTLE = 0.01
 """The part of the largest right number below which the size of a difference says something."""
 ROUNDED = (
-    "A difference this small comes from float32 rounding: is something computed in a coarser dtype on the "
-    "way?"
+    "The difference is as small as float32's rounding: is something computed in a coarser dtype on the way, "
+    "or a small number added, such as an epsilon?"
 )
 """The words for numbers that would be right in float32."""
 

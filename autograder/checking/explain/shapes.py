@@ -61,6 +61,11 @@ def _by_chance(read: str, wanted: str, sizes: Sizes) -> bool:
 def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
     """The operation that would explain the shape, and what to look for; `""` if none is known."""
     wanted, names = sizes.shape(dims), [_called(dim, sizes) for dim in dims.split()]
+    if not wanted and set(seen) == {1}:
+        return (
+            "The single number that is expected is there, with a dimension of size 1 around it: look for a "
+            "`keepdim`, a `view` or an `unsqueeze`, or for a sum or a mean over too few dimensions."
+        )
     if not wanted:
         return "A single number is expected: is a sum or a mean missing?"
     if not seen:
@@ -101,8 +106,9 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
     else:
         said = "The dimensions are all there, in another order"
     return (
-        f"{said}. Look for the line where that happens: it may be long before the last one. `transpose` and "
-        "`permute` swap dimensions; a `reshape` would give the right shape but mix up the numbers."
+        f"{said}. Either a line changes their order, perhaps long before the last one, or the line that "
+        "should is missing. `transpose` and `permute` swap dimensions; a `reshape` would give the right "
+        "shape but mix up the numbers."
     )
 
 
@@ -140,12 +146,12 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
         if right > 1 and got and got % right == 0:
             return (
                 f"Along {name} there are {got // right} times as many as there should be: do you join parts "
-                "there with `cat`, or forget to split them?"
+                "there with `cat`, forget to split them, or go on with a list from the call before?"
             )
         if got > 1 and right % got == 0:
             return (
                 f"Along {name} there is one part of {right // got}: do you still have to join the others to "
-                "it?"
+                "it, or does a loop end too early?"
             )
         if got == 1:
             return (

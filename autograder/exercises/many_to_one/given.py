@@ -216,8 +216,9 @@ def expect_losses(
     if wrong[0] > 0:
         fail(
             f"The loss of step 0 is right; from step {wrong[0]} on, the losses are not those of Adam. Look "
-            "at the update: one optimizer for the whole call, torch's default settings except for `lr`, "
-            "gradients cleared before each backward pass, all of `x` in each step."
+            "at the update: one optimizer for the whole call and for all parameters, torch's default "
+            "settings except for `lr`, gradients cleared before each backward pass, all of `x` in each step, "
+            "and `backward()` of the mean squared error as it is."
         )
     known = recognized(_number(seen[0]), _number(losses[0]), "", sizes)
     fail(
@@ -239,9 +240,10 @@ def expect_trained(model: nn.Module, after: Parameters, right: Parameters) -> No
     if wrong:
         fail(
             f"After the call, {len(before) - len(wrong)} of {len(before)} parameters hold the right "
-            "values. Check four things: one Adam for the whole call, with `lr` and otherwise torch's "
-            "default settings; one update per step, including the last step; gradients cleared before each "
-            "backward pass; all of `x` in each step."
+            "values. Check five things: one Adam for the whole call and for all parameters, with `lr` and "
+            "otherwise torch's default settings; one update per step, including the last step; gradients "
+            "cleared before each backward pass; all of `x` in each step; `backward()` of the mean squared "
+            "error as it is, not of a sum or a part of it."
         )
 
 

@@ -134,10 +134,27 @@ def expect_tokens(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.T
             "after the last token of its prompt. Does the model read the whole prompt, do you take the "
             "largest logit, and does the token stay with its own sequence?"
         )
+    if where := _place_of_first_wrong(wrong, right):
+        fail(
+            f"{told}. In each of these sequences the first wrong one stands {where}. Do you take the largest "
+            "of all logits?"
+        )
     fail(
         f"{told}: they are right before step {step} and wrong from there on. What does the model read in "
         "each call after the first, and with which state?"
     )
+
+
+def _place_of_first_wrong(wrong: torch.Tensor, right: torch.Tensor) -> str:
+    """Return words for what is common to the first wrong tokens of several sequences; `""` if nothing is."""
+    rows = wrong.any(1).nonzero()[:, 0]
+    steps = wrong[rows].int().argmax(1)
+    wanted = right[rows, steps]
+    if len(rows) < 2 or not steps.all():
+        return ""
+    if (wanted == right[rows, steps - 1]).all():
+        return "where the right one is the same as the one before it"
+    return f"where the right one is {int(wanted[0])}" if (wanted == wanted[0]).all() else ""
 
 
 def _expect_new_ones(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.Tensor) -> None:

@@ -237,8 +237,8 @@ def expect_dropped(
         )
     share = 1 - kept.double().mean().item()
     if abs(share - rate) > DEVIATIONS * math.sqrt(rate * (1 - rate) / kept.numel()):
-        if 0.2 < share < 0.8 and kept.dim() == 3:  # or numbers drawn independently would look alike
-            expect_independent(kept, place)  # where whole rows are dropped, the share is that of a few rows
+        if kept.dim() == 3:  # where whole rows are dropped, the share is that of a few rows
+            expect_independent(kept, place, exactly=not 0.2 < share < 0.8)
         fail(
             f"In training with dropout={rate}, {share:.0%} of the numbers {place} are dropped, and not "
             f"{rate:.0%}.{tell}"
@@ -254,10 +254,20 @@ def _scaled_by(seen: torch.Tensor, right: torch.Tensor) -> str:
     return f"are multiplied by {factor:.3g}, as by a rate of {1 - 1 / factor:.2g}"
 
 
-def expect_independent(kept: torch.Tensor, place: str) -> None:
-    """Expect a mask of numbers kept (B, T, H) to be drawn anew for every sequence, time step and unit."""
+def expect_independent(kept: torch.Tensor, place: str, *, exactly: bool = False) -> None:
+    """Expect a mask of numbers kept (B, T, H) to be drawn anew for every sequence, time step and unit.
+
+    Where few numbers are dropped, or few kept, independent choices look alike, too: `exactly` then asks for
+    the very same ones.
+    """
     for axis, words in enumerate(("sequence of the batch", "time step", "unit")):
-        if alike(kept.narrow(axis, 1, kept.shape[axis] - 1), kept.narrow(axis, 0, kept.shape[axis] - 1)):
+        last = kept.shape[axis] - 1
+        one, other = kept.narrow(axis, 1, last), kept.narrow(axis, 0, last)
+        if (
+            (last > 0 and kept.any() and not kept.all() and torch.equal(one, other))
+            if exactly
+            else alike(one, other)
+        ):
             fail(
                 f"In training, dropout {place} makes the same choice for every {words}. Each number of "
                 "(batch, time, hidden) is dropped or kept independently of all others."
