@@ -270,9 +270,9 @@ def test_validate_says_what_does_not_hold(tmp_path):
     assert not any("the solution fails" in problem for problem in one["problems"])
     printed = autograder_here("validate", ASSIGNMENT, "--course", course.root)
     assert printed.returncode == 1
-    assert "mistake_0" in printed.stdout
+    assert "mistake_1" in printed.stdout
     place = "solutions/mistakes/03_lstm_cell.toml, line "
-    assert re.search(rf"^! {place}\d+: the mistake mistake_0 is not caught$", printed.stdout, re.MULTILINE)
+    assert re.search(rf"^! {place}\d+: the mistake mistake_1 is not caught$", printed.stdout, re.MULTILINE)
 
 
 def test_validate_fails_a_check_that_fails_a_right_answer(tmp_path):
