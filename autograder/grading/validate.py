@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from autograder.checking.diagnosis.sealed_hints import FILE, opened
 from autograder.checking.runner.checks import PUBLIC_SEED
@@ -20,7 +21,7 @@ from autograder.grading.course.places import Places
 from autograder.grading.course.problem import Unfit
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import met_faults
-from autograder.grading.judging.jobs import Setting
+from autograder.grading.judging.jobs import Job, Setting
 from autograder.grading.judging.submitted import Submitted
 from autograder.grading.judging.trial import Trial
 from autograder.grading.records.known import KnownMistakes, mistaken
@@ -101,9 +102,8 @@ def _validate(
     public = {task: Trial(task, PUBLIC_SEED, include_hidden=False) for task in tasks}
     say(f"{assignment}: judging {len(todo)} notebooks")
     setting = Setting(bundle, SEED, workers)
-    results = results_of(
-        [small, *here.values(), *public.values(), *todo], jobs, setting, advance
-    )  # the longest first
+    longest_first: list[Job[Any]] = [small, *here.values(), *public.values(), *todo]
+    results = results_of(longest_first, jobs, setting, advance)
     known = {task: results[trial][0] for task, trial in here.items()}
     for own, unfit in results[small].items():
         for check in unfit:
@@ -140,6 +140,12 @@ def _validate(
                 for task in verdict.tasks
             ),
             *((f"the mistake {name}", each.own) for name, each in judged.items()),
+            *(
+                (f"the solution beside {', '.join(mistake.name for mistake in mistakes)}", task)
+                for key, mistakes in together.items()
+                for task in verdicts[key].tasks
+                if task.task not in {mistake.task for mistake in mistakes}
+            ),
         ]
     )
     found.problems += [str(met) for met in found.faults]

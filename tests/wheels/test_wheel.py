@@ -53,7 +53,7 @@ def python(request, wheels, tmp_path) -> Path:
     """
     home = tmp_path / "environment"
     borrowed = request.param == "borrowed"
-    if borrowed is bool(os.environ.get("CI")):
+    if borrowed is bool(os.environ.get("CI")):  # the same steps twice are three minutes
         pytest.skip("dependencies are installed from the registry in CI, and borrowed where CI is not set")
     venv.create(home, with_pip=not borrowed)
     made = home / "bin" / "python"

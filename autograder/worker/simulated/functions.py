@@ -135,7 +135,7 @@ def _get_device(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _of_memory(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
-    """Which memory a tensor lies in the numbers' tells; torch's own code is not to find any."""
+    """Tell students the memory of the numbers; torch's own code is to find none of the wrapper's."""
     if isinstance(args[0], SimulatedTensor) and called_by_student():
         args = (args[0].numbers, *args[1:])
     return func(*args, **kwargs)
