@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 import torch
+from torch import nn
 
 from autograder.checking import (
     CheckFailed,
@@ -15,8 +16,12 @@ from autograder.checking import (
     StudentError,
     Submission,
     agree,
+    case,
     compare,
     computed_once,
+    expect_module_untouched,
+    expect_not_shared,
+    expect_settings_untouched,
     fail,
     make_module,
     recorded,
@@ -257,3 +262,37 @@ def expect_copied_in_place(
                 f"The copy replaced `{name}` with a new parameter; an optimizer created earlier would go "
                 "on training the old one. Write the numbers into the existing parameter."
             )
+
+
+def expect_copies(
+    submission: Submission,
+    copies: Sequence[tuple[Handle, Handle, nn.Module, str]],
+    names: Iterable[str],
+    arguments: tuple[str, str],
+) -> None:
+    """Expect each `copy_from_torch` to change nothing but its module, which shares no memory with torch's.
+
+    A copy is the student's module, the torch module that they are given, the same one here, and a text for
+    `case`. All are made in one exchange. `names` are the parameters of each module, `arguments` what the task
+    calls the two modules.
+    """
+    into, of = arguments
+    calls = []
+    for module, given, reference, context in copies:
+        call = submission.copy_from_torch.run_request((module, given))
+        of_module, of_given = (each.parameters_request(computed=True) for each in (module, given))
+        zeros = {name: torch.zeros_like(value) for name, value in reference.state_dict().items()}
+        given.load_state_dict(zeros)
+        then = module.parameters_request(computed=True)
+        calls.append((call, of_module, of_given, then, reference, context))
+    for call, of_module, of_given, then, reference, context in calls:
+        with case(context):
+            ran, before, held, after = call.ask(), of_module.ask(), of_given.ask(), then.ask()
+            for name, value in reference.state_dict().items():
+                if name not in held or not torch.equal(held[name], value):
+                    fail(f"The copy changed `{of}.{name}`, which it should only read.")
+            expect_module_untouched(ran, 0, into, unjudged=("gradients",))
+            expect_module_untouched(ran, 1, of)
+            expect_settings_untouched(ran)
+            for name in names:
+                expect_not_shared(before[name], after[name], name)
