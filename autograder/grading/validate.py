@@ -6,13 +6,11 @@ known mistakes in it, and the course's right answers in other styles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from autograder.checking.diagnosis.sealed_hints import FILE, opened
-from autograder.checking.runner.checks import PUBLIC_SEED
 from autograder.grading.assignment.bundle import OPTIMIZERS
 from autograder.grading.building.changes import examined_digest, keep_validated, validated_before
 from autograder.grading.building.examine import chosen_assignments, examine
@@ -21,21 +19,16 @@ from autograder.grading.course.places import Places
 from autograder.grading.course.problem import Unfit
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import met_faults
-from autograder.grading.judging.jobs import Job, Setting
-from autograder.grading.judging.submitted import Submitted
-from autograder.grading.judging.trial import Trial
-from autograder.grading.records.known import KnownMistakes, mistaken
+from autograder.grading.judging.jobs import Setting
+from autograder.grading.records.known import KnownMistakes
 from autograder.grading.validating.findings import (
-    JudgedMistake,
     Validation,
-    first_loss,
     look_at_check,
     look_at_ends,
     look_at_variants,
 )
-from autograder.grading.validating.mistaken import judged_together, mistaken_together
-from autograder.grading.validating.right import kept_in, mixed, mixtures_of, place_of, right_answers
-from autograder.grading.validating.work import SmallSizes, results_of, verdicts_in
+from autograder.grading.validating.judged import judge
+from autograder.grading.validating.right import kept_in, place_of, right_answers
 from autograder.grading.workers.forkserver import ForkServer
 
 SEED = 20_260_102
@@ -88,77 +81,25 @@ def _validate(
     found.variants_in = course.told(kept_in(course, assignment))
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
-    together = {f"mistakes {k}": mistakes for k, mistakes in enumerate(mistaken_together(bundle))}
-    mixtures = {f"variants {k}": mixture for k, mixture in enumerate(mixtures_of(variants))}
-    todo = [
-        Submitted("solution", bundle.with_answers(bundle.solution)),
-        Submitted("release", bundle.released.encode()),
-        *(Submitted(name, mistaken(bundle, *mistakes)) for name, mistakes in together.items()),
-        *(Submitted(name, mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
-    ]
-    small = SmallSizes()
-    tasks = dict.fromkeys(mistake.task for mistake in bundle.mistakes)
-    here = {task: Trial(task, SEED) for task in tasks}
-    public = {task: Trial(task, PUBLIC_SEED, include_hidden=False) for task in tasks}
-    say(f"{assignment}: judging {len(todo)} notebooks")
-    setting = Setting(bundle, SEED, workers)
-    longest_first: list[Job[Any]] = [small, *here.values(), *public.values(), *todo]
-    results = results_of(longest_first, jobs, setting, advance)
-    known = {task: results[trial][0] for task, trial in here.items()}
-    for own, unfit in results[small].items():
+    judged = judge(Setting(bundle, SEED, workers), variants, jobs, say, advance)
+    for own, unfit in judged.unfit.items():
         for check in unfit:
             message = f"the check `{check}` of `{own}` fails the solution at the smallest sizes"
             found.refuse(places.check(own, check), message)
-    if _are_stale(
-        course.folder("release", ".", assignment) / FILE,
-        {task: results[trial][0] for task, trial in public.items()},
-    ):
+    if _are_stale(course.folder("release", ".", assignment) / FILE, judged.public):
         found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
-    verdicts = verdicts_in(results, known)
-    # A right answer may build on another task's in a way that only some answers to that one allow.
-    suspects = {
-        f"alone {task.task} {name}": {task.task: name}
-        for key, mixture in mixtures.items()
-        for task in verdicts[key].tasks
-        if (name := mixture.get(task.task)) and first_loss(task)
-    }
-    judged, apart = judged_together(together, verdicts, known)
-    alone = [
-        *(Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()),
-        *(Submitted(key, mistaken(bundle, mistake)) for key, mistake in apart.items()),
-    ]
-    verdicts |= verdicts_in(results_of(alone, jobs, setting), known)
-    for key, mistake in apart.items():
-        judged[mistake.name] = JudgedMistake.of(mistake, verdicts[key], verdicts["solution"])
-    answers = {**mixtures, **suspects}
-    found.faults = met_faults(
-        [
-            *(
-                (_words_for(name, task.task, answers), task)
-                for name, verdict in verdicts.items()
-                if name not in together
-                for task in verdict.tasks
-            ),
-            *((f"the mistake {name}", each.own) for name, each in judged.items()),
-            *(
-                (f"the solution beside {', '.join(mistake.name for mistake in mistakes)}", task)
-                for key, mistakes in together.items()
-                for task in verdicts[key].tasks
-                if task.task not in {mistake.task for mistake in mistakes}
-            ),
-        ]
-    )
+    found.faults = met_faults(judged.named_tasks())
     found.problems += [str(met) for met in found.faults]
-    look_at_ends(found, verdicts["solution"], verdicts["release"], places)
+    look_at_ends(found, judged.verdicts["solution"], judged.verdicts["release"], places)
     for mistake in bundle.mistakes:
-        found.mistakes.append(judged[mistake.name].as_json())
-        for message in judged[mistake.name].complaints():
+        found.mistakes.append(judged.mistakes[mistake.name].as_json())
+        for message in judged.mistakes[mistake.name].complaints():
             found.refuse(places.mistake(mistake.name), message)
     for each in checks:
         for message in look_at_check(found, each):
             found.refuse(places.check(each.task, each.name), message)
     found.variants = sum(map(len, variants.values()))
-    look_at_variants(found, suspects, verdicts, partial(place_of, course, bundle))
+    look_at_variants(found, judged.suspects, judged.verdicts, partial(place_of, course, bundle))
     return found
 
 
@@ -169,8 +110,3 @@ def _are_stale(hints: Path, known: KnownMistakes) -> bool:
         for task, mistakes in known.items()
         for mistake in mistakes
     )
-
-
-def _words_for(name: str, task: str, answers: Mapping[str, Mapping[str, str]]) -> str:
-    """Return words for what was judged under this name in a task."""
-    return f"the right answer {answers[name][task]!r}" if task in answers.get(name, {}) else f"the {name}"
