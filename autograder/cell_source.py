@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
-_MAGIC = re.compile(r"^(\s*)(?:[\w., ]+=\s*)?[%!?].*$|^(\s*)[\w.*]+\?{1,2}\s*$")
-"""`%magic`, `!shell`, `x = !shell`, `?help` and `help?`; the first line of a `%%magic`, too."""
+_MAGIC = re.compile(r"^(\s*+)(?:[\w.][\w., ]*+=\s*+)?[%!?].*$|^(\s*+)[\w.*]++\?{1,2}\s*$")
+"""`%magic`, `!shell`, `x = !shell`, `?help` and `help?`; the first line of a `%%magic`, too.
+
+The quantifiers are possessive, and no two of them match the same characters one after the other: a line of
+200,000 spaces in a submission would else be tried at every split.
+"""
 
 
 def parse_cell(source: str) -> ast.Module | None:
