@@ -17,7 +17,7 @@ import torch
 from autograder.checking.expectations.comparing import TOLERANCE, agree
 from autograder.checking.expectations.placed.calls import Arguments, cast, placed_in_turn
 from autograder.checking.expectations.placed.events import REGISTER, WHERE, is_beyond, judge_events, remark_on
-from autograder.checking.expectations.placed.near import expect_near
+from autograder.checking.expectations.placed.near import expect_near, is_as_right
 from autograder.checking.expectations.values import case, fail
 from autograder.checking.expectations.wording import in_words
 from autograder.checking.remote.errors import WorkerLost
@@ -115,7 +115,7 @@ def expect_device_neutral(
         looks = judge_events(there, reads, again)
         if not is_beyond(there):  # a GPU would not have stopped there
             is_steady = _all_alike(here, there) or _all_alike(here, *calls(("cpu", *way)))
-            _expect_there(here, there, names, stays, values=is_steady)
+            _expect_there(here, there, names, stays, values=is_steady, right=right)
         remark_on(target, looks)
     if device != "pretend" or not target.on_gpu:
         return
@@ -131,14 +131,23 @@ def expect_device_neutral(
         if there.error is not None and there.error.type in _NOT_THE_STUDENTS:
             raise WorkerLost("infra_error", f"the GPU failed: {there.error.message}")
         with case("on a real GPU" if cudnn else "on a real GPU, without cuDNN"):
-            _expect_there(here, there, names, stays, values=not drawn)
+            _expect_there(here, there, names, stays, values=not drawn, right=right)
             _expect_flat(there.memory)
 
 
 def _expect_there(
-    here: Placed, there: Placed, names: Sequence[str], stays: Sequence[str], *, values: bool = True
+    here: Placed,
+    there: Placed,
+    names: Sequence[str],
+    stays: Sequence[str],
+    *,
+    values: bool = True,
+    right: Any = None,
 ) -> None:
-    """A call on a device ended, moved all that moves, and answered there what it answers on the CPU."""
+    """A call on a device ended, moved all that moves, and answered there what it answers on the CPU.
+
+    Without `values`, and under autocast, the two are not compared; where it is known, `right` still is.
+    """
     if there.error is not None:
         with case("on another device (a GPU)"):
             raise there.error
@@ -155,6 +164,11 @@ def _expect_there(
             )
     if values:
         _expect_same_values(here, there, names)
+    if right is not None and not is_as_right(there.value, right):
+        fail(
+            "With the input on a GPU the answer is not the right one, which it gives on the CPU. Does the "
+            "code look at the device?"
+        )
     if any(where != there.device for where in there.gradient_places):
         fail(
             "With the input on a GPU, a gradient comes back on the CPU. Does part of the computation "

@@ -109,6 +109,13 @@ def expect_dtypes(
     def traced(dtype: torch.dtype, **more: Any) -> Placed:
         return next(calls((dtype, {"trace": "all", **more})))
 
+    def strays_in(seen: Placed, dtype: torch.dtype) -> list[tuple[str, torch.Tensor]]:
+        return [
+            (name, result)
+            for name, result in zip(names, tensors_in(seen.value), strict=False)
+            if follows and result.is_floating_point() and result.dtype is not dtype
+        ]
+
     # A function of lengths alone cannot know what dtype the rest of a program has.
     first = arguments() if callable(arguments) else arguments
     follows = made_with is not None or not all(_is_whole(leaf) for leaf in tree_leaves(first))
@@ -125,11 +132,7 @@ def expect_dtypes(
         seen = next(every)
         if seen.error is not None:
             seen = _without_numpy(target, seen, lambda *looks, dtype=dtype: calls((dtype, {"looks": looks})))
-        strays = [
-            (name, result)
-            for name, result in zip(names, tensors_in(seen.value), strict=False)
-            if follows and result.is_floating_point() and result.dtype is not dtype
-        ]
+        strays = strays_in(seen, dtype)
         if seen.error is not None or strays:
             _fail_in_dtype(seen, traced(dtype), dtype, strays)
         if exact is not None and len(tensors_in(seen.value)) < len(tensors_in(exact.value)):
@@ -152,8 +155,13 @@ def expect_dtypes(
         elif dtype is torch.float32 and alike and exact is not None and not near(seen.value, exact.value):
             _expect_alike(calls, *_OF_DTYPES)
     for seen in itertools.islice(every, len(once_more)):
+        if seen.error is None and (strays := strays_in(seen, torch.float64)):
+            again = traced(torch.float64, default_dtype=torch.float64)
+            _fail_in_dtype(seen, again, torch.float64, strays)
         if seen.error is None and exact is not None and not near(seen.value, exact.value):
             _expect_alike(calls, *_OF_DEFAULTS)
+        if seen.error is None and right is not None:
+            expect_near(seen, right)
     if not autocast or (seen := next(every)).error is None:
         return
     (widened,) = calls((torch.float32, {"autocast": "cuda"}))

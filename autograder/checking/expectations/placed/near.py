@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from autograder.checking.expectations.values import fail
+from autograder.checking.expectations.wording import in_words
 from autograder.checking.remote.observations import Placed
 from autograder.protocol.values import tensors_in
 
@@ -28,10 +29,28 @@ def near(seen: Any, right: Any) -> bool:
     return True
 
 
+def is_as_right(seen: Any, right: Any) -> bool:
+    """Return whether an answer has the tensors of the right one, of the same shapes, and is near to it."""
+    found, wanted = tensors_in(seen), tensors_in(right)
+    return (
+        len(found) >= len(wanted)
+        and all(
+            one.shape == other.shape and one.is_floating_point() >= other.is_floating_point()
+            for one, other in zip(found, wanted, strict=False)
+        )
+        and near(seen, right)
+    )
+
+
 def expect_near(seen: Placed, right: Any) -> None:
     """Expect the right answer to a call, whose task has given right ones in the checks of values."""
-    if near(seen.value, right):
+    if is_as_right(seen.value, right):
         return
+    if near(seen.value, right):
+        fail(
+            f"In this call it returns {in_words(seen.value)}, expected {in_words(right)}, as in the checks "
+            "of values. Does the code look at the dtype of the input, or at torch's default?"
+        )
     fail(
         "The numbers are wrong in this call, though they are right in the checks of values. Results must "
         "depend on the inputs alone: does the code look at torch's default dtype, or at whether gradients "
