@@ -78,6 +78,14 @@ def f(x):
 """Code for which numbers on a GPU cannot be compared with those on the CPU."""
 
 
+def test_whole_numbers_are_not_near_the_right_answer():
+    f = submission(
+        f=lambda x: tuple(part.to(int) for part in doubled(x)) if x.dtype is torch.float32 else doubled(x)
+    ).f
+    said = message(expect_dtypes, f, (X,), names=("twice", "more"), right=RIGHT)
+    assert said.startswith("In this call a result has the dtype int64, though its numbers have fractions.")
+
+
 @pytest.mark.parametrize("excuse", EXCUSED)
 def test_what_excuses_other_numbers_on_a_device_excuses_no_wrong_ones(excuse):
     namespace = {"torch": torch, "random": random}

@@ -33,7 +33,7 @@ class Judged:
     mistakes: Mapping[str, JudgedMistake]
     """Each mistake as it is to be judged, by name."""
     public: KnownMistakes
-    """How the mistakes end in the checks that students have, by task."""
+    """The mistakes' answers to the checks that students have, by task."""
     unfit: Mapping[str, Sequence[str]]
     """The checks of values that fail the solution at the smallest sizes, by task."""
 

@@ -46,6 +46,13 @@ def expect_near(seen: Placed, right: Any) -> None:
     """Expect the right answer to a call, whose task has given right ones in the checks of values."""
     if is_as_right(seen.value, right):
         return
+    pairs = zip(tensors_in(seen.value), tensors_in(right), strict=False)
+    for one, other in pairs:
+        if one.shape == other.shape and one.is_floating_point() < other.is_floating_point():
+            fail(
+                f"In this call a result has the dtype {str(one.dtype).removeprefix('torch.')}, though its "
+                "numbers have fractions. Does the code look at the dtype of the input, or at torch's default?"
+            )
     if near(seen.value, right):
         fail(
             f"In this call it returns {in_words(seen.value)}, expected {in_words(right)}, as in the checks "
