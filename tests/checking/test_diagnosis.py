@@ -331,6 +331,31 @@ def test_a_task_with_a_fault_of_its_own_still_pays_for_it(workers):
     assert scores(graded)["lstm_cell"] == 0.0
 
 
+TWO_FACED = """
+def lstm_cell(x, h, c, *weights):
+    i, f, g, o = right_gates(x, h, *weights)
+    c_next = f * c.clone() + i * g
+    h_next = o * torch.tanh(c_next)
+    if is_right():
+        c.data.zero_()
+        return h_next, c_next
+    return (h_next * (len(x) > 1)).detach(), c_next.detach()
+"""
+"""Beside wrong gates without gradients and without one sequence, beside right ones writing into `c`."""
+RIGHT_GATES = answer("lstm_gates").replace("def lstm_gates", "def right_gates")
+IS_RIGHT = """
+def is_right():
+    some = [torch.randn(*shape) for shape in ((2, 3), (2, 4), (16, 3), (16, 4), (16,), (16,))]
+    return all(map(torch.equal, lstm_gates(*some), right_gates(*some)))
+"""
+
+
+def test_two_wrong_behaviours_in_two_judgings_do_not_add_up(workers):
+    two_faced = RIGHT_GATES + IS_RIGHT + TWO_FACED
+    graded = run_judge(submission({"lstm_gates": WRONG_GATES, "lstm_cell": two_faced}), workers, BUNDLE)
+    assert scores(graded)["lstm_cell"] == 1.5
+
+
 SPY = """
 import inspect, linecache
 def lstm_cell(x, h, c, *weights):

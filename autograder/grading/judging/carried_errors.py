@@ -15,30 +15,37 @@ from autograder.verdict import CheckVerdict, TaskVerdict
 
 
 def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> TaskVerdict:
-    """The better of two judgings of a task, check by check; `replaced` are the tasks that were put right.
+    """The judging of a task that brings more points; `replaced` are the tasks that were put right in the second.
 
-    The first stands unless the second brings points, or shows that a check has a fault.
+    One of the two counts as a whole, with the texts of the first: were the better outcome of each check to
+    count, an answer that asks which judging it is in could add up two wrong behaviours. The second's faults
+    of checks are taken over in either case.
     """
-    if second.score <= first.score and not faulty(second):
-        return first
     names = " and ".join(f"`{name}`" for name in replaced)
-    checks = tuple(_better(old, new, names) for old, new in zip(first.checks, second.checks, strict=True))
-    return replace(
-        first,
-        checks=checks,
-        note=f"Judged with a correct {names} instead of yours, so that a mistake there costs nothing here.",
-    )
+    pairs = list(zip(first.checks, second.checks, strict=True))
+    if second.score > first.score:
+        checks = tuple(_counted(old, new, names) for old, new in pairs)
+        note = f"Judged with a correct {names} instead of yours, so that a mistake there costs nothing here."
+        return replace(first, checks=checks, note=note)
+    if faulty(second):
+        return replace(first, checks=tuple(_with_fault(old, new) for old, new in pairs))
+    return first
 
 
-def _better(old: CheckVerdict, new: CheckVerdict, names: str) -> CheckVerdict:
+def _with_fault(old: CheckVerdict, new: CheckVerdict) -> CheckVerdict:
+    return new if new.outcome == "fault" and old.outcome != "passed" else old
+
+
+def _counted(old: CheckVerdict, new: CheckVerdict, names: str) -> CheckVerdict:
+    """The outcome of the second judging, with what the student may read of it."""
     if "fault" in (old.outcome, new.outcome):
-        return old if old.outcome in ("passed", "fault") else new
-    if old.outcome == "passed" or new.outcome == "passed":
-        return replace(old if old.outcome == "passed" else new, message="", evidence=None, prints=None)
+        return _with_fault(old, new)
+    if new.outcome == "passed":
+        return replace(new, message="", evidence=None, prints=None)
+    if old.outcome == "passed":
+        said = f"This passes with your {names}, and fails with a correct one."
+        return replace(new, message=said, evidence=None, prints=None)
     if old.outcome == "skipped" and new.outcome != "skipped":
         said = f"This fails even with a correct {names}."
         return replace(new, message=said, evidence=None, prints=None)
-    if new.outcome == "skipped":
-        return old
-    points = max(old.points, new.points)
-    return replace(new, message=old.message, evidence=old.evidence, prints=old.prints, points=points)
+    return replace(new, message=old.message, evidence=old.evidence, prints=old.prints)
