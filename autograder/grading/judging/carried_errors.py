@@ -15,7 +15,7 @@ from autograder.verdict import CheckVerdict, TaskVerdict
 
 
 def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> TaskVerdict:
-    """The judging of a task that brings more points; `replaced` are the tasks that were put right in the second.
+    """The judging of a task that brings more points; for the second, the tasks in `replaced` were put right.
 
     One of the two counts as a whole, with the texts of the first: were the better outcome of each check to
     count, an answer that asks which judging it is in could add up two wrong behaviours. The second's faults
