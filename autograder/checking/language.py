@@ -35,8 +35,9 @@ from autograder.checking.expectations.wording import in_words
 from autograder.checking.explain.failure import CheckFailed, NotWritten
 from autograder.checking.inputs.cache import computed_once
 from autograder.checking.inputs.dimensions import Dimension, Dimensions
-from autograder.checking.inputs.draw import Draw, Sizes, spell
+from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import recorded
+from autograder.checking.inputs.sizes import Sizes, spell
 from autograder.checking.remote.connection import Request, ask_all, asked
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle

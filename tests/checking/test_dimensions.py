@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 
 from autograder.checking.inputs.dimensions import Dimension, Dimensions
-from autograder.checking.inputs.draw import Sizes
 from autograder.checking.inputs.recurrent import RECURRENT
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.runner.collection import collect
 from autograder.checking.wrong_values.shrink import ladder
 from autograder.grading.releasing.strip import strip

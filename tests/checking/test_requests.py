@@ -24,7 +24,8 @@ from autograder.checking import (
     expect_module,
     make_module,
 )
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.connection import _MOST_MESSAGES, _MOST_TENSORS
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
 from autograder.checking.runner.collection import collect

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from autograder.checking.explain.evidence import Shape
 from autograder.checking.explain.shapes import explain_shape, read_shapes
-from autograder.checking.inputs.draw import Sizes, spell
 from autograder.checking.inputs.recurrent import RECURRENT
+from autograder.checking.inputs.sizes import Sizes, spell
 from tests.support.properties import QUICK
 
 LETTERS = "BTDHLV"

@@ -10,8 +10,8 @@ import torch
 
 from autograder.checking.explain.location import ends_early, located
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Sizes
 from autograder.checking.inputs.recurrent import RECURRENT
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.recognition.recognize import recognize
 from autograder.checking.recognition.wrong import Alike
 

@@ -9,7 +9,7 @@ import torch
 
 from autograder.checking.expectations.comparing import compare
 from autograder.checking.expectations.values import case, expect, fail
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.connection import Request, asked
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission

@@ -26,7 +26,7 @@ from autograder.checking.explain.evidence import Difference, Evidence
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.explain.heatmap import difference
 from autograder.checking.explain.shapes import explain_shape, read_shapes
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.errors import StudentError
 from autograder.protocol.values import map_tree, tree_leaves
 

@@ -11,7 +11,7 @@ from itertools import combinations
 import torch
 
 from autograder.checking.explain.evidence import Axis, Difference
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 
 ROWS, COLUMNS = 12, 24
 """Cells that a picture has at most, either way."""

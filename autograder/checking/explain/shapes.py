@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from autograder.checking.explain.evidence import Dimension, Shape, shapes_told
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 
 
 def explain_shape(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 
 _ADVICE = {
     r"Boolean value of Tensor with more than one value is ambiguous": (

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 from autograder.protocol.values import tree_leaves
 
 Result = TypeVar("Result")

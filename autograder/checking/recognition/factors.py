@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.recognition.wrong import FEWEST, Wrong
 
 _POWERS = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.recognition.factors import limited, multiplied, rounded, scaled, scaled_along
 from autograder.checking.recognition.functions import before_the_function, exchanged, unfinished
 from autograder.checking.recognition.places import constant, moved, scattered

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 
 Alike = Callable[[torch.Tensor, torch.Tensor], bool]
 """Says whether two tensors of one shape agree to tolerance."""

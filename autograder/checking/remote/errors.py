@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from autograder.checking.inputs.draw import Sizes
+    from autograder.checking.inputs.sizes import Sizes
     from autograder.protocol.answers import Raised
 
 Loss = Literal["timeout", "crashed", "out_of_memory", "infra_error"]

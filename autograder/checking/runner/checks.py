@@ -14,8 +14,9 @@ from autograder.checking.expectations.values import WrongValues
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.explain.stopped import explain_error
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Other, Sizes
+from autograder.checking.inputs.draw import Draw, Other
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import Check, CheckResult, ChecksBroken, Collected

@@ -13,8 +13,9 @@ import torch
 from autograder.checking.expectations.comparing import recognized
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Other, Sizes
+from autograder.checking.inputs.draw import Draw, Other
 from autograder.checking.inputs.references import NotRecorded
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.recognition.recognize import recognize_along
 from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.submission import Submission

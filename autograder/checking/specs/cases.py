@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.specs.inputs import Input
 from autograder.protocol.values import Keywords
 

@@ -8,8 +8,9 @@ from types import FrameType
 from typing import Any, TypedDict
 
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.recurrent import RECURRENT
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner import marks
 from autograder.protocol.without import Without

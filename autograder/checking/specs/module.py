@@ -12,8 +12,9 @@ from autograder.checking.expectations.gradients import as_leaves, expect_gradien
 from autograder.checking.expectations.modules import expect_registered, make_module
 from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import NotRecorded
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case

@@ -32,7 +32,8 @@ from autograder.checking.expectations.values import WrongValues, case, expect
 from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.inputs.dimensions import Dimensions, spelled
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.connection import Request, asked
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.submission import Submission

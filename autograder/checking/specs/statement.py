@@ -13,8 +13,9 @@ import torch
 from autograder.checking.expectations.values import case
 from autograder.checking.inputs.cache import computed_once
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Sizes
+from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import is_recorded
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case

@@ -19,7 +19,7 @@ from autograder.checking.expectations.comparing import tolerance
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.expectations.wording import listed
 from autograder.checking.inputs.dimensions import Dimension
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.connection import Connection
 from autograder.checking.wrong_values.wrong_call import WrongCall
 from autograder.protocol.messages import Construct, Load

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Sizes
+from autograder.checking.inputs.sizes import Sizes
 
 
 @lru_cache
