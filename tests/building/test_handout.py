@@ -19,7 +19,8 @@ import nbformat
 import pytest
 import requests
 
-from autograder.grading.releasing.strip import CannotStrip, strip
+from autograder.grading.releasing.check_file import CannotStrip
+from autograder.grading.releasing.strip import strip
 from tests.support.courses import done, environment, run
 from tests.support.handouts import CHECKS, HINT, NAME, NOTEBOOK, SECRETS, SOLUTION, small_course
 from tests.support.helpers import autograder_here

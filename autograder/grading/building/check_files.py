@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autograder.checking.runner.marks import RULE_OF_METHOD, RULES
 from autograder.grading.course.problem import Problem
-from autograder.grading.releasing.strip import keywords_of, needed_by
+from autograder.grading.releasing.check_file import keywords_of, needed_by
 
 FIXTURES = ("submission", "sizes", "draw")
 """All that a check is given."""

@@ -36,7 +36,8 @@ from autograder.grading.judging.judge import judge_answers, unfit_checks
 from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
 from autograder.grading.judging.trial import Trial
 from autograder.grading.records.store import one_writer, write_whole
-from autograder.grading.releasing.strip import CannotStrip, Stripped, strip
+from autograder.grading.releasing.check_file import CannotStrip
+from autograder.grading.releasing.strip import Stripped, strip
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.tasks import OWN
 
