@@ -296,6 +296,15 @@ def test_a_fault_is_found_by_the_check_of_its_rule(checks: Checks, wrong: tuple[
         assert found == expected
 
 
+@pytest.mark.parametrize("checks", [("drive", HANDED)], indirect=True)
+def test_what_stays_behind_is_told_where_only_a_second_call_is_wrong(checks: Checks):
+    old, new, _ = WRONG["drive", "a call too late"]
+    told = judged(checks, DRIVE.replace(old, new))["twice"].message
+    assert told.startswith("Called a second time: ")
+    assert "The first such call is right: does something stay behind" in told
+    assert "It is right" not in told
+
+
 @pytest.mark.parametrize("checks", [("step", FUNCTION)], indirect=True)
 def test_a_case_is_told_by_its_words_and_sizes(checks: Checks):
     told = judged(checks, STEP.replace("x.sum(1)", "x.sum(1)[:15]"))["any_size"].message

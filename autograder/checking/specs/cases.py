@@ -77,6 +77,10 @@ class Case:
         """
         return replace(self, is_again=True, has_same_inputs=same_inputs)
 
+    def repeats(self, before: Case) -> bool:
+        """Return whether the case makes the same kind of call as another, once more."""
+        return replace(self, words="", is_again=False) == replace(before, words="", is_again=False)
+
     def in_eval(self) -> Case:
         """Return the case with the student's module in evaluation mode."""
         return replace(self, is_evaluating=True)

@@ -48,6 +48,11 @@ from autograder.checking.specs.statement import Explain, Outputs, Prepared, Stat
 from autograder.protocol.values import Keywords
 from autograder.protocol.without import Without
 
+_STAYS_BEHIND = (
+    "The first such call is right: does something stay behind from one call to the next, on `self`, in a "
+    "global variable or in a default argument?"
+)
+
 
 class Spec(Statement):
     """A statement from which checks are made.
@@ -327,16 +332,17 @@ class Spec(Statement):
         answers = asked(rows)
         if together:
             answers = [(partial(_itself, _read(answer, call)), call) for answer, call in answers]
-        before_it = ""
-        for answer, call in answers:
-            with _said_after(before_it), call.case():
+        last, words = USUAL, ""
+        for each, (answer, call) in zip(chosen, answers, strict=True):
+            said = _STAYS_BEHIND if each.repeats(last) else f"It is right {words}."
+            with _adding(said if words else ""), call.case():
                 right = self.right(call) if values else _blank(call.outputs, call.sizes)
                 seen = answer()
                 if explain is not None:
                     explain(seen, call)
                 form = {**self.form, "dims": dims_of(call.outputs)}
                 expect(seen, right, **form, sizes=call.sizes, values=values)
-            before_it = call.words
+            last, words = each, call.words
 
     @contextmanager
     def if_right(self, call: Prepared) -> Iterator[None]:
@@ -366,13 +372,13 @@ def _read(answer: Callable[[], Any], call: Prepared) -> Any:
 
 
 @contextmanager
-def _said_after(words: str) -> Iterator[None]:
-    """Say of wrong values that the case before was right; its `words` are `""` if there was none to tell."""
+def _adding(said: str) -> Iterator[None]:
+    """Add what is said of the case before, which was right, to the message of wrong values."""
     try:
         yield
     except WrongValues as error:
-        if words:
-            error.args = (f"{error} It is right {words}.",)
+        if said:
+            error.args = (f"{error} {said}",)
             error.is_right_before = True
         raise
 
