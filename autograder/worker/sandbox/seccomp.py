@@ -81,6 +81,8 @@ _NAMESPACE_FLAGS = (
 )
 _PR_SET_PTRACER, _PR_SET_SECCOMP = 0x59616D61, 22
 _F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
+_F_SETLEASE, _F_NOTIFY = 1024, 1026
+_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW = 6, 7, 37, 38
 _FIOSETOWN, _SIOCSPGRP, _TIOCSTI, _TIOCLINUX = 0x8901, 0x8902, 0x5412, 0x541C
 _MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
 _SET_MODE_FILTER, _SPEC_ALLOW = 1, 4
@@ -106,8 +108,13 @@ def program(*, private_root: bool) -> bytes:
     for option in (syscalls.PR_SET_PDEATHSIG, syscalls.PR_SET_DUMPABLE, _PR_SET_PTRACER, _PR_SET_SECCOMP):
         rules.deny("prctl", rules.equals(0, option))
     # Signals by way of a descriptor's owner; characters pushed into a terminal.
-    for command in (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX):
+    for command in (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _F_SETLEASE, _F_NOTIFY):
         rules.deny("fcntl", rules.equals(1, command))
+    # A lock on a file that all workers read, such as one of Python's, tells each of them what another does.
+    # Libraries that lock files of their own go on as if they had them: nobody else writes there.
+    rules.pretend("flock")
+    for command in (_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW):
+        rules.pretend("fcntl", rules.equals(1, command))
     for request in (_FIOSETOWN, _SIOCSPGRP, _TIOCSTI, _TIOCLINUX):
         rules.deny("ioctl", rules.bits(1, 0xFFFFFFFF, request))
     # Anonymous shared memory stays allocated, unseen, after MADV_DONTNEED.
@@ -168,6 +175,10 @@ class _Rules:
             if name < 0:
                 return
         self._filter.add_rule(pyseccomp.ERRNO(number), name, *conditions)
+
+    def pretend(self, name: str, *conditions: object) -> None:
+        """Answer a call that meets all conditions with 0, as if it had been done."""
+        self.deny(name, *conditions, number=0)
 
     def equals(self, argument: int, value: int) -> object:
         return pyseccomp.Arg(argument, pyseccomp.EQ, value)
