@@ -356,6 +356,18 @@ def test_two_wrong_behaviours_in_two_judgings_do_not_add_up(workers):
     assert scores(graded)["lstm_cell"] == 1.5
 
 
+def test_what_is_written_down_is_not_guessed_twice(workers):
+    cells = solved("01_shapes")
+    shown = str(cell_named(cells, "claims")["source"])
+    guesses = f"""{shown}
+if hasattr(last_step, "mine"):
+    claims = {{name: not value for name, value in claims.items()}}
+"""
+    wrong = "def last_step(output):\n    return output[:, 0]\nlast_step.mine = True\n"
+    raw = submission({"last_step": wrong, "claims": guesses}, base=cells)
+    assert scores(run_judge(raw, workers, make_bundle("01_shapes", solution=True)))["claims"] == 0.0
+
+
 SPY = """
 import inspect, linecache
 def lstm_cell(x, h, c, *weights):

@@ -19,7 +19,7 @@ from autograder.checking.runner.check import CheckResult
 from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import Rebuilt, Step
-from autograder.grading.judging.carried_errors import merged
+from autograder.grading.judging.carried_errors import may_follow, merged
 from autograder.grading.judging.own_tests import own_test
 from autograder.grading.judging.ran import MAX_LOST_IN_CELLS, Ran
 from autograder.grading.workers.client import NO_ANSWER, Worker
@@ -179,8 +179,14 @@ class Attempt:
         failed. Of what that worker says only outcomes are used: it has seen solutions.
         """
         broken = [task.task for task in tasks if not all_passed(task)]
-        again = [task for task in broken[1:] if self._attempted(task, bundle)]
-        if not again or not set(broken) <= set(bundle.solution):
+        if not set(broken) <= set(bundle.solution):
+            return tasks
+        again = [
+            task
+            for task in broken[1:]
+            if self._attempted(task, bundle) and may_follow(task, broken, bundle.solution[task])
+        ]
+        if not again:
             return tasks
         seen = {task.task: task for task in tasks}
         lacking = surroundings(again, checks)

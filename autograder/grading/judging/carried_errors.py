@@ -1,17 +1,35 @@
 """Follow-on errors: a mistake costs its own task only, also where later answers use the wrong one.
 
 A task that failed is judged once more with right answers in place of the earlier tasks that failed. What
-is then right counts. No text of that second judging reaches the student: code that ran beside a
-solution could have put it there.
+is then right counts. An answer that is written down, as true or false, cannot follow from another's
+mistake: to judge it twice would be to let it be guessed twice. No text of the second judging reaches the
+student: code that ran beside a solution could have put it there.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autograder.cell_source import parse_cell
 from autograder.grading.judging.faults_met import faulty
 from autograder.verdict import CheckVerdict, TaskVerdict
+
+
+def may_follow(task: str, broken: Sequence[str], solution: str) -> bool:
+    """Return whether an answer to the task may be wrong because those to the `broken` tasks are.
+
+    The task is a function or class, or its solution mentions one of them.
+    """
+    tree = parse_cell(solution)
+    if tree is None:
+        return True
+    makers = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    if any(isinstance(node, makers) and node.name == task for node in tree.body):
+        return True
+    others = set(broken) - {task}
+    return any(isinstance(node, ast.Name) and node.id in others for node in ast.walk(tree))
 
 
 def merged(first: TaskVerdict, second: TaskVerdict, replaced: Sequence[str]) -> TaskVerdict:
