@@ -94,7 +94,9 @@ def near(answer: torch.Tensor, right: torch.Tensor) -> bool:
 
 def _whole(value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
     yield "", other_numbers(value)
-    if not value.is_floating_point() and value.dtype != torch.bool:  # an answer may look at the extremes only
+    if value.dtype == torch.bool:  # an answer may ask if all are true, or if one is
+        yield from (("", torch.full_like(value, each)) for each in (True, False))
+    elif not value.is_floating_point():  # an answer may look at the extremes only
         yield from (("", torch.full_like(value, int(each))) for each in (value.min(), value.max()))
 
 

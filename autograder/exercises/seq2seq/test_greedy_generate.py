@@ -22,6 +22,8 @@ from autograder.exercises.handed import each_driven, elsewhere, expect_driven, e
 from autograder.exercises.seq2seq.given import continued, expect_tokens, history, speaker
 from autograder.exercises.several import expect_each_untouched
 
+PROMPT = 4
+"""Tokens of a prompt of which it shows how many are read in one call."""
 STEPS = 16
 """Neither this many nor, with a prompt, a few more are a size of anything, so a wrong shape can be read."""
 
@@ -112,7 +114,8 @@ test_each_row_its_own = task.values(
 @needs(test_each_row_its_own)
 def test_one_token_a_call(submission, sizes, draw):
     """The model reads the whole prompt once, without a state, then one token per call with its state."""
-    steps = STEPS
+    sizes, steps = sizes.but(T=PROMPT), STEPS
+    draw = draw.at(sizes)
     marks = (*(1 + draw.ints("5", sizes.V - 1)).tolist(), 0)
     rounds = [(draw.ints("B T", sizes.V), steps) for _ in range(2)]
     model = history(sizes.V, marks=marks)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import torch
 
 from autograder.checking import (
+    USUAL,
     FunctionSpec,
     case,
     computed_once,
@@ -62,6 +63,8 @@ def scaled(state):
 
 test_shape = task.shape(title="It returns a pair (h, c) with the shapes of the pair it was given.")
 test_only_the_finished = task.values(
+    USUAL,
+    changed("with the first sequence going on", lambda state, finished: (state, finished.roll(1))),
     title="h and c of the finished sequences are zero in every layer; those of the others are unchanged.",
     points=0.5,
     needs=[test_shape],
