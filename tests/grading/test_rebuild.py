@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from autograder.grading.assignment.rebuild import CorruptNotebook, Rebuilt, rebuild
+from autograder.grading.handed_in.helpers import sources, unread
 from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import (
     answer,
@@ -193,6 +194,23 @@ def test_sources_that_are_hard_to_parse(source: str):
     NO_EFFECT["Colab"](data)
     data["cells"].append(code_cell(source))
     assert answers(of(data)) == ANSWERS
+
+
+@pytest.mark.parametrize(
+    "line", ["import a" + ".b" * 90_000, "import a" + " . b" * 40_000, "f'" + "{x}" * 60_000 + "'"]
+)
+def test_code_that_takes_the_parser_seconds_is_left_out(line):
+    """The square of its length is what it takes; the bound is for that alone."""
+    answer = f"def lstm_gates(*arguments):\n    {line}\n"
+    started = time.process_time()
+    rebuilt = rebuild(submission({"lstm_gates": answer}, end=line), BUNDLE)
+    assert time.process_time() - started < 2
+    assert "too many to read" in rebuilt.sources["lstm_gates"]
+    assert not any(line in source for source in rebuilt.sources.values())
+    beside = {"h.py": line.encode(), "fine.py": b"import torch"}
+    assert sources(beside) == {"fine.py": "import torch"}
+    (finding,) = unread(beside)
+    assert "`h.py`" in finding.message
 
 
 def test_masses_of_code_are_left_out():

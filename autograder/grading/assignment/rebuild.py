@@ -18,7 +18,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.cell_source import parse_cell
+from autograder.cell_source import MAX_LINKS, links, parse_cell
 from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, tags
 from autograder.jupyter.inside import is_holding
@@ -147,15 +147,17 @@ def _joined(source: Any) -> str:
 
 
 def _leave_out_masses(cells: list[NotebookNode]) -> None:
-    left = MAX_CODE
+    left, links_left = MAX_CODE, 3 * MAX_LINKS
     for cell in cells:
         size = len(cell["source"]) if cell["cell_type"] == "code" else 0
-        if size > min(MAX_CELL_CODE, left):
+        linked = links(cell["source"]) if size else 0
+        if size > min(MAX_CELL_CODE, left) or linked > min(MAX_LINKS, links_left):
             cell["source"] = (
                 f"# Here were {size} characters of code: too many to read, so they were left out."
             )
         else:
             left -= size
+            links_left -= linked
 
 
 def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:

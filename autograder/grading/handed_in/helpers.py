@@ -10,12 +10,16 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from autograder.cell_source import MAX_LINKS, links
 from autograder.grading.handed_in.folder import File, read_folder
 from autograder.grading.handed_in.names import listed, shown
 from autograder.verdict import Finding
 
 MAX_BYTES = 32 << 20
 """The largest size of all files together: half of the worker's scratch folder."""
+MAX_CODE = 400_000
+"""Characters of the student's Python files that are looked through."""
+_CODE = (".py", ".pth")
 _NOT_GIVEN = re.compile(r"\.(ipynb|so|pyc|pyd|dll|dylib)(\.|$)", re.IGNORECASE)
 """Notebooks, as with nbgrader, and code that nobody can read."""
 
@@ -35,9 +39,28 @@ def students_files(beside: Iterable[File], folder: str = "") -> dict[str, bytes]
 
 
 def sources(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The Python code among the files, by path."""
-    code = {path: raw for path, raw in files.items() if path.endswith((".py", ".pth"))}
-    return {path: raw[:200_000].decode("utf-8", "replace") for path, raw in code.items()}
+    """The Python code among the files, by path, as much of it as is looked through."""
+    found, left = dict[str, str](), MAX_CODE
+    for path, text in _code(files).items():
+        size = len(text)
+        if size <= left and links(text) <= MAX_LINKS:
+            found[path] = text
+            left -= size
+    return found
+
+
+def unread(files: Mapping[str, bytes]) -> tuple[Finding, ...]:
+    """A finding where there is more code beside the notebook than is looked through."""
+    names = [shown(path) for path in sorted(_code(files).keys() - sources(files).keys())]
+    if not names:
+        return ()
+    return (
+        Finding("helper_file", f"{listed(names)}, handed in beside the notebook, was too long to be read."),
+    )
+
+
+def _code(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {path: raw.decode("utf-8", "replace") for path, raw in files.items() if path.endswith(_CODE)}
 
 
 def used(files: Mapping[str, bytes], cells: Iterable[str]) -> tuple[Finding, ...]:

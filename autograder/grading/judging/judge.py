@@ -21,7 +21,7 @@ from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
 from autograder.grading.assignment.rebuild import CorruptNotebook, rebuild
 from autograder.grading.handed_in.folder import HandedIn
-from autograder.grading.handed_in.helpers import replaced, used
+from autograder.grading.handed_in.helpers import replaced, unread, used
 from autograder.grading.handed_in.helpers import sources as sources_of
 from autograder.grading.handed_in.resolve import resolve
 from autograder.grading.handed_in.technical import technical_losses
@@ -102,6 +102,7 @@ def judge(
             *rebuilt.findings,
             *used(own, rebuilt.sources.values()),
             *replaced(resolved.files, bundle.files),
+            *unread(own),
             *unusual_code({**rebuilt.sources, **sources_of(own)}),
             *ran.findings,
             *lost_in_checks(judged),
