@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from autograder.cell_source import parse_cell
 from autograder.verdict import Finding
 
 _MODULES = {"ctypes", "_ctypes", "cffi", "_thread", "autograder.protocol", "autograder.worker", "torch._C"}
 """Modules that reach into the process, however they are used."""
+_ROOMS = ("autograder.worker", "autograder.protocol", "autograder/worker", "autograder/protocol")
+"""What a text names that reaches into them: no exercise has a use for it, in whatever the text is."""
 _ATTRIBUTES = {
     "_getframe", "_current_frames", "__subclasses__", "__globals__", "__closure__", "__code__", "f_back",
     "getclosurevars", "cell_contents", "get_objects", "get_referrers", "get_referents", "currentframe",
@@ -51,11 +53,35 @@ def _first_place(source: str) -> tuple[int, str] | None:
     tree = parse_cell(source)
     if tree is None:
         return None
-    places = [place for node in ast.walk(tree) if (place := _place(node)) is not None]
+    texts = _texts(tree)
+    places = [place for node in ast.walk(tree) if (place := _place(node, texts)) is not None]
+    places = places or [place for node in ast.walk(tree) if (place := _room_named(node)) is not None]
     return min(places) if places else None
 
 
-def _place(node: ast.AST) -> tuple[int, str] | None:
+def _room_named(node: ast.AST) -> tuple[int, str] | None:
+    match node:
+        case ast.Constant(value=str(text), lineno=line):
+            return next(((line, room) for room in _ROOMS if room in text), None)
+    return None
+
+
+Texts = Mapping[str, Sequence[ast.expr]]
+"""What a cell gives its names, by name: what is assigned to it, or the elements that a loop goes over."""
+
+
+def _texts(tree: ast.Module) -> Texts:
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found.setdefault(name, []).append(value)
+            case ast.For(target=ast.Name(id=name), iter=ast.List(elts=values) | ast.Tuple(elts=values)):
+                found.setdefault(name, []).extend(values)
+    return found
+
+
+def _place(node: ast.AST, texts: Texts) -> tuple[int, str] | None:
     match node:
         case ast.Import(names=names, lineno=line):
             for alias in names:
@@ -67,6 +93,8 @@ def _place(node: ast.AST) -> tuple[int, str] | None:
                 return line, f"from {module} import …"
             if module == "autograder" and (rooms := wanted & {"protocol", "worker"}):
                 return line, f"from autograder import {min(rooms)}"
+            if module == "sys" and "modules" in wanted:
+                return line, "sys.modules"
             if module in ("gc", "inspect", "traceback", "sys", "threading"):
                 reaching = wanted & _ATTRIBUTES | {name for name in wanted if (module, name) in _ONLY_OF}
                 return (line, min(reaching)) if reaching else None
@@ -86,26 +114,34 @@ def _place(node: ast.AST) -> tuple[int, str] | None:
             return line, f"vars({base})"
         case ast.Call(func=ast.Name(id="getattr"), args=[base, name, *_], lineno=line) if _root(
             base
-        ) in _TORCH_DICTIONARIES and _is_hidden(name):
+        ) in _TORCH_DICTIONARIES and any(map(_is_hidden, _given(name, texts))):
             return line, "getattr(…)"
         case ast.Call(func=ast.Name(id="exec" | "eval" | "compile" as name), args=[source, *_], lineno=line):
-            text = _as_text(source)
-            inside = _first_place(text)
-            if inside is not None or (not text and _is_hidden(source)):
-                return line, f"{name}(…)" if inside is None else inside[1]
+            for given in _given(source, texts):
+                text = _as_text(given)
+                inside = _first_place(text)
+                if inside is not None or (not text and _is_hidden(given)):
+                    return line, f"{name}(…)" if inside is None else inside[1]
         case ast.Call(func=ast.Name(id="__import__") | ast.Attribute(attr="import_module"), args=[name, *_]):
-            if _is_hidden(name) or _reaches(_as_text(name)):
+            if any(_is_hidden(given) or _reaches(_as_text(given)) for given in _given(name, texts)):
                 return node.lineno, "import …"
-    return _place_among_modules(node)
+    return _place_among_modules(node, texts)
 
 
-def _place_among_modules(node: ast.AST) -> tuple[int, str] | None:
+def _given(node: ast.expr, texts: Texts) -> Sequence[ast.expr]:
+    """Return what stands for an expression: all that a name is given in the cell, else itself."""
+    return texts.get(node.id, [node]) if isinstance(node, ast.Name) else [node]
+
+
+def _place_among_modules(node: ast.AST, texts: Texts) -> tuple[int, str] | None:
     """The place where `sys.modules` is asked for more than whether Colab is there."""
     match node:
         case (
             ast.Subscript(value=value, slice=key)
             | ast.Call(func=ast.Attribute(value=value, attr="get" | "pop"), args=[key, *_])
-        ) if _is_modules(value) and (_is_hidden(key) or _reaches(_as_text(key))):
+        ) if _is_modules(value) and any(
+            _is_hidden(given) or _reaches(_as_text(given)) for given in _given(key, texts)
+        ):
             return value.lineno, "sys.modules"
         case ast.Attribute(value=value, attr="values" | "items") if _is_modules(value):
             return value.lineno, "sys.modules"
