@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.checking.runner.checks import PUBLIC_SEED
 from autograder.checking.runner.collection import collect
 from tests.exercises.test_exercises import EXERCISES, notebook_of
 from tests.variants import NOTEBOOKS
@@ -242,3 +243,49 @@ def test_networks_that_were_called_are_not_said_to_have_done_nothing():
     told = messages("bidirectional", "BiLSTM", added)["two_networks"]
     assert "must do the work" not in told
     assert "not every number that you return is one that they gave" in told
+
+
+# Sizes that are alike by chance
+CHUNKS = """
+def run_in_chunks(lstm, x, chunk_size, state=None):
+    outputs = []
+    for start in range(0, x.shape[1], chunk_size):
+        output, state = lstm(x[:, start : start + chunk_size - 1], state)
+        outputs.append(output)
+    return torch.cat(outputs, dim=1), state
+"""
+STACKED = """
+def bridge_state(state):
+    h, c = state
+    return torch.stack((h[0::2], h[1::2])), torch.stack((c[0::2], c[1::2]))
+"""
+SPLIT = """
+def split_directions(output, hidden_size):
+    out = output.view(*output.shape[:2], 2, hidden_size)
+    return out[:, 0], out[:, 1]
+"""
+EVERY_LAYER = """
+def run_stepwise(rnn, x, h_0=None):
+    h, output = h_0, []
+    for t in range(x.shape[1]):
+        _, h = rnn(x[:, t : t + 1], h)
+        output.append(h.transpose(0, 1))
+    return torch.cat(output, dim=1), h
+"""
+
+
+@pytest.mark.parametrize("seed", [PUBLIC_SEED, 7, 8])
+@pytest.mark.parametrize(
+    ("notebook", "task", "source", "said", "false"),
+    [
+        ("state", "run_in_chunks", CHUNKS, "has shape (batch, 11, hidden)", "features"),
+        ("seq2seq", "bridge_state", STACKED, "has shape (2, layers, batch, hidden)", "(time"),
+        ("bidirectional", "split_directions", SPLIT, "has shape (batch, 2, hidden)", "which are missing"),
+        ("rnn_cell", "run_stepwise", EVERY_LAYER, "which is time · layers", "3 times as many"),
+    ],
+)
+def test_a_size_that_is_another_by_chance_is_not_named(notebook, task, source, said, false, seed):
+    told = messages(notebook, task, source, seed)["shape"]
+    assert said in told
+    assert false not in told.partition(" expected ")[0]
+    assert false not in told.partition("). ")[2]

@@ -25,7 +25,7 @@ from autograder.checking.expectations.wording import in_words, listed, structure
 from autograder.checking.explain.evidence import Difference, Evidence
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.explain.heatmap import difference
-from autograder.checking.explain.shapes import explain_shape, read_shapes
+from autograder.checking.explain.shapes import Elsewhere, explain_shape, read_shapes
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.errors import StudentError
 from autograder.protocol.values import map_tree, tree_leaves
@@ -47,6 +47,21 @@ class WrongValues(CheckFailed):
     """True if the message says in which case before it the answer is right."""
     is_explained: bool = False
     """True if the message says what turns them into the right ones."""
+
+
+class WrongShape(CheckFailed):
+    """A result of another shape than the right one, as `expect` finds it."""
+
+    def __init__(self, name: str, shape: tuple[int, ...], dims: str, sizes: Sizes) -> None:
+        self.name, self.shape, self.dims, self.sizes = name, shape, dims, sizes
+        self.told = explain_shape(name, shape, dims, sizes)
+        super().__init__(self.told, evidence=Evidence(*read_shapes(name, shape, dims, sizes)))
+
+    def borne_out_by(self, other: WrongShape) -> tuple[str, Evidence]:
+        """Return the message and the evidence, with only what another's shape, at other sizes, bears out."""
+        elsewhere = Elsewhere(other.shape, other.sizes)
+        about = (self.name, self.shape, self.dims, self.sizes, elsewhere)
+        return str(self).replace(self.told, explain_shape(*about)), Evidence(*read_shapes(*about))
 
 
 def fail(message: str, *, earned: float = 0.0, accused: str = "") -> NoReturn:
@@ -118,9 +133,7 @@ def expect(
     for name, dim, result, right in zip(names, every, results, wanted, strict=True):
         if tuple(result.shape) != tuple(right.shape):
             _expect_unswapped(name, names, results, wanted)
-            shape = tuple(result.shape)
-            evidence = Evidence(*read_shapes(name, shape, dim, sizes))
-            raise CheckFailed(explain_shape(name, shape, dim, sizes), evidence=evidence)
+            raise WrongShape(name, tuple(result.shape), dim, sizes)
     if not values:
         return answer
     # What a coarser one went into is as coarse, whatever its own dtype: that is for `expect_dtype`.

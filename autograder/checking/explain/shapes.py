@@ -3,25 +3,54 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from autograder.checking.explain.evidence import Dimension, Shape, shapes_told
 from autograder.checking.inputs.sizes import Sizes
 
 
-def explain_shape(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
-    """Say what shape was seen and expected, in names where sizes tell, with the likely slip."""
-    said = shapes_told(*read_shapes(name, seen, dims, sizes))
+class Elsewhere(NamedTuple):
+    """The shape that the same result had at other sizes."""
+
+    shape: tuple[int, ...]
+    sizes: Sizes
+
+
+def explain_shape(
+    name: str, seen: tuple[int, ...], dims: str, sizes: Sizes, elsewhere: Elsewhere | None = None
+) -> str:
+    """Say what shape was seen and expected, in names where sizes tell, with the likely slip.
+
+    With what was seen `elsewhere` only the names and the slip are told that hold there, too: two sizes may
+    be alike by chance.
+    """
+    said = shapes_told(*read_shapes(name, seen, dims, sizes, elsewhere))
     slip = _slip(seen, dims, sizes)
+    if elsewhere is not None and not _same_but_for_numbers(
+        slip, _slip(elsewhere.shape, dims, elsewhere.sizes)
+    ):
+        slip = ""
     return f"{said} {slip}" if slip else said
 
 
-def read_shapes(name: str, seen: tuple[int, ...], dims: str, sizes: Sizes) -> tuple[Shape, Shape]:
+def read_shapes(
+    name: str, seen: tuple[int, ...], dims: str, sizes: Sizes, elsewhere: Elsewhere | None = None
+) -> tuple[Shape, Shape]:
     """The shape seen and the one expected, each dimension with its name where the size tells it."""
+    read = _read(seen, dims, sizes)
+    if elsewhere is not None and len(elsewhere.shape) == len(seen):
+        there = _read(elsewhere.shape, dims, elsewhere.sizes)
+        read = [one if one == other else "" for one, other in zip(read, there, strict=True)]
     return (
-        Shape(name, _dimensions(_read(seen, dims, sizes), seen, sizes)),
+        Shape(name, _dimensions(read, seen, sizes)),
         Shape(name, _dimensions(dims.split(), sizes.shape(dims), sizes)),
     )
+
+
+def _same_but_for_numbers(one: str, other: str) -> bool:
+    return re.sub(r"\d+", "", one) == re.sub(r"\d+", "", other)
 
 
 def _dimensions(dims: Sequence[str], shape: tuple[int, ...], sizes: Sizes) -> tuple[Dimension, ...]:
@@ -106,9 +135,9 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
     else:
         said = "The dimensions are all there, in another order"
     return (
-        f"{said}. Either a line changes their order, perhaps long before the last one, or the line that "
-        "should is missing. `transpose` and `permute` swap dimensions; a `reshape` would give the right "
-        "shape but mix up the numbers."
+        f"{said}. Is there a line that changes their order, perhaps long before the last, or that makes a "
+        "tensor in this order? Or is the line missing that should change it? `transpose` and `permute` swap "
+        "dimensions; a `reshape` would give the right shape but mix up the numbers."
     )
 
 
@@ -143,6 +172,14 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
             return f"One is missing along {name}: does a loop or a slice start too late, or stop too early?"
         if got == right + 1:
             return f"There is one too many along {name}: did you include the start or the end as well?"
+        own = dims.split()[position]
+        others = _letters_of(got // right, own, sizes) if right > 1 and got % right == 0 else []
+        if len(others) == 1:
+            other = sizes.spell(others[0])
+            return (
+                f"Along {name} there are {got}, which is {name} · {other}: has the {other} dimension been "
+                "joined into it, or been counted with it?"
+            )
         if right > 1 and got and got % right == 0:
             return (
                 f"Along {name} there are {got // right} times as many as there should be: do you join parts "
@@ -179,6 +216,11 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
     if apart and math.prod(seen) == math.prod(wanted):
         return "The right number of values, arranged differently: along which dimension do you join or split?"
     return ""
+
+
+def _letters_of(size: int, but: str, sizes: Sizes) -> list[str]:
+    """Return the dimensions of this size, if it is more than 1, without one of them."""
+    return [letter for letter, each in sizes.by_letter().items() if each == size > 1 and letter != but]
 
 
 def _lost(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from autograder.checking.diagnosis.fingerprint import fingerprint
-from autograder.checking.expectations.values import WrongValues
+from autograder.checking.expectations.values import WrongShape, WrongValues
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.explain.stopped import explain_error
 from autograder.checking.inputs.dimensions import Dimensions
@@ -24,7 +24,7 @@ from autograder.checking.runner.fault import Fault, fault_of
 from autograder.checking.runner.handed_out import handed_out
 from autograder.checking.runner.isolation import on_one_thread
 from autograder.checking.runner.outcome import FINDINGS, is_unwritten, read_failure, was_judged
-from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying
+from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying, shape_at_other_sizes
 from autograder.checking.wrong_values.shrink import ladder
 from autograder.checking.wrong_values.wrong_call import WrongCall, wrong_call
 from autograder.protocol.without import Without
@@ -38,6 +38,8 @@ _OF_VALUES = ("values", "generality")
 """The rules of checks that say whether answers are right."""
 _DRAWS = 512
 """Checks whose inputs are kept for the next submission: more than an assignment has."""
+_TRIED_SIZES = 20
+"""Sizes that are drawn for one run, of which the one is taken that is the most unlike the check's."""
 _NOT_RECORDED = (
     "Judged at grading only: the right answers that came with this check are for other inputs than it draws "
     "here. Is the installed package the one that your course names, and its torch?"
@@ -188,6 +190,10 @@ class Checks:
                     shrink,
                 )
                 message = f"{message} {trying.found()}".rstrip()
+            if shrink is not None and isinstance(raised, WrongShape) and check.rule == "shape":
+                run, others = partial(self._try, item, submission, seed), _other_sizes(draw.sizes, seed)
+                told = shape_at_other_sizes(raised, run, others, shrink)
+                message, evidence = told or (message, evidence)
             return CheckResult(check, outcome, message, earned, answers, evidence, prints)
         return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
 
@@ -242,6 +248,16 @@ class Checks:
 @lru_cache(_DRAWS)
 def _drawn_sizes(seed: int, label: str, ordered: int, dimensions: Dimensions) -> Sizes:
     return Sizes.drawn(random.Random(f"{seed}:{label}"), ordered, dimensions)
+
+
+def _other_sizes(sizes: Sizes, seed: int) -> Sizes:
+    """Return sizes of which as many as can be are others than these."""
+    source, known = random.Random(f"{seed}: others than {sizes}"), sizes.by_letter()
+    ordered = 3 + max(known[letter] for letter, each in sizes.dimensions.items() if each.ordered)
+    tried = [Sizes.drawn(source, ordered, sizes.dimensions) for _ in range(_TRIED_SIZES)]
+    return min(
+        tried, key=lambda other: sum(known[letter] == each for letter, each in other.by_letter().items())
+    )
 
 
 def _student_seed(seed: int, label: str) -> int:

@@ -11,7 +11,8 @@ from typing import NamedTuple, Protocol
 import torch
 
 from autograder.checking.expectations.comparing import recognized
-from autograder.checking.expectations.values import WrongValues
+from autograder.checking.expectations.values import WrongShape, WrongValues
+from autograder.checking.explain.evidence import Evidence
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw, Other
 from autograder.checking.inputs.references import NotRecorded
@@ -178,6 +179,22 @@ class Trying:
         if isinstance(tried.raised, (WorkerLost, NotRecorded)):
             raise tried.raised
         return tried
+
+
+def shape_at_other_sizes(
+    raised: WrongShape, run: Run, sizes: Sizes, renew: Callable[[], None]
+) -> tuple[str, Evidence] | None:
+    """Return the message and the evidence of a wrong shape with only what holds at other sizes, too.
+
+    `None` if the check does not find the same result wrong there. `renew` is called if the student's process
+    is lost over that.
+    """
+    again = run(sizes=sizes).raised
+    if isinstance(again, WorkerLost) and again.reason != "infra_error":
+        renew()
+    if isinstance(again, WrongShape) and (again.name, again.dims) == (raised.name, raised.dims):
+        return raised.borne_out_by(again)
+    return None
 
 
 def _same_along(raised: WrongValues) -> str:
