@@ -27,6 +27,26 @@ _ADVICE = {
     r"cannot unpack non-iterable NoneType": (
         "Your code unpacks `None` there: is it an argument that was not given?"
     ),
+    r"'NoneType' object has no attribute '(zero_|fill_|mul_|div_|clamp_|norm)'": (
+        "Something is `None` there. A parameter's `.grad` is, until a `backward()` has reached it; "
+        "`optimizer.zero_grad()` and `nn.utils.clip_grad_norm_` allow for that."
+    ),
+    r"can only change requires_grad flags of leaf variables": (
+        "The tensor is part of a graph there, perhaps since an earlier call wrote into it: write into "
+        "parameters inside `with torch.no_grad():`, and leave `requires_grad` as it is."
+    ),
+    r"Error\(s\) in loading state_dict": (
+        "The state and the module do not have the same names and shapes. Where no line of yours loads one, "
+        "the check does, with the names and shapes that the task states."
+    ),
+    r"uninitialized parameter": (
+        "A lazy module has no parameters before its first call: make it with its sizes, as "
+        "`nn.Linear(in_features, out_features)`."
+    ),
+    r"have the same dtype, but got|does not match weight dtype": (
+        "Two dtypes meet there. Which of the tensors did your code make, or convert as `.float()` does, and "
+        "which dtype do the call's inputs have?"
+    ),
     r"'NoneType' object (is not|has no)": "Something is `None` there: is it an argument that was not given?",
     r"unsupported operand type\(s\) for .*'tuple'|must be Tensor, not tuple|but got tuple$|"
     r"'tuple' object has no attribute|can only concatenate tuple": (
@@ -61,7 +81,7 @@ _SHAPES = re.compile(
     r"[Ee]xpected (hidden|size|input|.*\bgot\b)|shape mismatch|split_with_sizes|doesn't match|not compatible"
 )
 _NO_SIZES = re.compile(
-    r"\b(dimension|dim|entry|entries|index|argument|element|position|line|number)\s+-?\d+|\d+-?D\b|\bmat\d"
+    r"\b(dimension|dim|entry|entries|index|argument|element|position|line|number)\s+-?\d+|\d+-?D\b|\b[A-Za-z]\w*\d+\b"
 )
 """Numbers in such errors that are no sizes."""
 _TWO_THAT_MEET = re.compile(

@@ -87,6 +87,11 @@ def about_weights(answer, call):
             "softmax along another dimension?"
         )
     wrong = compare(weights, task.right(call)[1], "B T")
+    if wrong and ((weights == 0) | (weights == 1)).all():
+        fail(
+            "Each row of `weights` holds one 1 and otherwise 0. A softmax gives every real step a part: is "
+            "only the largest score kept?"
+        )
     if wrong:
         fail(
             f"The `weights` of a sequence add up to 1 but are not the right ones: {wrong} Look at the "

@@ -289,8 +289,8 @@ class Bench:
         after, wanted = self.model.state_dict() if after is None else after, self.parameters()
         if all(torch.equal(after[name], value) for name, value in before.items()):
             fail(
-                "The step changed no parameter. Is `optimizer.step()` called, after `backward()`, and are "
-                "the gradients still there when it is called?"
+                "The step changed no parameter. Does `backward()` reach them, through a prediction that "
+                "has a graph? Is `optimizer.step()` called after it, and are the gradients still there then?"
             )
         ratios = []
         for name, value in wanted.items():
