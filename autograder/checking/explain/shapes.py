@@ -135,9 +135,9 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
     else:
         said = "The dimensions are all there, in another order"
     return (
-        f"{said}. Is there a line that changes their order, perhaps long before the last, or that makes a "
-        "tensor in this order? Or is the line missing that should change it? `transpose` and `permute` swap "
-        "dimensions; a `reshape` would give the right shape but mix up the numbers."
+        f"{said}. Is there a line that changes their order, perhaps long before the last one, or one that "
+        "makes a tensor in this order? Or is the line missing that should change it? `transpose` and "
+        "`permute` swap dimensions; a `reshape` would give the right shape but mix up the numbers."
     )
 
 

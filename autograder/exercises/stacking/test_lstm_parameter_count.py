@@ -34,12 +34,13 @@ def own_count(input_size, hidden_size, num_layers):
     return torch_count(input_size, hidden_size, num_layers) - num_layers * 4 * hidden_size
 
 
-def expect_parameters(seen, wanted, sizes, told, right_elsewhere=""):
+def slips(wanted, sizes):
+    """The numbers that well-known slips give where this one is wanted, each with what to say of it."""
     first, first_of_torch = own_count(sizes.D, sizes.H, 1), torch_count(sizes.D, sizes.H, 1)
     upper = own_count(sizes.H, sizes.H, 1)
     if wanted == torch_count(sizes.D, sizes.H, sizes.L):
         upper = torch_count(sizes.H, sizes.H, 1)
-    known = [
+    return [
         (first * sizes.L, "That counts every layer as if it read `x`."),
         (first_of_torch * sizes.L, "That counts every layer as if it read `x`."),
         (own_count(sizes.H, sizes.H, sizes.L), "That counts the first layer as if it read hidden states."),
@@ -56,28 +57,41 @@ def expect_parameters(seen, wanted, sizes, told, right_elsewhere=""):
             "Python multiplies before it subtracts: is `num_layers - 1` in brackets?",
         ),
     ]
-    if right_elsewhere and all(number != seen for number, _ in known):
-        known = [(seen, right_elsewhere)]
+
+
+def expect_parameters(seen, wanted, sizes, told, known):
     name = f"{told}, input_size={sizes.D}, hidden_size={sizes.H} and num_layers={sizes.L} the number"
     expect_count(seen, wanted, name=name, known=known)
 
 
 def expect_usual(submission, sizes, told, count, **options):
-    """Expect the number for the usual sizes; where it is wrong, a message says where it is right."""
-    elsewhere = [
+    """Expect the number for the usual sizes; where it is wrong, a message says where it is right, or why.
+
+    A slip is told that gives the number at other sizes, too: at one two of them may be alike by chance.
+    """
+    others = sizes.but(D=sizes.D + 4, H=sizes.H + 6, L=sizes.L + 2)
+    asked_at = [
         (other, count(other.D, other.H, other.L), words)
         for other, words in (
             (sizes.but(L=1), "with one layer"),
             (sizes.but(D=sizes.H), "where `input_size` is `hidden_size`"),
+            (others, ""),
         )
     ]
-    seen, wanted = asked_for(submission, sizes, options), count(sizes.D, sizes.H, sizes.L)
-    right = []
+    wanted, there = count(sizes.D, sizes.H, sizes.L), slips(asked_at[-1][1], others)
+    known, seen = slips(wanted, sizes), asked_for(submission, sizes, options)
     if seen != wanted:
         with suppress(StudentError):
-            right = [words for at, number, words in elsewhere if asked_for(submission, at, options) == number]
-    right_elsewhere = f"It is right {' and '.join(right)}." if right else ""
-    expect_parameters(seen, wanted, sizes, told, right_elsewhere)
+            numbers = [asked_for(submission, other, options) for other, *_ in asked_at]
+            pairs = zip(known, there, strict=True)
+            known = [slip for slip, (number, _) in pairs if (slip[0], number) == (seen, numbers[-1])]
+            compared = zip(numbers, asked_at, strict=True)
+            right = [
+                words for number, (_, wanted_there, words) in compared if words and number == wanted_there
+            ]
+            if right and not known:
+                known = [(seen, f"It is right {' and '.join(right)}.")]
+    expect_parameters(seen, wanted, sizes, told, known)
 
 
 def asked_for(submission, sizes, options):
@@ -144,4 +158,5 @@ def test_any_size(submission, sizes, draw):
             requests.append((request, count(*arguments), other, context, biases))
     for seen, wanted, other, context, biases in asked(requests):
         with case(context):
-            expect_parameters(seen(), wanted, other, f"With biases_per_gate={biases}")
+            known = slips(wanted, other)
+            expect_parameters(seen(), wanted, other, f"With biases_per_gate={biases}", known)
