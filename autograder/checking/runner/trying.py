@@ -190,7 +190,9 @@ def shape_at_other_sizes(
     is lost over that.
     """
     again = run(sizes=sizes).raised
-    if isinstance(again, WorkerLost) and again.reason != "infra_error":
+    if isinstance(again, WorkerLost):
+        if again.reason == "infra_error":
+            raise again
         renew()
     if isinstance(again, WrongShape) and (again.name, again.dims) == (raised.name, raised.dims):
         return raised.borne_out_by(again)
