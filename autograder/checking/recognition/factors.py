@@ -34,11 +34,24 @@ def rounded(wrong: Wrong) -> str:
         if wrong.seen.any() and wrong.alike(wrong.seen, wrong.right.round(decimals=decimals))
     ]
     if not fitting:
-        return ""
+        return _cut_off(wrong)
     places = {0: "whole numbers", 1: "one decimal"}.get(fitting[0], f"{fitting[0]} decimals")
     one = wrong.seen.numel() == 1
     they = "It is the right number" if one else "They are the right numbers"
     return f"{they} rounded to {places if len(fitting) == 1 else 'a few decimals'}."
+
+
+def _cut_off(wrong: Wrong) -> str:
+    """Recognize right numbers without what stands behind the point."""
+    if not wrong.are_many or not wrong.seen.any():
+        return ""
+    if wrong.alike(wrong.seen, wrong.right.floor()):
+        return "They are the right numbers rounded down to whole ones: is something divided with `//`?"
+    if wrong.alike(wrong.seen, wrong.right.trunc()):
+        return (
+            "They are the right numbers cut off at the point: is something made whole by `.long()` or `int`?"
+        )
+    return ""
 
 
 def multiplied(wrong: Wrong) -> str:
