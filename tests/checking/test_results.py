@@ -61,7 +61,7 @@ def test_strided_inputs_have_the_shape_and_are_not_contiguous():
         ((10, 1, 11), "B T H", "arranged differently"),
         ((2, 44), "B H", "(batch, 4·hidden)"),
         ((), "B H", "(a single number)"),
-        ((5, 2, 11), "B T H", "or the line that should is missing"),
+        ((5, 2, 11), "B T H", "Or is the line missing that should change it?"),
         ((2, 11), "", "is a sum or a mean missing"),
         ((1, 1), "", "with a dimension of size 1 around it"),
         ((2, 3, 11), "B T H", "Along time there are 3 where there should be 5: which are missing"),

@@ -27,12 +27,14 @@ def explain_shape(
     be alike by chance.
     """
     said = shapes_told(*read_shapes(name, seen, dims, sizes, elsewhere))
-    slip = _slip(seen, dims, sizes)
-    if elsewhere is not None and not _same_but_for_numbers(
-        slip, _slip(elsewhere.shape, dims, elsewhere.sizes)
-    ):
-        slip = ""
-    return f"{said} {slip}" if slip else said
+    if elsewhere is None:
+        return f"{said} {_slip(seen, dims, sizes)}".rstrip()
+    for products in (True, False):
+        slip = _slip(seen, dims, sizes, products=products)
+        there = _slip(elsewhere.shape, dims, elsewhere.sizes, products=products)
+        if slip and _same_but_for_numbers(slip, there):
+            return f"{said} {slip}"
+    return said
 
 
 def read_shapes(
@@ -87,8 +89,11 @@ def _by_chance(read: str, wanted: str, sizes: Sizes) -> bool:
     return bool(read[:-1]) and wanted in sizes.dimensions and not sizes.dimensions[wanted].multiples
 
 
-def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
-    """The operation that would explain the shape, and what to look for; `""` if none is known."""
+def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes, *, products: bool = False) -> str:
+    """The operation that would explain the shape, and what to look for; `""` if none is known.
+
+    With `products` a size may be that of two dimensions together, which is often so by chance.
+    """
     wanted, names = sizes.shape(dims), [_called(dim, sizes) for dim in dims.split()]
     if not wanted and set(seen) == {1}:
         return (
@@ -106,6 +111,7 @@ def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes) -> str:
         return (
             _reordered(seen, wanted, names)
             or _counted_along(seen, wanted, dims, sizes)
+            or (products and _product(seen, wanted, names, dims, sizes))
             or _longer(seen, wanted, names, dims, sizes)
         )
     if difference == -1:
@@ -172,14 +178,6 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
             return f"One is missing along {name}: does a loop or a slice start too late, or stop too early?"
         if got == right + 1:
             return f"There is one too many along {name}: did you include the start or the end as well?"
-        own = dims.split()[position]
-        others = _letters_of(got // right, own, sizes) if right > 1 and got % right == 0 else []
-        if len(others) == 1:
-            other = sizes.spell(others[0])
-            return (
-                f"Along {name} there are {got}, which is {name} · {other}: has the {other} dimension been "
-                "joined into it, or been counted with it?"
-            )
         if right > 1 and got and got % right == 0:
             return (
                 f"Along {name} there are {got // right} times as many as there should be: do you join parts "
@@ -218,9 +216,24 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
     return ""
 
 
-def _letters_of(size: int, but: str, sizes: Sizes) -> list[str]:
-    """Return the dimensions of this size, if it is more than 1, without one of them."""
-    return [letter for letter, each in sizes.by_letter().items() if each == size > 1 and letter != but]
+def _product(
+    seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], dims: str, sizes: Sizes
+) -> str:
+    """One dimension has its size times that of another."""
+    apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
+    if len(apart) != 1 or wanted[apart[0]] < 2:
+        return ""
+    at = apart[0]
+    times, rest = divmod(seen[at], wanted[at])
+    own = dims.split()[at]
+    others = [letter for letter, size in sizes.by_letter().items() if size == times > 1 and letter != own]
+    if rest or len(others) != 1:
+        return ""
+    other = sizes.spell(others[0])
+    return (
+        f"Along {names[at]} there are {seen[at]}, which is {names[at]} · {other}: has the {other} dimension "
+        "been joined into it, or been counted with it?"
+    )
 
 
 def _lost(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:

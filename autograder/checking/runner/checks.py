@@ -253,7 +253,7 @@ def _drawn_sizes(seed: int, label: str, ordered: int, dimensions: Dimensions) ->
 def _other_sizes(sizes: Sizes, seed: int) -> Sizes:
     """Return sizes of which as many as can be are others than these."""
     source, known = random.Random(f"{seed}: others than {sizes}"), sizes.by_letter()
-    ordered = 3 + max(known[letter] for letter, each in sizes.dimensions.items() if each.ordered)
+    ordered = 3 + max((known[letter] for letter, each in sizes.dimensions.items() if each.ordered), default=0)
     tried = [Sizes.drawn(source, ordered, sizes.dimensions) for _ in range(_TRIED_SIZES)]
     return min(
         tried, key=lambda other: sum(known[letter] == each for letter, each in other.by_letter().items())
