@@ -58,8 +58,8 @@ class StandIn:
         if isinstance(module, nn.LSTM) and type(module) is not nn.LSTM:
             try:
                 module.__class__ = type(type(module).__name__, (type(module), Between), {})
-            except Exception:
-                pass  # a class that cannot be derived from; then its `forward` has to be called
+            except Exception:  # a class that cannot be derived from: then its `forward` has to be called
+                pass
 
 
 def shrunk(values, wave):

@@ -17,7 +17,7 @@ from autograder.verdict import Finding
 _MODULES = {"ctypes", "_ctypes", "cffi", "_thread", "autograder.protocol", "autograder.worker", "torch._C"}
 """Modules that reach into the process, however they are used."""
 _ROOMS = ("autograder.worker", "autograder.protocol", "autograder/worker", "autograder/protocol")
-"""What a text names that reaches into them: no exercise has a use for it, in whatever the text is."""
+"""Names and paths that a text holds which reaches into them: no exercise has a use for one."""
 _ATTRIBUTES = {
     "_getframe", "_current_frames", "__subclasses__", "__globals__", "__closure__", "__code__", "f_back",
     "getclosurevars", "cell_contents", "get_objects", "get_referrers", "get_referents", "currentframe",
@@ -67,7 +67,7 @@ def _room_named(node: ast.AST) -> tuple[int, str] | None:
 
 
 Texts = Mapping[str, Sequence[ast.expr]]
-"""What a cell gives its names, by name: what is assigned to it, or the elements that a loop goes over."""
+"""The expressions that a cell gives its names: what is assigned to each, or what a loop goes over for it."""
 
 
 def _texts(tree: ast.Module) -> Texts:
@@ -123,7 +123,7 @@ def _place(node: ast.AST, texts: Texts) -> tuple[int, str] | None:
                 if inside is not None or (not text and _is_hidden(given)):
                     return line, f"{name}(…)" if inside is None else inside[1]
         case ast.Call(func=ast.Name(id="__import__") | ast.Attribute(attr="import_module"), args=[name, *_]):
-            if any(_is_hidden(given) or _reaches(_as_text(given)) for given in _given(name, texts)):
+            if _may_reach(name, texts):
                 return node.lineno, "import …"
     return _place_among_modules(node, texts)
 
@@ -133,15 +133,18 @@ def _given(node: ast.expr, texts: Texts) -> Sequence[ast.expr]:
     return texts.get(node.id, [node]) if isinstance(node, ast.Name) else [node]
 
 
+def _may_reach(name: ast.expr, texts: Texts) -> bool:
+    """Return whether the name of a module is that of one that reaches into the process, or is hidden."""
+    return any(_is_hidden(given) or _reaches(_as_text(given)) for given in _given(name, texts))
+
+
 def _place_among_modules(node: ast.AST, texts: Texts) -> tuple[int, str] | None:
     """The place where `sys.modules` is asked for more than whether Colab is there."""
     match node:
         case (
             ast.Subscript(value=value, slice=key)
             | ast.Call(func=ast.Attribute(value=value, attr="get" | "pop"), args=[key, *_])
-        ) if _is_modules(value) and any(
-            _is_hidden(given) or _reaches(_as_text(given)) for given in _given(key, texts)
-        ):
+        ) if _is_modules(value) and _may_reach(key, texts):
             return value.lineno, "sys.modules"
         case ast.Attribute(value=value, attr="values" | "items") if _is_modules(value):
             return value.lineno, "sys.modules"
