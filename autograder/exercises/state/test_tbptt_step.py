@@ -18,16 +18,8 @@ from autograder.checking import (
     points,
     rule,
 )
-from autograder.exercises.state.given import (
-    STATE,
-    Bench,
-    expect_no_past,
-    expect_off_graph,
-    expect_step,
-    loss_and_state,
-    random_state,
-    with_loss_as_tensor,
-)
+from autograder.exercises.state.given import STATE, expect_no_past, expect_off_graph, random_state
+from autograder.exercises.state.training import Bench, expect_step, loss_and_state, with_loss_as_tensor
 
 
 def chunk(draw, dtype=torch.float64):
