@@ -76,12 +76,25 @@ class ByVersion(Right):
         return x @ self.kept
 
 
+class OfTheNewest(Right):
+    newest: list = []
+
+    def __init__(self):
+        super().__init__()
+        self.newest[:] = [self]
+
+    def forward(self, x):
+        return x @ self.newest[0].w
+
+
 def followed(kind):
     here, answers = draw(), submission(M=kind)
     states, x = [{"w": here("D H")} for _ in range(3)], here("B D")
     module = make_module(answers.M, told="`M()`")
     module.to(torch.float64)
     module.load_state_dict(states[0])
+    second = make_module(answers.M, told="`M()`")
+    second.to(torch.float64)
     expect_follows(
         answers,
         module,
@@ -90,6 +103,7 @@ def followed(kind):
         states,
         **FORM,
         sizes=here.sizes,
+        second=second,
     )
 
 
@@ -106,6 +120,7 @@ def test_one_that_follows_passes(kind):
         (OfTheLoad, "After an optimizer step: The results still come from the old parameters"),
         (FrozenByEval, "In eval(), after load_state_dict(): The results still come from the old parameters"),
         (Replaced, "After an optimizer step: The results still come from the old parameters"),
+        (OfTheNewest, "At the first call: The parameters used are those of another module"),
         (OtherInEval, "In eval(): `y` has the right shape but not the right values"),
     ],
 )

@@ -48,28 +48,33 @@ def expect_follows(
     names: str | Sequence[str],
     dims: str | Sequence[str],
     sizes: Sizes,
+    second: Handle | None = None,
 ) -> None:
     """Expect each answer to be that of the parameters of its time, after an optimizer's step and a load.
 
     `request()` describes a call, of the module itself or of a function that is given it, always with the same
     arguments; `reference(state)` is the right answer. The module is filled with the first of three `states`
     (parameters by name) and in training mode; the second one comes by a step while it trains, the third is
-    loaded in `eval()`. `names`, `dims` (`"B T H"`) and `sizes` are those of `expect`. Raises `CheckFailed`
-    where an answer is not so, `StudentError` where a call stops, `ValueError` unless there are three states.
+    loaded in `eval()`. `names`, `dims` (`"B T H"`) and `sizes` are those of `expect`. `second` is another
+    module of the same class, which is filled with the third state first, and must make no difference. Raises
+    `CheckFailed` where an answer is not so, `StudentError` where a call stops, `ValueError` unless there are
+    three states.
 
         cell.load_state_dict(states[0])
         request, right = (lambda: cell.request(x, h)), (lambda state: step(state, x, h))
         expect_follows(submission, cell, request, right, states, names="h_next", dims="B H", sizes=sizes)
     """
-    first, second, third = states
+    loaded, stepped_to, loaded_later = states
+    if second is not None:
+        second.load_state_dict(loaded_later)
     step = stepping(submission, module)
-    calls = [(request(), first, "at the first call")]
-    step.defer(second)
-    calls.append((request(), second, "after an optimizer step"))
+    calls = [(request(), loaded, "at the first call")]
+    step.defer(stepped_to)
+    calls.append((request(), stepped_to, "after an optimizer step"))
     module.eval()
-    calls.append((request(), second, "in eval()"))
-    module.load_state_dict(third)
-    calls.append((request(), third, "in eval(), after load_state_dict()"))
+    calls.append((request(), stepped_to, "in eval()"))
+    module.load_state_dict(loaded_later)
+    calls.append((request(), loaded_later, "in eval(), after load_state_dict()"))
     old: Held | None = None
     for answer, held, context in asked(calls):
         seen, right = answer(), reference(held)
@@ -79,6 +84,11 @@ def expect_follows(
                     "The results still come from the old parameters: the new ones make no difference. "
                     "Anything made from parameters (joined, copied, converted) is out of date after the "
                     "next step of training, so make it again in every call."
+                )
+            if second is not None and not _alike(seen, right) and _alike(seen, reference(loaded_later)):
+                fail(
+                    "The parameters used are those of another module of the same class, made later. Keep "
+                    "what belongs to one module on `self`, not on the class or in a global variable."
                 )
             expect(seen, right, names=names, dims=dims, sizes=sizes)
         old = held

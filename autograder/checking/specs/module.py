@@ -154,6 +154,13 @@ class ModuleSpec(Spec):
         states = [call.parameters, *(call.draw.named(shapes, spread=0.5) for _ in range(2))]
         return call.target, states, lambda held: self.reference(held, *call.drawn.here)
 
+    def _second(self, submission: Submission, chosen: Case, draw: Draw) -> Handle | None:
+        if chosen.options:  # those that are drawn would be others
+            return None
+        made = self.make(submission, draw.sizes)
+        made.to(torch.float64)
+        return made
+
     def _has_parameters(self) -> bool:
         return bool(self.parameters)
 

@@ -272,7 +272,8 @@ class Spec(Statement):
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             for chosen in cases or (USUAL,):
-                call = self.prepare(submission, chosen, chosen.draw(draw))
+                here = chosen.draw(draw)
+                call = self.prepare(submission, chosen, here)
                 module, states, right = self._changing(call)
                 with call.case():
                     expect_follows(
@@ -284,6 +285,7 @@ class Spec(Statement):
                         names=self.names,
                         dims=dims_of(call.outputs),
                         sizes=call.sizes,
+                        second=self._second(submission, chosen, here),
                     )
 
         usual = "After its parameters have changed, by training or loading, it computes with the new ones."

@@ -197,6 +197,10 @@ class Statement(ABC):
     def _changing(self, call: Prepared) -> tuple[Handle, list[Parameters], Callable[[Parameters], Any]]:
         """Return the module whose parameters change, three states of it, and what is right with each."""
 
+    def _second(self, submission: Submission, chosen: Case, draw: Draw) -> Handle | None:
+        """Make a second module of the student's like that of a case, where the task is a class of modules."""
+        return None
+
 
 def dims_of(outputs: Outputs) -> tuple[str, ...]:
     """Return the dimensions of all results, in order."""
