@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from resume import grade, parts
 
 from autograder.grading.course.course import Course
-from tests.support.clusters import QUICK_TO_GIVE_UP, Cluster, cluster, wait_for
+from tests.support.environments.clusters import QUICK_TO_GIVE_UP, Cluster, cluster, wait_for
 from tests.support.helpers import ASSIGNMENT
 from tests.support.resuming import copy, finished, leftovers, make_class, start_grading, state
 

@@ -95,7 +95,7 @@ def _made_once(
 @pytest.fixture(scope="session")
 def browser():
     """One Chromium for all tests of a process."""
-    from tests.support.browsers import chromium
+    from tests.support.environments.browsers import chromium
 
     with chromium() as browser:
         yield browser
@@ -143,7 +143,7 @@ WALLS = [
 def wall(request):
     """Workers behind a wall: two users, two levels."""
     from autograder.worker.sandbox.limits import Level
-    from tests.support.confinement import behind_a_wall
+    from tests.support.hostile.confinement import behind_a_wall
 
     level, ordinary = request.param
     with behind_a_wall(Level(level), ordinary=ordinary) as wall:
@@ -153,7 +153,7 @@ def wall(request):
 @pytest.fixture
 def outside(wall):
     """A folder outside the wall that file permissions alone would leave open to the worker's user."""
-    from tests.support.confinement import folder_outside
+    from tests.support.hostile.confinement import folder_outside
 
     with folder_outside(wall) as folder:
         yield folder
@@ -171,7 +171,7 @@ def pytest_runtest_makereport(item, call):
     """Say where the pictures are of what the browser showed when a test failed."""
     report = yield
     if report.failed and "browser" in getattr(item, "fixturenames", ()):
-        from tests.support.browsers import pictures_of_failure
+        from tests.support.environments.browsers import pictures_of_failure
 
         found = pictures_of_failure(re.sub(r"\W+", "-", item.name))
         report.sections.append(("What the browser showed", "\n".join(map(str, found))))

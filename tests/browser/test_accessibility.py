@@ -15,8 +15,8 @@ from autograder.cards.progress import TaskSoFar, progress_html
 from autograder.grading.course.course import Course
 from autograder.reporting.overview.class_report import gather_course
 from autograder.reporting.overview.page import write_course_page
-from tests.support.browsers import WIDTH, Lab, axe_findings, jupyter_lab, looking, run_all
 from tests.support.cards import card, verdict, wrong_from_step, wrong_shape
+from tests.support.environments.browsers import WIDTH, Lab, axe_findings, jupyter_lab, looking, run_all
 from tests.support.helpers import ASSIGNMENT, code_cell, released
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sweep]

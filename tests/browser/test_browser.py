@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from autograder.grading.course.course import Course
-from tests.support.browsers import (
+from tests.support.courses import TASKS, done, marks, run, student_with_an_exchange, totals
+from tests.support.environments.browsers import (
     SCREENSHOTS,
     Lab,
     card,
@@ -25,7 +26,6 @@ from tests.support.browsers import (
     run_all,
     saved,
 )
-from tests.support.courses import TASKS, done, marks, run, student_with_an_exchange, totals
 from tests.support.helpers import (
     ASSIGNMENT,
     NOTEBOOK,

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from autograder.grading.course.course import Course
 from autograder.reporting.page import write_page
 from autograder.reporting.report import Report, gather
-from tests.support.browsers import HEIGHT, WIDTH, looking, picture
+from tests.support.environments.browsers import HEIGHT, WIDTH, looking, picture
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

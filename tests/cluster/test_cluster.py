@@ -20,7 +20,7 @@ from autograder.grading.cluster.judges import ClusterJudges
 from autograder.grading.cluster.order import Start
 from autograder.grading.course.course import Course
 from autograder.grading.judging.jobs import Failure
-from tests.support.clusters import (
+from tests.support.environments.clusters import (
     FORK_SERVER,
     QUICK_TO_GIVE_UP,
     Cluster,

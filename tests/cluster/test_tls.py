@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.clusters import QUICK_TO_GIVE_UP, cluster
+from tests.support.environments.clusters import QUICK_TO_GIVE_UP, cluster
 from tests.support.helpers import ASSIGNMENT, ROOT, autograder
 from tests.support.resuming import finished, make_class
 

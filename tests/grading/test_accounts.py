@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.accounts import Account, accounts
 from tests.support.courses import LSTM, done, hand_in, source, totals, with_answers
+from tests.support.environments.accounts import Account, accounts
 
 WRONG = "def lstm_cell(x, h, c, *weights):\n    return h, c"
 MADE = ("verdicts", ".autograder", "autograded", "reports", "gradebook.db")

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from autograder.grading.course.course import Course
-from tests.support.browsers import (
+from tests.support.courses import TASKS, totals
+from tests.support.environments.browsers import (
     card,
     hand_over,
     looking,
@@ -19,10 +20,9 @@ from tests.support.browsers import (
     run_all,
     saved,
 )
-from tests.support.courses import TASKS, totals
+from tests.support.environments.hubs import Hub, hub
+from tests.support.environments.wheels import build_wheels
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK, ROOT, answer
-from tests.support.hubs import Hub, hub
-from tests.support.wheels import build_wheels
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sweep]
 WEEK = "4. A week of the class"

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.borrowed import lend
+from tests.support.environments.borrowed import lend
+from tests.support.environments.hubs import PAGE, PLACE
+from tests.support.environments.wheels import build_wheels
 from tests.support.helpers import ROOT
-from tests.support.hubs import PAGE, PLACE
-from tests.support.wheels import build_wheels
 
 UNITS = ROOT / "packaging" / "systemd"
 RECIPE = ROOT / "packaging" / "worker" / "Containerfile"

@@ -15,8 +15,8 @@ from autograder.protocol import answers
 from autograder.protocol.messages import Call, RunOnDevice, Target
 from autograder.worker.session.calls.limit import CALL_SECONDS, Late, Limit
 from autograder.worker.session.executor import Executor
+from tests.support.environments.kernels import kernel
 from tests.support.helpers import ASSIGNMENT, ROOT, answer
-from tests.support.kernels import kernel
 
 LOOPS = {
     "that does nothing": "while True: pass",

@@ -13,6 +13,7 @@ import pytest
 
 from autograder.grading.assignment.rebuild import read_notebook, rebuild
 from autograder.jupyter.inside import Damaged, cell_holding, is_holding, unpacked
+from tests.support.environments.kernels import kernel
 from tests.support.handouts import NAME, NOTEBOOK, SECRETS, small_course
 from tests.support.helpers import (
     ASSIGNMENT,
@@ -25,7 +26,6 @@ from tests.support.helpers import (
     solved,
 )
 from tests.support.helpers import submission as handed_in
-from tests.support.kernels import kernel
 
 RIGHT = "def double(x):\n    return 2 * x\n"
 HELD = cell_holding({"hints.json": "{}"}, "lstm_cell", ["lstm_gates"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kernels import kernel
+from tests.support.environments.kernels import kernel
 
 BEGIN = "from autograder import check\n\ndef double(x):\n    return 2 * x\n"
 CHECKS = '''"""`double(x)`: twice a tensor."""

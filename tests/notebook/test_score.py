@@ -11,8 +11,8 @@ import pytest
 from nbconvert import HTMLExporter
 from nbgrader.utils import determine_grade
 
+from tests.support.environments.kernels import kernel
 from tests.support.helpers import ASSIGNMENT, ROOT, answer, cell_named, run_judge, solved, submission
-from tests.support.kernels import kernel
 
 WRONG = "def lstm_gates(*_):\n    return 1\n"
 

@@ -21,7 +21,8 @@ import autograder as package
 from autograder.checking.runner.collection import collect
 from tests.attacks.cells import CELLS, LOOT, OVER, READING, Attack
 from tests.attacks.files import FILES
-from tests.support.attackers import (
+from tests.support.helpers import ASSIGNMENT, ROOT, assert_explicit
+from tests.support.hostile.attackers import (
     COMMAND,
     IN_LITTLE,
     Place,
@@ -30,7 +31,6 @@ from tests.support.attackers import (
     outputs,
     student_of,
 )
-from tests.support.helpers import ASSIGNMENT, ROOT, assert_explicit
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from autograder.checking.runner.collection import collect
 from autograder.grading.workers.forkserver import ForkServer
 from tests.attacks import borrowing, forgiven, handed, lying, oddities, recognising, rewriting
 from tests.attacks.forgery import Forgery
-from tests.support.forgeries import Bench, Judged
 from tests.support.helpers import ROOT, SEED, make_bundle
+from tests.support.hostile.forgeries import Bench, Judged
 
 pytestmark = pytest.mark.slow
 

@@ -25,7 +25,7 @@ from tests.support.helpers import (
     submission,
     submit,
 )
-from tests.support.wall import (
+from tests.support.hostile.wall import (
     DEATHS,
     FORGE,
     FORGERIES,

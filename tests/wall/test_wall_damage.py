@@ -31,7 +31,7 @@ from tests.support.helpers import (
     submission,
     workers_of,
 )
-from tests.support.wall import ALL, DEATHS, LOST, indented
+from tests.support.hostile.wall import ALL, DEATHS, LOST, indented
 
 # --- Evil values -------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ from tests.support.helpers import (
     solved,
     submission,
 )
-from tests.support.wall import (
+from tests.support.hostile.wall import (
     ALL,
     ANSWERING,
     BAD_CELLS,

@@ -23,7 +23,7 @@ from tests.support.helpers import (
     scores,
     submission,
 )
-from tests.support.wall import ALL, HARMLESS, SCRIPTS
+from tests.support.hostile.wall import ALL, HARMLESS, SCRIPTS
 
 # --- Outputs -----------------------------------------------------------------------------------
 

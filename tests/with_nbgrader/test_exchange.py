@@ -10,8 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.support.accounts import Account, accounts
 from tests.support.courses import LSTM, NOTEBOOK, TASKS, done, named, source, totals
+from tests.support.environments.accounts import Account, accounts
 
 GRADE = {"nbgrader": "autograde", "autograder": "grade"}
 SETTINGS = 'c.Exchange.root = {exchange!r}\nc.CourseDirectory.course_id = "recurrent-networks"\n'

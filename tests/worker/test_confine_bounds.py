@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.worker.sandbox.probe import Level
-from tests.support.confinement import MIB, refused
+from tests.support.hostile.confinement import MIB, refused
 
 
 def bounded_to_16(wall, said: list, ended: dict) -> None:

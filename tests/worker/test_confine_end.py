@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from autograder.worker.sandbox.probe import Level
-from tests.support.confinement import Job
+from tests.support.hostile.confinement import Job
 
 
 def test_a_daemon_does_not_outlive_its_worker(wall):

@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 from autograder.worker.sandbox.probe import Level
-from tests.support.confinement import failed, refused
+from tests.support.hostile.confinement import failed, refused
 
 READS = """
 say(attempt(lambda: open(gradebook).read()))

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from autograder.worker.sandbox.probe import Level
-from tests.support.confinement import NOBODY, refused
+from tests.support.hostile.confinement import NOBODY, refused
 
 
 def test_no_privilege_is_left(wall):

@@ -13,7 +13,7 @@ import pytest
 from autograder.grading.judging.judge import Graded
 from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import answer, run_judge, scores, submission
-from tests.support.wall import ALL
+from tests.support.hostile.wall import ALL
 
 SAID = "Shell lines are not run when grading; this one was left out: "
 

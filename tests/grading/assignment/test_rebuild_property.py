@@ -25,7 +25,7 @@ DEEP = "(deep)"
 
 
 def committed(kind: str, assignment: str) -> str:
-    file = Path(__file__).parents[2] / kind / assignment / f"{assignment[3:]}.ipynb"
+    file = Path(__file__).parents[3] / kind / assignment / f"{assignment[3:]}.ipynb"
     return file.read_text(encoding="utf-8")
 
 

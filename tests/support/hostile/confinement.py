@@ -19,7 +19,7 @@ import pytest
 
 from autograder.worker.sandbox.probe import Layer, Level, best_level
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NOBODY = 65534
 MIB = 1 << 20
 

@@ -12,8 +12,8 @@ from autograder.checking.remote.prints import MAX_LINE, MAX_LINES, Prints, reada
 from autograder.grading.judging.carried_errors import merged
 from autograder.worker.session.calls.printed import KEPT_AT_EITHER_END, Printed
 from tests.support.cards import Page, card, verdict
+from tests.support.environments.kernels import kernel
 from tests.support.helpers import ASSIGNMENT, ROOT, answer, cell_named, run_judge, submission
-from tests.support.kernels import kernel
 
 PRINTING = """
 import logging, sys, warnings

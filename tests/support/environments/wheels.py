@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROJECTS = (ROOT, ROOT / "packaging" / "checks", ROOT / "packaging" / "course")
 
 

@@ -21,9 +21,9 @@ import psutil
 import pytest
 from playwright.sync_api import Page
 
-from tests.support.borrowed import lend
-from tests.support.browsers import SECONDS
 from tests.support.courses import ROOT, environment
+from tests.support.environments.borrowed import lend
+from tests.support.environments.browsers import SECONDS
 from tests.support.pages import Step, steps
 
 PAGE = ROOT / "docs" / "hub.md"
