@@ -123,3 +123,86 @@ def test_a_loss_that_is_a_multiple_is_told_as_one(loss, said):
 def test_a_loss_of_a_training_step_that_is_divided_is_told_by_what():
     told = messages("state", "tbptt_step", STEP)["loss_and_state"]
     assert "of what it should be, 1 divided by the size of batch." in told
+
+
+def test_a_default_that_keeps_what_calls_put_into_it_is_named():
+    keeping = """
+def predict_shapes(kind, input_size, hidden_size, num_layers, B, T, bidirectional=False, shapes={}):
+    directions = 2 if bidirectional else 1
+    shapes["output"] = (B, T, directions * hidden_size)
+    shapes["h_n"] = (directions * num_layers, B, hidden_size)
+    if kind == "LSTM":
+        shapes["c_n"] = (directions * num_layers, B, hidden_size)
+    return shapes
+"""
+    told = messages("shapes", "predict_shapes", keeping)
+    (first, *others) = told.values()
+    assert "the default `{}`, made once: what one call puts into it" in first
+    assert not any("made once" in other for other in others)
+
+
+def test_a_claim_with_a_misspelt_name_is_no_claim():
+    misspelt = changed("shapes", "claims", "layers_see_all_timesteps", "layers_see_all_time_steps")
+    told = messages("shapes", "claims", misspelt)["all_answered"]
+    assert told.startswith("There is no claim `layers_see_all_time_steps`.")
+    assert told.endswith("Those still open are `layers_see_all_timesteps`.")
+
+
+def test_ids_in_place_of_vectors_are_no_matter_of_converting():
+    ids = changed("shapes", "embed_then_rnn", "rnn(vectors)", "rnn(token_ids)")
+    told = messages("shapes", "embed_then_rnn", ids)["shape"]
+    assert "is a step left out that makes vectors of them" in told
+
+
+WEIGHTS = """
+def attention(query, encoder_output, lengths):
+    real = torch.arange(encoder_output.shape[1], device=query.device) < lengths.to(query.device)[:, None]
+    scores = torch.einsum("bh,bth->bt", query, encoder_output) / query.shape[1] ** 0.5
+    weights = scores.masked_fill(~real, -torch.inf).softmax(1)
+    {}
+    return torch.einsum("bt,bth->bh", weights, encoder_output.masked_fill(~real[..., None], 0)), {}
+"""
+
+
+def test_weights_in_other_places_than_those_that_the_context_is_made_with():
+    at_the_end = "torch.stack([row.roll(len(row) - int(n)) for row, n in zip(weights, lengths)])"
+    source = WEIGHTS.format("", at_the_end)
+    assert "`context` is right, but the `weights`" in messages("seq2seq", "attention", source)["with_padding"]
+
+
+def test_one_sequence_may_be_padded_too():
+    alone = "if len(query) == 1: real, weights = torch.ones_like(real), scores.softmax(1)"
+    for seed in (1, 3, 7):
+        (told,) = messages("seq2seq", "attention", WEIGHTS.format(alone, "weights"), seed).values()
+        assert told.startswith("With one sequence (B = 1) that is padded: 3 of 3 padded steps have a weight")
+
+
+def test_logits_in_place_of_ids():
+    source = CHOSEN.format("").replace("argmax(1, keepdim=True)", "amax(1, keepdim=True).long()")
+    told = messages("seq2seq", "greedy_generate", source)["each_row_its_own"]
+    assert "yours are all 0. A token's id is the place of the largest logit" in told
+
+
+def test_training_in_evaluation_mode():
+    source = TRAINED.format("mean()").replace("losses = torch", "losses = model.eval() and torch", 1)
+    (told,) = messages("many_to_one", "fit", source).values()
+    assert "Your training runs the model in evaluation mode" in told
+
+
+def test_a_step_in_float32_is_told_as_rounding():
+    rounded = changed("state", "tbptt_step", "loss_fn(prediction, y)", "loss_fn(prediction.float(), y)")
+    told = messages("state", "tbptt_step", rounded)["one_update"]
+    assert "The difference is as small as float32's rounding" in told
+
+
+def test_what_is_longer_along_another_dimension_is_not_always_cut():
+    source = CHOSEN.format("").replace("argmax(1", "argmax(0")
+    assert "cut" not in messages("seq2seq", "greedy_generate", source)["shape"]
+
+
+@pytest.mark.parametrize("kept", ["h.masked_fill({}, 0), c", "h, c.masked_fill({}, 0)"])
+def test_one_state_that_is_not_reset_is_not_the_other(kept):
+    source = f"def reset_finished(state, finished):\n    h, c = state\n    return {kept}\n"
+    told = messages("state", "reset_finished", source.format("finished[None, :, None]"))
+    assert "exchanged" not in told["only_the_finished"]
+    assert "It is wrong just where `finished` is true." in told["only_the_finished"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
@@ -22,6 +24,9 @@ TOLERANCE = {
     torch.bfloat16: (5e-2, 5e-2),
 }
 """Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
+
+_COMPUTED_IN: ContextVar[tuple[torch.dtype, ...]] = ContextVar("computed_in", default=())
+"""The dtypes that results are taken to be computed in, besides their own."""
 
 Look = Callable[[torch.Tensor, torch.Tensor, str, Sizes, Alike], str]
 """Says what turns wrong numbers, which come first, into the right ones."""
@@ -164,4 +169,15 @@ def tolerance(
     result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()
 ) -> tuple[float, float]:
     """Relative and absolute difference allowed: the coarsest dtype's."""
-    return max(TOLERANCE.get(dtype, (0.0, 0.0)) for dtype in {result.dtype, wanted.dtype, *dtypes})
+    every = {result.dtype, wanted.dtype, *dtypes, *_COMPUTED_IN.get()}
+    return max(TOLERANCE.get(dtype, (0.0, 0.0)) for dtype in every)
+
+
+@contextmanager
+def computed_in(dtype: torch.dtype) -> Iterator[None]:
+    """Allow in the block the differences of results that were computed in a dtype, whatever their own is."""
+    before = _COMPUTED_IN.set((dtype,))
+    try:
+        yield
+    finally:
+        _COMPUTED_IN.reset(before)

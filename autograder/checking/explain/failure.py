@@ -43,6 +43,10 @@ class NotWritten(CheckFailed):
     """
 
 
+class Rounded(CheckFailed):
+    """A failed check of dtypes: numbers go through a coarser dtype than the input's and stay rounded."""
+
+
 class NoSuchAttribute(CheckFailed, AttributeError):
     """An answer was asked for what a tensor has. `hasattr`, and `getattr` with a default, understand it."""
 

@@ -205,7 +205,7 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
     if len(apart) == 2:
         for cut, whole in (apart, apart[::-1]):
             parts, rest = divmod(seen[whole], wanted[whole]) if wanted[whole] else (0, 0)
-            halves = (wanted[cut] // parts, -(-wanted[cut] // parts)) if parts > 1 else ()
+            halves = (wanted[cut] // parts, -(-wanted[cut] // parts)) if 1 < parts <= wanted[cut] else ()
             if not rest and wanted[cut] % max(parts, 1) and seen[cut] in halves:
                 return (
                     f"Along {names[cut]} it has been cut into {parts} parts, along {names[whole]} it is "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from autograder.checking.inputs.sizes import Sizes
 
@@ -42,6 +43,12 @@ _ADVICE = {
     r"uninitialized parameter": (
         "A lazy module has no parameters before its first call: make it with its sizes, as "
         "`nn.Linear(in_features, out_features)`."
+    ),
+    r"dtype \(torch\.int64\) does not match|but got: long int != |!= long int|"
+    r"expected m1 and m2 to have the same dtype, but got: .*[lL]ong": (
+        "A tensor of whole numbers, such as ids or lengths, meets one of fractions there. Ids are names, not "
+        "numbers to calculate with: is a step left out that makes vectors of them, or is it another tensor "
+        "that belongs there?"
     ),
     r"have the same dtype, but got|does not match weight dtype": (
         "Two dtypes meet there. Which of the tensors did your code make, or convert as `.float()` does, and "
@@ -92,28 +99,28 @@ _FEW = 3
 """A size up to which an incidental dimension is not named: anything may be three."""
 
 
-def explain_error(message: str, sizes: Sizes | None, letters: set[str]) -> str:
+def explain_error(message: str, sizes: Sizes | None, letters: set[str], others: Collection[int] = ()) -> str:
     """Return what helps with an error: which sizes its numbers are, or advice; `""` if nothing is known.
 
-    `letters` are the dimensions that the call's inputs have.
+    `letters` are the dimensions that the call's inputs have, `others` further sizes in it.
     """
     for pattern, advice in _ADVICE.items():
         if re.search(pattern, message):
             return advice
-    return _sizes_in(message, sizes, letters) if sizes is not None and _SHAPES.search(message) else ""
+    return _sizes_in(message, sizes, letters, others) if sizes is not None and _SHAPES.search(message) else ""
 
 
-def _sizes_in(message: str, sizes: Sizes, letters: set[str]) -> str:
+def _sizes_in(message: str, sizes: Sizes, letters: set[str], others: Collection[int]) -> str:
     names = _names(sizes, letters)
     numbers = dict.fromkeys(int(number) for number in re.findall(r"\d+", _NO_SIZES.sub("", message)))
     told = [f"{names[number]} = {number}" for number in numbers if len(names.get(number, "")) > 0]
-    return f"In this call {', '.join(told)}{_foreign(message, sizes, letters)}." if told else ""
+    return f"In this call {', '.join(told)}{_foreign(message, sizes, letters, others)}." if told else ""
 
 
-def _foreign(message: str, sizes: Sizes, letters: set[str]) -> str:
+def _foreign(message: str, sizes: Sizes, letters: set[str], others: Collection[int]) -> str:
     """Say which of two sizes that meet is that of no dimension, small multiple or neighbour of one."""
     found = _TWO_THAT_MEET.search(message)
-    theirs = {1}
+    theirs = {1, *others}
     for letter in letters & set(sizes.dimensions):
         (size,) = sizes.shape(letter)
         theirs |= {factor * size + more for factor in range(1, 5) for more in (-1, 0, 1)}

@@ -57,6 +57,8 @@ class CheckResult:
     """The fault of the check itself, or of one that it needs: then nothing is known of the answer."""
     unwritten: bool = False
     """True if the check found the task as it was released."""
+    rounds: bool = False
+    """True if the check found numbers that go through a coarser dtype and stay rounded."""
 
     @property
     def points(self) -> float:

@@ -9,9 +9,13 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 
+import torch
+
 from autograder.checking.diagnosis.fingerprint import fingerprint
+from autograder.checking.expectations.comparing import computed_in
 from autograder.checking.expectations.values import WrongShape, WrongValues
-from autograder.checking.explain.failure import CheckFailed
+from autograder.checking.explain.defaults import kept_default
+from autograder.checking.explain.failure import CheckFailed, Rounded
 from autograder.checking.explain.stopped import explain_error
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw, Other
@@ -27,6 +31,7 @@ from autograder.checking.runner.outcome import FINDINGS, is_unwritten, read_fail
 from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying, shape_at_other_sizes
 from autograder.checking.wrong_values.shrink import ladder
 from autograder.checking.wrong_values.wrong_call import WrongCall, wrong_call
+from autograder.protocol.values import tensors_in
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013
@@ -88,14 +93,23 @@ class Checks:
     ) -> list[CheckResult]:
         """Run one task's checks. `renew` puts a new worker in place after a check lost it.
 
-        Without `explain` nothing is found out about wrong values by running their check again.
+        Without `explain` nothing is found out about wrong values by running their check again. An answer
+        that rounds to float32 on its way fails a check of dtypes, and is otherwise compared as a result of
+        float32: one mistake costs the points of one rule.
         """
         if include_hidden and self._handed_out is not None:
             raise ChecksBroken(
                 "these checks are as students get them, without those that are kept for grading"
             )
+        judge = partial(self._run, task, submission, seed, include_hidden, renew, explain)
         with on_one_thread():
-            return self._run(task, submission, seed, include_hidden, renew, explain)
+            results = judge()
+            if not _may_be_wrong_by_rounding(results):
+                return results
+            with computed_in(torch.float32):
+                as_rounded = judge()
+            rounds = any(each.rounds for each in as_rounded)
+            return as_rounded if rounds and _points(as_rounded) > _points(results) else results
 
     def _run(
         self,
@@ -168,9 +182,11 @@ class Checks:
                 written_at = getattr(item.function, "autograder_written_at", None)
                 fault = fault_of(raised, self._folder, self._shown_as, written_at)
                 return CheckResult(check, "fault", fault.told, fault=fault)
+            exchanges = submission.connection.exchanges
             if isinstance(raised, StudentError):
                 known = draw.sizes if not raised.case else None
-                raised.help = explain_error(raised.message, raised.sizes or known, draw.letters)
+                others = {size for each, _ in exchanges for part in tensors_in(each) for size in part.shape}
+                raised.help = explain_error(raised.message, raised.sizes or known, draw.letters, others)
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.connection.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
@@ -178,7 +194,7 @@ class Checks:
             earned, evidence, accused = 0.0, None, ""
             if isinstance(raised, CheckFailed):
                 earned, evidence, accused = raised.earned, raised.evidence, raised.accused
-            answers = fingerprint(submission.connection.exchanges, check.rule, accused)
+            answers = fingerprint(exchanges, check.rule, accused)
             if shrink is not None and isinstance(raised, WrongValues) and check.rule in TRIED_AGAIN:
                 trying = Trying(
                     check.rule,
@@ -194,7 +210,11 @@ class Checks:
                 run, others = partial(self._try, item, submission, seed), _other_sizes(draw.sizes, seed)
                 told = shape_at_other_sizes(raised, run, others, shrink)
                 message, evidence = told or (message, evidence)
-            return CheckResult(check, outcome, message, earned, answers, evidence, prints)
+            if shrink is not None and (told := kept_default(submission.sources.get(check.task, ""))):
+                message = f"{message} {told}"
+            return CheckResult(
+                check, outcome, message, earned, answers, evidence, prints, rounds=isinstance(raised, Rounded)
+            )
         return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
 
     def _wrong_call(
@@ -263,6 +283,17 @@ def _other_sizes(sizes: Sizes, seed: int) -> Sizes:
 def _student_seed(seed: int, label: str) -> int:
     """Return the seed of the student's generator: it must not tell the seed of the inputs."""
     return int.from_bytes(hashlib.blake2b(f"student:{seed}:{label}".encode(), digest_size=7).digest(), "big")
+
+
+def _may_be_wrong_by_rounding(results: Sequence[CheckResult]) -> bool:
+    """Return whether an answer rounds on its way, and fails a check that compares numbers."""
+    return any(each.rounds for each in results) and any(
+        each.outcome == "failed" and each.check.rule in (*_OF_VALUES, "gradient") for each in results
+    )
+
+
+def _points(results: Sequence[CheckResult]) -> float:
+    return sum(each.points for each in results)
 
 
 def _values_hold(results: Sequence[CheckResult]) -> bool:

@@ -27,6 +27,8 @@ class WrongCall:
     """The seed of the student's generator."""
     messages: tuple[OfObjects, ...]
     """The messages that make and fill the objects of the call, and the call itself at the end."""
+    place: int = 0
+    """The place of the wrong tensor among those of the answer."""
 
     @property
     def call(self) -> Call:
@@ -37,7 +39,8 @@ class WrongCall:
 
     def changed(self, at: int, message: OfObjects) -> WrongCall:
         """Return it with another message in one place."""
-        return WrongCall(self.task, self.seed, (*self.messages[:at], message, *self.messages[at + 1 :]))
+        messages = (*self.messages[:at], message, *self.messages[at + 1 :])
+        return WrongCall(self.task, self.seed, messages, self.place)
 
     def with_others(self, others: Mapping[int, torch.Tensor]) -> WrongCall:
         """Return it with other tensors in place of some, which are known by their `id`.
@@ -82,23 +85,23 @@ def _anything(answer: AnyAnswer) -> None:
 
 def wrong_call(task: str, seed: int, exchanges: Sequence[Exchange], wrong: torch.Tensor) -> WrongCall | None:
     """Return the call that gave a wrong tensor, `None` if none of them certainly did."""
-    calls = [
-        at
-        for at, (message, answer) in enumerate(exchanges)
-        if isinstance(message, Call)
-        and isinstance(answer, Called)
-        and any(_is_same(tensor, wrong) for tensor in tensors_in(answer.value))
-    ]
+    calls = {}
+    for at, (message, answer) in enumerate(exchanges):
+        if isinstance(message, Call) and isinstance(answer, Called):
+            places = [n for n, each in enumerate(tensors_in(answer.value)) if _is_same(each, wrong)]
+            if places:
+                calls[at] = places[0]
     if len(calls) != 1:
         return None
-    messages = [message for message, _ in exchanges[: calls[0] + 1]]
+    ((at, place),) = calls.items()
+    messages = [message for message, _ in exchanges[: at + 1]]
     needed = _numbers_in(messages[-1])
     kept: list[OfObjects] = [messages.pop()]
     for message in reversed(messages):
         if _numbers_in(message) & needed:
             needed |= _numbers_in(message)
             kept.append(message)
-    return WrongCall(task, seed, tuple(reversed(kept)))
+    return WrongCall(task, seed, tuple(reversed(kept)), place)
 
 
 def _is_same(tensor: torch.Tensor, wrong: torch.Tensor) -> bool:

@@ -22,8 +22,8 @@ def expect_states(answer: Any, reference: Any, **form: Any) -> None:
         right = [not compare(*pair) for pair in zip(seen.unbind(1), wanted.unbind(1), strict=True)]
         if len(right) > 1 and right[0] and not any(right[1:]):
             hint = (
-                "Step 0 is right: does each later step get both states, h and c, of the previous step, and "
-                "does it do the same with them?"
+                "Step 0 is right: does each later step get its own input and both states, h and c, of the "
+                "step before, and does it do the same with them?"
             )
-            raise CheckFailed(f"{error} {hint}", error.earned, error.evidence) from None
+            error.args = (f"{error} {hint}",)
         raise

@@ -21,7 +21,7 @@ from autograder.checking import (
     fail,
     recorded,
 )
-from autograder.checking.expectations.comparing import recognized
+from autograder.checking.expectations.comparing import ROUNDED, are_rounded, recognized
 from autograder.exercises.handed import made_here
 
 OUTPUTS = 9
@@ -237,6 +237,8 @@ def expect_trained(model: nn.Module, after: Parameters, right: Parameters) -> No
             "parameters, and is `optimizer.step()` called after `backward()`?"
         )
     wrong = _wrong(after, right)
+    if wrong and all(are_rounded(after[name], right[name]) for name in wrong):
+        fail(f"After the call {len(wrong)} of {len(before)} parameters are a little off. {ROUNDED}")
     if wrong:
         fail(
             f"After the call, {len(before) - len(wrong)} of {len(before)} parameters hold the right "

@@ -48,11 +48,15 @@ class Line(nn.Module):
     def __init__(self, inputs):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(inputs, 1))
+        self.evaluating = []
 
     def forward(self, x):
+        if not self.training:
+            self.evaluating.append(torch.is_grad_enabled())
         return x[:, -1] @ self.weight
 """
-"""A model so small that hundreds of steps take no time."""
+"""A model so small that hundreds of steps take no time. It notes its calls in evaluation mode: for each,
+whether gradients were asked for."""
 
 CHANGEABLE = """
 class Changeable(nn.Module):
@@ -200,10 +204,22 @@ def test_any_size(submission, sizes, draw):
     for answer, after, call in others[len(SIZES) :]:
         with call.case():
             expect_long_training(answer(), *task.right(call), after)
+            if hasattr(call.drawn.here[0], "evaluating"):
+                expect_training_mode(call.arguments[0])
     answer, _, call = diverging
     # To say aloud, by an exception, that training has gone wrong is no fault.
     with suppress(StudentError), call.case():
         losses_in(answer(), STEPS)
+
+
+def expect_training_mode(model):
+    """Expect that no step trained a `Line` in evaluation mode, in which dropout would do nothing."""
+    noted = model.attribute("evaluating")
+    if isinstance(noted, list) and any(noted):
+        fail(
+            "Your training runs the model in evaluation mode, in which dropout and the like do nothing. The "
+            "model came in training mode: is there an `eval()` too many?"
+        )
 
 
 @points(0)

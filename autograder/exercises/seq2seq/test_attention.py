@@ -28,6 +28,11 @@ def ragged(draw):
     return lengths
 
 
+def half(draw):
+    """Lengths of sequences half of which is padding."""
+    return full(draw) // 2
+
+
 def full(draw):
     """Lengths of sequences none of which is padded."""
     return torch.full((draw.sizes.B,), draw.sizes.T)
@@ -67,14 +72,20 @@ task = FunctionSpec(
 
 def about_weights(answer, call):
     """Look at the weights before the context: padding exactly 0, each row's sum 1, then each number."""
-    _, weights = expect_shapes(answer, ("B H", "B T"), names=task.names, sizes=call.sizes)
+    context, weights = expect_shapes(answer, ("B H", "B T"), names=task.names, sizes=call.sizes)
     _, encoder_output, lengths = call.arguments
     if not torch.isfinite(weights).all():
         fail(
             "Some `weights` are not finite (nan or inf). Do you divide by zero, multiply infinity by zero, "
             "or take a softmax over no real step at all?"
         )
-    padded = weights[padding(encoder_output, lengths)]
+    padded, right = weights[padding(encoder_output, lengths)], task.right(call)
+    if (padded != 0).any() and not compare(context, right[0]):
+        fail(
+            "`context` is right, but the `weights` that you return are not those that it is made with: some "
+            "stand at padded steps. Does each row have its weights at the sequence's own steps, 0, …, "
+            "length - 1?"
+        )
     if (padded != 0).any():
         fail(
             f"{int((padded != 0).sum())} of {padded.numel()} padded steps have a weight that is not 0, "
@@ -86,7 +97,7 @@ def about_weights(answer, call):
             "The `weights` of a sequence do not add up to 1. Are they changed after the softmax, or is the "
             "softmax along another dimension?"
         )
-    wrong = compare(weights, task.right(call)[1], "B T")
+    wrong = compare(weights, right[1], "B T")
     if wrong and ((weights == 0) | (weights == 1)).all():
         fail(
             "Each row of `weights` holds one 1 and otherwise 0. A softmax gives every real step a part: is "
@@ -133,6 +144,7 @@ test_with_padding = task.values(
 )
 test_any_size = task.any_size(
     sized("with one sequence (B = 1)", B=1),
+    Case("with one sequence (B = 1) that is padded", {"B": 1, "T": 6}, given={"lengths": half}),
     sized("with one time step (T = 1)", T=1),
     sized("with one hidden unit", H=1),
     sized("with every size 1", B=1, T=1, H=1),

@@ -79,9 +79,13 @@ def test_all_answered(submission, sizes, draw):
     if still_open:
         first = still_open[0]
         seen = f" (`{first}` is {spoken(told[first])})" if told.get(first) is not None else ""
+        names = ", ".join(f"`{claim}`" for claim in still_open)
+        unknown = [name for name in told if name not in answers]
+        if unknown:
+            fail(f"There is no claim `{unknown[0]}`. Those still open are {names}.")
         fail(
             f"{len(answers) - len(still_open)} of {len(answers)} claims are answered. These are neither "
-            f"`True` nor `False`: {', '.join(f'`{claim}`' for claim in still_open)}{seen}. An open claim "
+            f"`True` nor `False`: {names}{seen}. An open claim "
             "earns nothing and costs nothing; a wrong answer costs as much as a right one earns."
         )
 

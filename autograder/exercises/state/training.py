@@ -16,7 +16,7 @@ from autograder.checking import (
     in_words,
     recorded,
 )
-from autograder.checking.expectations.comparing import recognized
+from autograder.checking.expectations.comparing import ROUNDED, are_rounded, recognized
 from autograder.exercises.state.given import STATE, reference_lstm
 
 TRAINING = """
@@ -171,6 +171,8 @@ class Bench:
                 ratios.append(float((moved * right).sum() / (right * right).sum().clamp_min(1e-30)))
         if not ratios:
             return
+        if all(are_rounded(after[name], value) for name, value in wanted.items()):
+            fail(f"After the step {len(ratios)} of {len(wanted)} parameters are a little off. {ROUNDED}")
         twice = len(ratios) == len(wanted) and all(abs(ratio - 2) < 1e-3 for ratio in ratios)
         hint = (
             "Every parameter moved twice as far as one step takes it."

@@ -104,3 +104,9 @@ def test_a_case_has_sizes_of_its_own(tmp_path):
     assert result.message.startswith("With one sequence (B = 1): your code stopped: RuntimeError: ")
     assert "batch =" not in result.message
     assert "features = " in result.message
+
+
+def test_a_size_that_another_tensor_of_the_call_has_is_not_foreign():
+    told = "The size of tensor a (7) must match the size of tensor b (23) at non-singleton dimension 0"
+    assert "nothing in it has the size 23" in explain_error(told, SIZES, {"B", "D"})
+    assert "nothing" not in explain_error(told, SIZES, {"B", "D"}, {23})

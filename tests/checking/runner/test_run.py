@@ -296,3 +296,32 @@ def test_the_case_is_told_in_failures_and_errors():
     with pytest.raises(StudentError) as caught, case("with one sequence"):
         submission(f=lambda: 1 / 0).f()
     assert caught.value.case == "With one sequence"
+
+
+ROUNDING = """
+import torch
+from autograder.checking import FunctionSpec
+
+task = FunctionSpec("f", inputs={"x": "B T H"}, outputs={"y": "B H"}, reference=lambda x: x.sum(1))
+test_values = task.values(points=1)
+test_gradients = task.gradients(points=1, needs=[test_values])
+test_dtype = task.dtypes(points=0.5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        ("x.sum(1)", []),
+        ("x.float().sum(1).to(x.dtype)", ["dtype"]),
+        ("x.float().mean(1).to(x.dtype)", ["values", "dtype"]),
+        ("x.sum(1) * (1 + 5e-6)", ["values"]),
+        ("x.detach().float().sum(1).to(x.dtype)", ["gradients", "dtype"]),
+    ],
+    ids=["right", "rounded", "rounded and wrong", "a little wrong", "rounded and cut off"],
+)
+def test_rounding_to_float32_costs_the_points_of_the_dtype_alone(tmp_path, answer, failed):
+    (tmp_path / "test_f.py").write_text(ROUNDING)
+    exec(compile(f"def f(x):\n    return {answer}", "<cell f>", "exec"), written := {})
+    results = run(tmp_path, f=written["f"])
+    assert [name for name, (outcome, _) in results.items() if outcome == "failed"] == failed

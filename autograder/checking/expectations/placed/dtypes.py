@@ -18,6 +18,7 @@ from autograder.checking.expectations.placed.looks import counting
 from autograder.checking.expectations.placed.near import expect_near, near
 from autograder.checking.expectations.values import case, fail
 from autograder.checking.expectations.wording import capital, in_words, listed
+from autograder.checking.explain.failure import Rounded
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Placed
 from autograder.protocol.events import Line
@@ -144,7 +145,7 @@ def expect_dtypes(
             seen = traced(dtype)
         rounded = next((event for event in seen.events if event.kind == "rounded"), None)
         if rounded is not None:
-            fail(
+            raise Rounded(
                 f"With inputs of float64, {quoted(rounded.line)} rounds numbers to a coarser dtype, and "
                 "they stay rounded. Compute in the dtype of the input."
             )
