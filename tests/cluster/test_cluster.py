@@ -90,6 +90,7 @@ def nothing_judges(cluster: Cluster) -> None:
     wait_for(lambda: not (cluster.judges() or cluster.confined()), 60)
 
 
+@pytest.mark.sweep
 def test_what_comes_of_it_is_what_comes_of_a_local_run(running, ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     told = autograder("grade", ASSIGNMENT, "--course", course.root, "--scheduler", running.address)

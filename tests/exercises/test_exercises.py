@@ -1,7 +1,7 @@
 """Every check against right answers in many styles, and against answers with one fault each.
 
 No right answer may lose a point on any seed; every fault must be found by a check of its own rule.
-The solutions and the faults are judged in `make test`, right answers in other styles in `make sweep`.
+The solutions are judged in `make test`, the faults and right answers in other styles in `make sweep`.
 """
 
 import linecache
@@ -142,16 +142,16 @@ def judged(
 
 
 @cache
-def judged_once(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
-    """The solution on all seeds, and every wrong answer on one."""
+def solved(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
+    """The solution on all seeds."""
+    return judged(notebook, lambda task, name: SEEDS if name == "the solution" else ())
+
+
+@cache
+def mistaken(notebook: str) -> dict[tuple[str, str], list[list[CheckResult]]]:
+    """Every wrong answer on one seed."""
     wrong = NOTEBOOKS[notebook].WRONG
-
-    def seeds_of(task: str, name: str) -> Sequence[int]:
-        if name == "the solution":
-            return SEEDS
-        return SEEDS[:1] if name in wrong[task] else ()
-
-    return judged(notebook, seeds_of)
+    return judged(notebook, lambda task, name: SEEDS[:1] if name in wrong[task] else ())
 
 
 def assert_full_marks(results: list[CheckResult], notebook: str, task: str) -> None:
@@ -163,7 +163,7 @@ def assert_full_marks(results: list[CheckResult], notebook: str, task: str) -> N
 @pytest.mark.parametrize(("notebook", "task"), TASKS)
 @pytest.mark.filterwarnings("ignore")
 def test_the_solution_gets_full_marks(notebook, task):
-    on_seeds = judged_once(notebook)[task, "the solution"]
+    on_seeds = solved(notebook)[task, "the solution"]
     assert len(on_seeds) == len(SEEDS)
     for results in on_seeds:
         assert_full_marks(results, notebook, task)
@@ -181,11 +181,12 @@ def test_right_answers_get_full_marks_on_every_seed(notebook):
             assert_full_marks(results, notebook, task)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("notebook", "task", "name"), WRONG)
 @pytest.mark.filterwarnings("ignore")
 def test_a_fault_is_found_by_its_rule(notebook, task, name):
     rule, _ = NOTEBOOKS[notebook].WRONG[task][name]
-    on_seeds = judged_once(notebook)[task, name]
+    on_seeds = mistaken(notebook)[task, name]
     assert len(on_seeds) == 1
     for results in on_seeds:
         broken = [r for r in results if r.outcome not in ("passed", "skipped")]

@@ -76,13 +76,14 @@ def assert_undisturbed(course: Course, graded: Course) -> None:
         assert found[name] == expected[name], name
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "verdicts"),
     [
-        pytest.param("group", 0, marks=pytest.mark.sweep),
+        ("group", 0),
         ("interrupt", 1),
-        pytest.param("alone", 2, marks=pytest.mark.sweep),
+        ("alone", 2),
     ],
 )
 def test_a_batch_killed_on_the_way_goes_on(ungraded, graded, tmp_path, how, verdicts):
@@ -118,6 +119,7 @@ STEPS = (
 """One of them each: with the lock held, before the commit, after it, and between what is put in place."""
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_killed_while_recording_the_real_command_goes_on(graded, tmp_path):
     """Others were handed in and recorded half-way; then the first ones came back."""
@@ -166,6 +168,7 @@ def little_disk(folder: Path, size: int) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_full_disk_ends_a_batch_in_one_sentence_and_the_next_goes_on(ungraded, graded, tmp_path):
     with little_disk(tmp_path, 6 << 20):
