@@ -185,8 +185,8 @@ class Checks:
             exchanges = submission.connection.exchanges
             if isinstance(raised, StudentError):
                 known = draw.sizes if not raised.case else None
-                others = {size for each, _ in exchanges for part in tensors_in(each) for size in part.shape}
-                raised.help = explain_error(raised.message, raised.sizes or known, draw.letters, others)
+                sent = {size for each, _ in exchanges for part in tensors_in(each) for size in part.shape}
+                raised.help = explain_error(raised.message, raised.sizes or known, draw.letters, sent)
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.connection.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
@@ -210,8 +210,8 @@ class Checks:
                 run, others = partial(self._try, item, submission, seed), _other_sizes(draw.sizes, seed)
                 told = shape_at_other_sizes(raised, run, others, shrink)
                 message, evidence = told or (message, evidence)
-            if shrink is not None and (told := kept_default(submission.sources.get(check.task, ""))):
-                message = f"{message} {told}"
+            if shrink is not None:
+                message = f"{message} {kept_default(submission.sources.get(check.task, ''))}".rstrip()
             return CheckResult(
                 check, outcome, message, earned, answers, evidence, prints, rounds=isinstance(raised, Rounded)
             )
