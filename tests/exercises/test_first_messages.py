@@ -206,3 +206,13 @@ def test_one_state_that_is_not_reset_is_not_the_other(kept):
     told = messages("state", "reset_finished", source.format("finished[None, :, None]"))
     assert "exchanged" not in told["only_the_finished"]
     assert "It is wrong just where `finished` is true." in told["only_the_finished"]
+
+
+def test_a_cell_that_computes_with_the_newest_one_s_parameters():
+    shared = changed(
+        "lstm_cell", "LSTMCell", "super().__init__()", "super().__init__()\n        NEWEST[:] = [self]"
+    )
+    old = "def forward(self, x, state=None):"
+    source = "NEWEST = []\n" + shared.replace(old, f"{old}\n        self = NEWEST[0]")
+    told = messages("lstm_cell", "LSTMCell", source)["follows_its_parameters"]
+    assert told.startswith("At the first call: The parameters used are those of another module")

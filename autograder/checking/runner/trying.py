@@ -105,7 +105,7 @@ class Trying:
         told = self._of_the_call(again.draw) if self.call is not None else ""
         if told or self.rule != "values":
             return told
-        return smallest(self._fails, letters, self.dimensions)
+        return smallest(self._fails, self._passes_at, letters, self.dimensions)
 
     def _of_the_call(self, draw: Draw) -> str:
         """Return what is found out by making the wrong call again, and the check with other inputs for it."""
@@ -126,7 +126,7 @@ class Trying:
             return (
                 alone(draw)
                 or elsewhere_read(self.call, self.raised, draw, self._wrong_with, names)
-                or right_with_zeros(self.call, draw, self._passes, names)
+                or right_with_zeros(self.call, draw, self._passes_with, names)
             )
         except NotRecorded:  # in a student's notebook, where not every right answer is at hand
             return alone(None)
@@ -155,7 +155,13 @@ class Trying:
     def _fails(self, sizes: Sizes) -> bool:
         return isinstance(self._try(sizes=sizes).raised, WrongValues)
 
-    def _passes(self, zeros: Sequence[torch.Tensor]) -> bool:
+    def _passes_at(self, sizes: Sizes) -> bool:
+        try:
+            return self._try(sizes=sizes).raised is None
+        except NotRecorded:
+            return False
+
+    def _passes_with(self, zeros: Sequence[torch.Tensor]) -> bool:
         """Return whether it passes with zeros in place of some tensors, on numbers that vary."""
         others = [(tensor, torch.zeros_like(tensor)) for tensor in zeros]
         if self._try(others=others).raised is not None or self.raised.seen is None:

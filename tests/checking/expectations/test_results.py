@@ -109,14 +109,30 @@ def test_it_is_said_where_values_differ(wrong, dims, said):
 
 
 def test_the_smallest_input_is_told_by_what_the_check_has():
-    def fails_from(**least):
-        return lambda sizes: all(getattr(sizes, letter) >= size for letter, size in least.items())
+    def told(letters, passes=False, **least):
+        def fails(sizes):
+            return all(getattr(sizes, letter) >= size for letter, size in least.items())
 
-    assert smallest(fails_from(), {"B", "T"}, RECURRENT).endswith("one sequence of one time step.")
-    assert smallest(fails_from(T=2), {"B", "T"}, RECURRENT).endswith("one sequence of two time steps.")
-    assert smallest(fails_from(B=2), {"B"}, RECURRENT).endswith("two sequences.")
-    assert "two layers" in smallest(fails_from(L=2, T=2), {"B", "T"}, RECURRENT)
-    assert smallest(fails_from(B=3), {"B"}, RECURRENT) == smallest(fails_from(), set(), RECURRENT) == ""
+        return smallest(fails, lambda sizes: passes, letters, RECURRENT)
+
+    assert told({"B", "T"}).endswith("one sequence of one time step.")
+    assert told({"B", "T"}, T=2).endswith("one sequence of two time steps.")
+    assert told({"B"}, B=2).endswith("two sequences.")
+    assert "two layers" in told({"B", "T"}, L=2, T=2)
+    assert told({"B"}, B=3) == told(set()) == ""
+
+
+def test_where_it_takes_two_it_is_said_that_one_is_right():
+    def told(**least):
+        def fails(sizes):
+            return all(getattr(sizes, letter) >= size for letter, size in least.items())
+
+        return smallest(fails, lambda sizes: not fails(sizes), {"B", "T"}, RECURRENT)
+
+    assert told(T=2).endswith("one sequence of two time steps. With one time step it is right.")
+    assert told(L=2).endswith("in two layers. With one layer it is right.")
+    assert told(T=2, L=2).endswith("one sequence of two time steps in two layers.")
+    assert told().endswith("one sequence of one time step.")
 
 
 # Values
