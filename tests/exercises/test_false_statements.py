@@ -166,7 +166,7 @@ def test_where_several_steps_are_right_nothing_is_asked_about_what_is_carried():
     assert "only in the last time step" in told
     assert "Step 0 is right" not in told
     carried = messages("lstm_layer", "run_lstm_cell", C_NOT_CARRIED)["matches_torch"]
-    assert "Step 0 is right: does each later step get both states" in carried
+    assert "Step 0 is right: does each later step get its own input and both states" in carried
 
 
 IN_A_LIST = """

@@ -216,3 +216,20 @@ def test_a_cell_that_computes_with_the_newest_one_s_parameters():
     source = "NEWEST = []\n" + shared.replace(old, f"{old}\n        self = NEWEST[0]")
     told = messages("lstm_cell", "LSTMCell", source)["follows_its_parameters"]
     assert told.startswith("At the first call: The parameters used are those of another module")
+
+
+@pytest.mark.parametrize(
+    ("begins", "said"),
+    [
+        ("range(3)", "what says how many rounds your loop makes?"),
+        ("range(0, 12, 4)", "How far does each window move"),
+    ],
+)
+def test_too_few_windows_are_told_by_those_that_there_are(begins, said):
+    source = f"""
+def make_windows(series, window):
+    begins = {begins}
+    x = torch.stack([series[b : b + window] for b in begins])[..., None]
+    return x, torch.stack([series[b + window : b + window + 1] for b in begins])
+"""
+    assert said in messages("many_to_one", "make_windows", source)["shape"]

@@ -181,7 +181,8 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
         if right > 1 and got and got % right == 0:
             return (
                 f"Along {name} there are {got // right} times as many as there should be: do you join parts "
-                "there with `cat`, forget to split them, or go on with a list from the call before?"
+                "there with `cat`, forget to split them, or collect in a list that has two names, or that is "
+                "there since the call before?"
             )
         if got > 1 and right % got == 0:
             return (

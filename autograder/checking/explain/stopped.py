@@ -10,7 +10,7 @@ from autograder.checking.inputs.sizes import Sizes
 _ADVICE = {
     r"Boolean value of Tensor with more than one value is ambiguous": (
         "A tensor of several numbers is neither true nor false. To ask whether an argument was given, "
-        "compare it with `is None`."
+        "compare it with `is None`; to turn each truth value of a mask round, write `~mask`, not `not mask`."
     ),
     r"a leaf Variable that requires grad is being used in an in-place operation": (
         "Write into parameters inside `with torch.no_grad():`."
@@ -24,6 +24,10 @@ _ADVICE = {
     ),
     r"takes (from )?\d+ (to \d+ )?positional arguments? but \d+ (was|were) given": (
         "Compare the arguments with those that the task names."
+    ),
+    r"(too many|not enough) values to unpack": (
+        "What is unpacked there does not have as many parts. Is it one tensor, which is taken apart along "
+        "its first dimension (`split` and `chunk` cut there, too, without a `dim`), or a tuple, and of what?"
     ),
     r"cannot unpack non-iterable NoneType": (
         "Your code unpacks `None` there: is it an argument that was not given?"
@@ -50,7 +54,7 @@ _ADVICE = {
         "numbers to calculate with: is a step left out that makes vectors of them, or is it another tensor "
         "that belongs there?"
     ),
-    r"have the same dtype, but got|does not match weight dtype": (
+    r"have the same dtype, but got|does not match weight dtype|expected scalar type \w+ but found": (
         "Two dtypes meet there. Which of the tensors did your code make, or convert as `.float()` does, and "
         "which dtype do the call's inputs have?"
     ),

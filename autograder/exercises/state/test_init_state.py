@@ -41,7 +41,7 @@ task = FunctionSpec(
 test_shape = task.shape(title="It returns (h_0, c_0), each (layers, batch, hidden).")
 test_zeros = task.values(
     USUAL.named("on the first call"),
-    USUAL.named("called a second time"),
+    USUAL.named("called a second time, with a finite x"),
     Case(
         "with infinity in x",
         changed=lambda x, *numbers: (x.index_fill(1, torch.tensor([0]), INFINITY), *numbers),

@@ -42,6 +42,11 @@ def updated_before_backward():
     loss.backward()
 
 
+def taken_apart():
+    one, other = torch.zeros(3, 2)
+    return one, other
+
+
 def again_and_again():
     again_and_again()
 
@@ -55,6 +60,10 @@ def again_and_again():
         (lambda: torch.zeros(B, H).view(B, D), "batch = 2, features = 7"),
         (lambda: torch.stack([torch.zeros(D), torch.zeros(H)]), "features = 7, hidden = 11."),
         (lambda: bool(torch.zeros(2)), "compare it with `is None`"),
+        (lambda: not torch.ones(2), "write `~mask`"),
+        (taken_apart, "along its first dimension"),
+        (lambda: torch.bmm(torch.ones(1, 1, 1), torch.ones(1, 1, 1).double()), "Two dtypes meet there."),
+        (lambda: nn.RNN(1, 1)(torch.ones(1, 1, dtype=torch.int64)), "a step left out that makes vectors"),
         (lambda: FROZEN.add_(1), "`with torch.no_grad():`"),
         (Early, "`super().__init__()` first"),
         (written_into_rows, "Write through an index"),
