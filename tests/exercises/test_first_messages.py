@@ -233,3 +233,13 @@ def make_windows(series, window):
     return x, torch.stack([series[b + window : b + window + 1] for b in begins])
 """
     assert said in messages("many_to_one", "make_windows", source)["shape"]
+
+
+def test_no_window_at_all_and_tokens_that_are_infinite_are_no_fault_of_a_check():
+    empty = "series.new_zeros(0, window, 1), series.new_zeros(0, 1)"
+    none = f"def make_windows(series, window):\n    return {empty}\n"
+    assert "`x` holds 0 windows" in messages("many_to_one", "make_windows", none)["shape"]
+    source = CHOSEN.format("").replace(
+        "torch.cat(tokens, 1)", "torch.cat(tokens, 1).double().fill_(torch.inf)"
+    )
+    assert "yours are all inf" in messages("seq2seq", "greedy_generate", source)["each_row_its_own"]

@@ -125,8 +125,8 @@ def expect_tokens(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.T
     told = f"{int(wrong.sum())} of {wrong.numel()} tokens are not the ones that the model prefers"
     if tokens.numel() > 2 and (tokens == tokens[0, 0]).all() and (right != right[0, 0]).any():
         fail(
-            f"{told}; yours are all {int(tokens[0, 0])}. A token's id is the place of the largest logit, not "
-            "that logit itself: which of the two do you take?"
+            f"{told}; yours are all {tokens[0, 0].item():g}. A token's id is the place of the largest logit, "
+            "not that logit itself: which of the two do you take?"
         )
     if len(tokens) > 1 and (tokens == tokens[:1]).all() and (right != right[:1]).any():
         fail(
