@@ -166,10 +166,10 @@ class Checks:
             return [check.name for check in values for item in self._items.get(check, ()) if is_unfit(item)]
 
     def _run_one(
-        self, check: Check, submission: Submission, seed: int, shrink: Callable[[], None] | None
+        self, check: Check, submission: Submission, seed: int, renew: Callable[[], None] | None
     ) -> CheckResult:
-        """Run one check. With `shrink`, wrong values are told with the smallest input that shows them, or
-        that they change from call to call; it is called should the student's process be lost over that."""
+        """Run one check. With `renew`, more is found out about what is wrong, mostly by running it again, and
+        it is called should the student's process be lost over that."""
         remarks: list[str] = []
         for item in self._items[check]:
             raised, draw = self._try(item, submission, seed)
@@ -195,7 +195,7 @@ class Checks:
             if isinstance(raised, CheckFailed):
                 earned, evidence, accused = raised.earned, raised.evidence, raised.accused
             answers = fingerprint(exchanges, check.rule, accused)
-            if shrink is not None and isinstance(raised, WrongValues) and check.rule in TRIED_AGAIN:
+            if renew is not None and isinstance(raised, WrongValues) and check.rule in TRIED_AGAIN:
                 trying = Trying(
                     check.rule,
                     item.dimensions,
@@ -203,14 +203,14 @@ class Checks:
                     partial(self._try, item, submission, seed),
                     raised,
                     self._wrong_call(item, submission, seed, raised),
-                    shrink,
+                    renew,
                 )
                 message = f"{message} {trying.found()}".rstrip()
-            if shrink is not None and isinstance(raised, WrongShape) and check.rule == "shape":
+            if renew is not None and isinstance(raised, WrongShape) and check.rule == "shape":
                 run, others = partial(self._try, item, submission, seed), _other_sizes(draw.sizes, seed)
-                told = shape_at_other_sizes(raised, run, others, shrink)
+                told = shape_at_other_sizes(raised, run, others, renew)
                 message, evidence = told or (message, evidence)
-            if shrink is not None:
+            if renew is not None:
                 message = f"{message} {kept_default(submission.sources.get(check.task, ''))}".rstrip()
             return CheckResult(
                 check, outcome, message, earned, answers, evidence, prints, rounds=isinstance(raised, Rounded)

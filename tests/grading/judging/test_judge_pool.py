@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import pytest
 
-from autograder.checking.runner.checks import Checks
 from autograder.grading.judging.judge_pool import Setting, work_off, work_off_together
 from autograder.grading.workers.forkserver import ForkServer
+from tests.support.environments.clusters import Doubled
 from tests.support.helpers import make_bundle
-
-
-@dataclass(frozen=True)
-class Doubled:
-    """A job that takes its time and gives twice a number."""
-
-    number: int
-    seconds: float = 0.0
-
-    def run(self, setting: Setting, checks: Checks) -> int:
-        time.sleep(self.seconds)
-        return 2 * self.number
 
 
 @pytest.fixture(scope="module")

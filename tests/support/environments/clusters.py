@@ -28,7 +28,7 @@ QUICK_TO_GIVE_UP = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
 
 @dataclass(frozen=True)
 class Doubled:
-    """A job that gives twice a number."""
+    """A job that takes its time and gives twice a number."""
 
     number: int
     seconds: float = 0.0
