@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import psutil
@@ -238,6 +240,24 @@ def test_a_worker_killed_in_the_middle_changes_nothing(ungraded, graded, tmp_pat
         nothing_judges(made)
         assert psutil.wait_procs(begun, timeout=30)[1] == []
     assert_undisturbed(course, graded)
+
+
+@pytest.mark.sweep
+def test_results_lost_with_every_worker_are_made_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(judges_of_cluster, "FETCH_SECONDS", 2.0)
+    with (
+        ThreadPoolExecutor() as pool,  # left last: a batch that would never end ends with its scheduler
+        cluster(tmp_path / "cluster", (1, 1), **QUICK_TO_GIVE_UP) as made,
+        ClusterJudges(made.address) as judges,
+    ):
+        batch = judges.work_off(map(Doubled, range(20)), make_bundle(), 1, {}, seconds=0, most=1)
+        told = list(next(batch))
+        time.sleep(1)  # the jobs that went out are done now, and nobody has asked for their results
+        for number in range(2):
+            made.kill_worker(number)
+        wait_for(lambda: made.log().count("Registered to") >= 4, 60)
+        told += pool.submit(lambda: [each for some in batch for each in some]).result(timeout=120)
+    assert sorted(result for _, result in told) == [2 * number for number in range(20)]
 
 
 @pytest.mark.sweep

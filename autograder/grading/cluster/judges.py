@@ -16,7 +16,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from types import TracebackType
 from typing import Any
@@ -209,10 +208,11 @@ class _Out:
                 f"judge-{self._order.name}", number, workers, do, generation.future, packed(held.job)
             )
             self._sent[number] = _Sent(held, future, generation, workers)
-            future.add_done_callback(partial(self._note, number))
+            self._watch(number)
 
-    def _note(self, number: int, _: Any) -> None:
-        self._finished.put(number)
+    def _watch(self, number: int) -> None:
+        """Have a job's number in `_finished` as soon as the scheduler says that it is done."""
+        self._sent[number].future.add_done_callback(lambda _: self._finished.put(number))
 
     def _current(self) -> _Generation:
         """Return the order as it is at the scheduler for the workers that are fit now."""
@@ -248,21 +248,21 @@ class _Out:
     def receive(self, seconds: float) -> list[tuple[Any, Any]]:
         """Return the jobs that are done, each with its result, when one is or so many seconds have passed."""
         found: list[tuple[Any, Any]] = []
-        try:
-            number = self._finished.get(timeout=seconds)
-            while True:
+        with suppress(queue.Empty):
+            numbers = [self._finished.get(timeout=seconds)]
+            # Only those that are there now: `send` must have its turn, too.
+            numbers += [self._finished.get_nowait() for _ in range(self._finished.qsize())]
+            for number in numbers:
                 if number in self._sent:
                     found += self._result(number)
-                number = self._finished.get_nowait()
-        except queue.Empty:
-            return found
+        return found
 
     def _result(self, number: int) -> list[tuple[Any, Any]]:
         """Return a job with its result; nothing where none came and it will be sent again."""
         try:
             told = self._sent[number].future.result(timeout=FETCH_SECONDS)
-        except TimeoutError:  # it was lost with its worker and is computed again
-            self._finished.put(number)
+        except TimeoutError:  # it was lost with its worker and will be done again, here or by `send`
+            self._watch(number)
             return []
         except CancelledError as error:
             if getattr(error, "reason", None) in _SCHEDULER_AWAY:
