@@ -48,6 +48,9 @@ def grade(course: Course, *options: object, command=autograder_here) -> subproce
     return told
 
 
+pytestmark = pytest.mark.sweep
+
+
 @pytest.fixture(scope="module")
 def ungraded(tmp_path_factory) -> Course:
     return make_class(tmp_path_factory.mktemp("ungraded"))
@@ -76,7 +79,6 @@ def assert_undisturbed(course: Course, graded: Course) -> None:
         assert found[name] == expected[name], name
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "verdicts"),
@@ -119,7 +121,6 @@ STEPS = (
 """One of them each: with the lock held, before the commit, after it, and between what is put in place."""
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_killed_while_recording_the_real_command_goes_on(graded, tmp_path):
     """Others were handed in and recorded half-way; then the first ones came back."""
@@ -168,7 +169,6 @@ def little_disk(folder: Path, size: int) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_full_disk_ends_a_batch_in_one_sentence_and_the_next_goes_on(ungraded, graded, tmp_path):
     with little_disk(tmp_path, 6 << 20):
@@ -191,7 +191,6 @@ def test_a_full_disk_ends_a_batch_in_one_sentence_and_the_next_goes_on(ungraded,
         assert_undisturbed(course, graded)
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_files_that_may_not_grow_end_a_batch_in_one_sentence_and_the_next_goes_on(ungraded, graded, tmp_path):
     """What any user's machine can do in place of a full disk: the gradebook may not grow further."""

@@ -20,7 +20,6 @@ LSTM = "03_lstm_cell"
 NOTEBOOK = "lstm_cell.ipynb"
 ASSIGNMENTS = ("02_rnn_cell", LSTM)
 TASKS = ("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch")
-COMMANDS = ("nbgrader", "autograder")
 CORRUPT = b'{"cells": [{"cell_type": "code", "source": "x'
 
 

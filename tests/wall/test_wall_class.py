@@ -36,6 +36,8 @@ from tests.support.hostile.wall import (
     indented,
 )
 
+pytestmark = pytest.mark.sweep
+
 # --- Judges that fail ---------------------------------------------------------------------------
 
 

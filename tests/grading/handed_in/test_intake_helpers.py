@@ -133,6 +133,7 @@ def test_points_lost_to_a_technicality_are_told_to_a_person(student, course, ver
     assert kind in {reason["kind"] for reason in report["attention"] if reason["student"] == student}
 
 
+@pytest.mark.sweep
 @pytest.mark.slow
 def test_nbgrader_autograde_finds_the_files_too(course, verdicts, tmp_path):
     fresh = make_course(tmp_path)
