@@ -58,17 +58,17 @@ code can write there what it likes.
 
 SPEAKER = """
 class Speaker(nn.Module):
-    def __init__(self, vocab_size, embedding_dim, hidden_size, num_layers):
+    def __init__(self, kind, vocab_size, embedding_dim, hidden_size, num_layers):
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, embedding_dim)
-        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
+        self.rnn = getattr(nn, kind)(embedding_dim, hidden_size, num_layers, batch_first=True)
         self.fc = nn.Linear(hidden_size, vocab_size)
 
     def forward(self, ids, state=None):
-        output, state = self.lstm(self.embedding(ids), state)
+        output, state = self.rnn(self.embedding(ids), state)
         return self.fc(output), state
 """
-"""An ordinary LSTM language model."""
+"""An ordinary language model on an LSTM or a GRU."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,14 @@ def history(
     return Model(made.to(dtype), (vocab_size, marks), {}, HISTORY)
 
 
-def speaker(draw: Draw) -> Model:
+def speaker(draw: Draw, kind: str = "LSTM") -> Model:
     """Return a `Speaker` with random numbers."""
-    shape = draw.sizes.shape("V D H L")
-    made = made_here(SPEAKER, "Speaker", *shape).double()
+    given = (kind, *draw.sizes.shape("V D H L"))
+    made = made_here(SPEAKER, "Speaker", *given).double()
     with torch.no_grad():
         for parameter in made.parameters():
             parameter.copy_(draw.like(parameter.shape))
-    return Model(made, shape, {}, SPEAKER)
+    return Model(made, given, {}, SPEAKER)
 
 
 @recorded

@@ -30,7 +30,9 @@ def expect_shape_dict(answer: Any, names: tuple[str, ...]) -> None:
         fail(f"The dict has no key `{missing[0]!r}`. Its keys are: {keys}.")
     for name, shape in answer.items():
         if not isinstance(shape, (tuple, list)):
-            fail(f"The key `{name!r}` holds {spoken(shape)}. A shape is a tuple of whole numbers.")
+            fail(
+                f"The key `{name!r}` holds {spoken(shape)}. A shape is a tuple, or a list, of whole numbers."
+            )
         if not all(type(size) is int for size in shape):
             fail(f"The shape under `{name!r}` holds something that is not a whole number (`int`).")
 

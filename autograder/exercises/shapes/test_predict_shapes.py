@@ -24,7 +24,7 @@ def reference(kind, sizes, bidirectional=False):
 @points(0)
 @rule("shape")
 def test_shape(submission, sizes, draw):
-    """It returns a dict with a shape, a tuple of whole numbers, for "output" and for "h_n"."""
+    """It returns a dict with a shape, whole numbers in a tuple or list, for "output" and for "h_n"."""
     expect_shape_dict(submission.predict_shapes("RNN", *given(sizes), False), ("output", "h_n"))
 
 
