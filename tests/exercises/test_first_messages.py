@@ -243,3 +243,47 @@ def test_no_window_at_all_and_tokens_that_are_infinite_are_no_fault_of_a_check()
         "torch.cat(tokens, 1)", "torch.cat(tokens, 1).double().fill_(torch.inf)"
     )
     assert "yours are all inf" in messages("seq2seq", "greedy_generate", source)["each_row_its_own"]
+
+
+def test_a_layer_that_is_never_used_is_named_as_a_whole():
+    one_short = changed(
+        "stacking",
+        "StackedLSTM",
+        "in enumerate(self.layers):",
+        "in enumerate([*self.layers[:2], self.layers[1]]):",
+    )
+    told = messages("stacking", "StackedLSTM", one_short)["matches_torch"]
+    assert "does not depend on `layers.2`:" in told
+
+
+def test_parameters_that_a_training_leaves_as_they_were_are_named():
+    told = messages(
+        "many_to_one", "fit", TRAINED.replace("model.parameters()", "model.rnn.parameters()").format("mean()")
+    )
+    for check in ("losses", "parameters"):
+        assert "has changed some, but not `fc.weight`, `fc.bias`." in told[check]
+
+
+def test_a_copy_that_takes_the_wrong_rows_is_told_which_sizes_meet():
+    wrong_rows = changed(
+        "stacking", "copy_from_torch", "hidden_size = lstm.hidden_size", "hidden_size = lstm.input_size"
+    )
+    told = messages("stacking", "copy_from_torch", wrong_rows)
+    assert any("In this call hidden = " in each for each in told.values())
+
+
+def test_a_default_that_is_kept_is_named_where_an_argument_is_written_into_too():
+    keeping = """
+def run_lstm_cell(cell, x, state=None, output=[]):
+    for t in range(x.shape[1]):
+        state = cell(x[:, t], state)
+        output.append(state[0])
+    return torch.stack(output, dim=1), state
+"""
+    told = messages("lstm_layer", "run_lstm_cell", keeping)
+    assert "made once" in told["arguments_untouched"]
+
+
+def test_ids_and_a_state_of_different_batches_are_told_as_such():
+    told = messages("seq2seq", "greedy_generate", CHOSEN.format("logits = logits[:1]"))
+    assert any("ids of 1 sequences, with a state of" in each for each in told.values())

@@ -87,6 +87,11 @@ _ADVICE = {
     ),
 }
 """Errors that beginners meet, by what their text matches, and what to do about them."""
+_RESHAPED = re.compile(r"is invalid for input of size")
+_AS_MANY = (
+    "`reshape` and `view` only put numbers into rows of another length: there must be exactly as many after "
+    "it as before."
+)
 _SHAPES = re.compile(
     r"must match|cannot be multiplied|invalid for input of size|must be equal|equal size|out of bounds|"
     r"[Ee]xpected (hidden|size|input|.*\bgot\b)|shape mismatch|split_with_sizes|doesn't match|not compatible"
@@ -111,7 +116,10 @@ def explain_error(message: str, sizes: Sizes | None, letters: set[str], others: 
     for pattern, advice in _ADVICE.items():
         if re.search(pattern, message):
             return advice
-    return _sizes_in(message, sizes, letters, others) if sizes is not None and _SHAPES.search(message) else ""
+    told = ""
+    if sizes is not None and _SHAPES.search(message):
+        told = _sizes_in(message, sizes, letters, others)
+    return told or (_AS_MANY if _RESHAPED.search(message) else "")
 
 
 def _sizes_in(message: str, sizes: Sizes, letters: set[str], others: Collection[int]) -> str:

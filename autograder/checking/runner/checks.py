@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw, Other
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
 from autograder.checking.inputs.sizes import Sizes
+from autograder.checking.remote.connection import Exchange
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import Check, CheckResult, ChecksBroken, Collected
@@ -136,6 +138,10 @@ class Checks:
                 first = all(result.outcome in ("passed", "skipped") for result in results)
                 look = explain and first
                 result = self._run_one(check, submission, seed, (renew or _nothing) if look else None)
+                # An argument that is written into is read first, though it is found later.
+                if explain and (first or check.rule == "mutation") and result.answers is not None:
+                    kept = kept_default(submission.sources.get(task, ""))
+                    result = replace(result, message=f"{result.message} {kept}".rstrip())
                 if result.outcome in ("timeout", "crashed") and renew is not None:
                     renew()
             if result.outcome == "passed":
@@ -184,38 +190,41 @@ class Checks:
                 return CheckResult(check, "fault", fault.told, fault=fault)
             exchanges = submission.connection.exchanges
             if isinstance(raised, StudentError):
-                known = draw.sizes if not raised.case else None
-                sent = {size for each, _ in exchanges for part in tensors_in(each) for size in part.shape}
-                raised.help = explain_error(raised.message, raised.sizes or known, draw.letters, sent)
+                raised.help = _help(raised, draw, exchanges)
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.connection.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
                 return CheckResult(check, outcome, message, prints=prints, unwritten=is_unwritten(raised))
-            earned, evidence, accused = 0.0, None, ""
+            result = CheckResult(check, outcome, message, prints=prints, rounds=isinstance(raised, Rounded))
             if isinstance(raised, CheckFailed):
-                earned, evidence, accused = raised.earned, raised.evidence, raised.accused
-            answers = fingerprint(exchanges, check.rule, accused)
-            if renew is not None and isinstance(raised, WrongValues) and check.rule in TRIED_AGAIN:
-                trying = Trying(
-                    check.rule,
-                    item.dimensions,
-                    submission,
-                    partial(self._try, item, submission, seed),
-                    raised,
-                    self._wrong_call(item, submission, seed, raised),
-                    renew,
-                )
-                message = f"{message} {trying.found()}".rstrip()
-            if renew is not None and isinstance(raised, WrongShape) and check.rule == "shape":
-                run, others = partial(self._try, item, submission, seed), _other_sizes(draw.sizes, seed)
-                told = shape_at_other_sizes(raised, run, others, renew)
-                message, evidence = told or (message, evidence)
-            if renew is not None:
-                message = f"{message} {kept_default(submission.sources.get(check.task, ''))}".rstrip()
-            return CheckResult(
-                check, outcome, message, earned, answers, evidence, prints, rounds=isinstance(raised, Rounded)
-            )
+                result = replace(result, earned=raised.earned, evidence=raised.evidence)
+            accused = raised.accused if isinstance(raised, CheckFailed) else ""
+            result = replace(result, answers=fingerprint(exchanges, check.rule, accused))
+            if renew is None:
+                return result
+            return self._looked_into(result, item, submission, seed, raised, draw.sizes, renew)
         return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
+
+    def _looked_into(
+        self,
+        result: CheckResult,
+        item: Collected,
+        submission: Submission,
+        seed: int,
+        raised: BaseException,
+        sizes: Sizes,
+        renew: Callable[[], None],
+    ) -> CheckResult:
+        """Return the result of a failed check with what is found out by running it again, if anything is."""
+        run = partial(self._try, item, submission, seed)
+        if isinstance(raised, WrongValues) and item.check.rule in TRIED_AGAIN:
+            call = self._wrong_call(item, submission, seed, raised)
+            trying = Trying(item.check.rule, item.dimensions, submission, run, raised, call, renew)
+            return replace(result, message=f"{result.message} {trying.found()}".rstrip())
+        if isinstance(raised, WrongShape) and item.check.rule == "shape":
+            told = shape_at_other_sizes(raised, run, _other_sizes(sizes, seed), renew)
+            return replace(result, message=told[0], evidence=told[1]) if told else result
+        return result
 
     def _wrong_call(
         self, item: Collected, submission: Submission, seed: int, raised: WrongValues
@@ -268,6 +277,16 @@ class Checks:
 @lru_cache(_DRAWS)
 def _drawn_sizes(seed: int, label: str, ordered: int, dimensions: Dimensions) -> Sizes:
     return Sizes.drawn(random.Random(f"{seed}:{label}"), ordered, dimensions)
+
+
+def _help(raised: StudentError, draw: Draw, exchanges: Sequence[Exchange]) -> str:
+    """Return what helps with an error: which sizes of the check's inputs its numbers are, or advice."""
+    sizes = raised.sizes or (None if raised.case else draw.sizes)
+    sent = {size for each, _ in exchanges for part in tensors_in(each) for size in part.shape}
+    known = sizes.by_letter() if sizes is not None else {}
+    # A check that hands in modules alone draws nothing by its letters.
+    letters = draw.letters or {letter for letter, size in known.items() if size in sent}
+    return explain_error(raised.message, sizes, letters, sent)
 
 
 def _other_sizes(sizes: Sizes, seed: int) -> Sizes:

@@ -6,7 +6,7 @@ what has been seen is said: nothing of the right answer is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, permutations
@@ -27,6 +27,8 @@ from autograder.protocol.values import tensors_in, tree_leaves
 
 _MOST_TRIED = 24
 """Tensors that are changed, one call each."""
+_MOST_OF_A_STATE = 16
+"""Tensors of a module that are changed one by one."""
 _MOST_NAMED = 3
 _MOST_PARTS = 3
 """Tensors in a list or tuple that is looked at."""
@@ -185,11 +187,8 @@ class _Tried:
         for at, message in enumerate(self.call.messages[:-1]):
             if not isinstance(message, (Construct, Load)) or not message.state:
                 continue
-            for name, value in message.state.items():
-                if _can_change(value):
-                    for part, other in change(value):
-                        state = {**message.state, name: other}
-                        yield (part, name), self.call.changed(at, replace(message, state=state))
+            for told, changed in _state_changed(message.state, change):
+                yield told, self.call.changed(at, replace(message, state={**message.state, **changed}))
 
 
 def _argument_changed(name: str, value: Any, change: Change) -> Iterator[tuple[tuple[str, str], Any]]:
@@ -201,6 +200,23 @@ def _argument_changed(name: str, value: Any, change: Change) -> Iterator[tuple[t
             if _can_change(inner):
                 for part, changed in change(inner):
                     yield (part, f"{name}[{at}]"), type(value)((*value[:at], changed, *value[at + 1 :]))
+
+
+def _state_changed(
+    state: Mapping[str, Any], change: Change
+) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+    """Give the changes of a module's tensors: of each, or, where they are many, of all in each submodule."""
+    can = {name: value for name, value in state.items() if _can_change(value)}
+    if len(can) <= _MOST_OF_A_STATE:
+        for name, value in can.items():
+            yield from (((part, name), {name: changed}) for part, changed in change(value))
+        return
+    owners = dict.fromkeys(name.rpartition(".")[0] for name in can)
+    for owner in owners:
+        own = {name: value for name, value in can.items() if name.rpartition(".")[0] == owner}
+        whole = {name: changed for name, value in own.items() for part, changed in change(value) if not part}
+        if whole.keys() == own.keys():
+            yield ("", owner), whole
 
 
 def _can_change(value: Any) -> bool:

@@ -192,12 +192,13 @@ def expect_losses(
     reference: list[float],
     right: Parameters,
     after: Request[dict[str, torch.Tensor]],
+    model: nn.Module,
     sizes: Sizes,
 ) -> None:
     """Expect the reference's losses; its last one, after the last update, only serves to find a shift.
 
-    `right` are the parameters to which the training leads. Where the model has them `after` it, the fault
-    is in what is noted down.
+    `model` has the parameters from before the training, and `right` are those to which it leads. Where the
+    student's model has these `after` it, the fault is in what is noted down.
     """
     seen, losses = losses_in(answer, len(reference) - 1), reference[:-1]
     wrong = [step for step, (mine, true) in enumerate(zip(seen, losses, strict=True)) if not near(mine, true)]
@@ -208,12 +209,14 @@ def expect_losses(
             "Each loss is taken after its step's update; expected the loss before it, which led to the "
             "update."
         )
-    if not _wrong(after.ask(), right):
+    held = after.ask()
+    if not _wrong(held, right):
         fail(
             f"The model is trained correctly, but from step {wrong[0]} on the list does not hold the "
             "losses of that training. What happens to a loss before you store it?"
         )
     if wrong[0] > 0:
+        _expect_all_moved(model, held, right)
         fail(
             f"The loss of step 0 is right; from step {wrong[0]} on, the losses are not those of Adam. Look "
             "at the update: one optimizer for the whole call and for all parameters, torch's default "
@@ -240,12 +243,27 @@ def expect_trained(model: nn.Module, after: Parameters, right: Parameters) -> No
     if wrong and all(are_rounded(after[name], right[name]) for name in wrong):
         fail(f"After the call {len(wrong)} of {len(before)} parameters are a little off. {ROUNDED}")
     if wrong:
+        _expect_all_moved(model, after, right)
         fail(
             f"After the call, {len(before) - len(wrong)} of {len(before)} parameters hold the right "
             "values. Check five things: one Adam for the whole call and for all parameters, with `lr` and "
             "otherwise torch's default settings; one update per step, including the last step; gradients "
             "cleared before each backward pass; all of `x` in each step; `backward()` of the mean squared "
             "error as it is, not of a sum or a part of it."
+        )
+
+
+def _expect_all_moved(model: nn.Module, after: Parameters, right: Parameters) -> None:
+    """Expect that a training which moved some of a model's parameters moved all that the right one moves."""
+    before = model.state_dict()
+    kept = [name for name, value in before.items() if torch.equal(after[name], value)]
+    if len(kept) < len(before) and any(not torch.equal(right[name], before[name]) for name in kept):
+        told = ", ".join(f"`{name}`" for name in kept[:4]) + (
+            f" and {len(kept) - 4} more" if kept[4:] else ""
+        )
+        fail(
+            f"Of the model's parameters the training has changed some, but not {told}. Does the optimizer "
+            "have all of `model.parameters()`, and does the loss depend on all of them?"
         )
 
 

@@ -123,7 +123,7 @@ def test_losses(submission, sizes, draw):
     cases = USUAL.named("with small targets"), with_inputs("with large targets, so large gradients", y=large)
     for answer, after, call in trainings(submission, draw, *cases):
         with call.case():
-            expect_losses(answer(), *task.right(call), after, call.sizes)
+            expect_losses(answer(), *task.right(call), after, call.drawn.here[0], call.sizes)
 
 
 @points(0.5)
@@ -199,7 +199,7 @@ def test_any_size(submission, sizes, draw):
     for answer, after, call in others[: len(SIZES)]:
         with call.case():
             losses, right = task.right(call)
-            expect_losses(answer(), losses, right, after, call.sizes)
+            expect_losses(answer(), losses, right, after, call.drawn.here[0], call.sizes)
             expect_trained(call.drawn.here[0], after.ask(), right)
     for answer, after, call in others[len(SIZES) :]:
         with call.case():
@@ -283,7 +283,7 @@ def test_second_call(submission, sizes, draw):
     for answer, after, data, context in asked(rows):
         losses, right = trained(before, *data)
         with case(context):
-            expect_losses(answer(), losses, right, after, sizes)
+            expect_losses(answer(), losses, right, after, before, sizes)
             expect_trained(before, after.ask(), right)
         before.load_state_dict(right)
 

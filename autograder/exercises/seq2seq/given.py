@@ -31,6 +31,11 @@ class History(nn.Module):
     def forward(self, ids, state=None):
         if ids.dim() != 2:
             raise ValueError(f"the model reads ids of shape (batch, time), not {tuple(ids.shape)}")
+        if state is not None and [len(part.shape) for part in state] != [3, 3]:
+            raise ValueError("the model was given a state that no call of it has returned")
+        if state is not None and len(ids) != state[0].shape[1]:
+            told = f"{len(ids)} sequences, with a state of {state[0].shape[1]}"
+            raise ValueError(f"the model was given ids of {told}")
         self.calls.append([*ids.shape, int(state is None)])
         size, turn = self.vocab_size, self.turned_by(ids, state)
         if state is None:

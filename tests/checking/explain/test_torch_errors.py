@@ -59,6 +59,7 @@ def again_and_again():
         (lambda: nn.RNN(D, H)(torch.zeros(T, B, H)), "features = 7"),
         (lambda: torch.zeros(B, H).view(B, D), "batch = 2, features = 7"),
         (lambda: torch.stack([torch.zeros(D), torch.zeros(H)]), "features = 7, hidden = 11."),
+        (lambda: torch.zeros(17).view(-1, 4), "exactly as many after it as before"),
         (lambda: bool(torch.zeros(2)), "compare it with `is None`"),
         (lambda: not torch.ones(2), "write `~mask`"),
         (taken_apart, "along its first dimension"),
