@@ -256,6 +256,12 @@ def test_a_layer_that_is_never_used_is_named_as_a_whole():
     assert "does not depend on `layers.2`:" in told
 
 
+def test_a_part_that_belongs_into_another_result_is_told_as_that():
+    exchanged = changed("bidirectional", "BiLSTM", "(h_bwd, c_bwd) = self.bwd", "(c_bwd, h_bwd) = self.bwd")
+    told = messages("bidirectional", "BiLSTM", exchanged)["final_states"]
+    assert "(only at index 1 of dimension 0). They are those that `c_n` should have there" in told
+
+
 def test_parameters_that_a_training_leaves_as_they_were_are_named():
     told = messages(
         "many_to_one", "fit", TRAINED.replace("model.parameters()", "model.rnn.parameters()").format("mean()")

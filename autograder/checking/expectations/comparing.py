@@ -74,7 +74,7 @@ def compare(
         return f"it is too {'large' if seen > right else 'small'} by {far:.2g}.{rounded}"
     little = f", by {far:.2g} at most" if far < _LITTLE * right.abs().max().item() else ""
     ended = " Does a loop end before it?" if ends_early(apart, dims, dimensions) else ""
-    return f"{_counted(apart)} differ{little}{located(apart, dims, dimensions)}.{ended}{rounded}"
+    return f"{counted(apart)} differ{little}{located(apart, dims, dimensions)}.{ended}{rounded}"
 
 
 def _not_finite(seen: torch.Tensor, dims: str, dimensions: Dimensions) -> str:
@@ -84,10 +84,10 @@ def _not_finite(seen: torch.Tensor, dims: str, dimensions: Dimensions) -> str:
         return f"it is not finite ({kinds})."
     if int(lost.sum()) == 1:
         return f"1 of {lost.numel()} numbers is not finite ({kinds})."
-    return f"{_counted(lost)} are not finite ({kinds}){located(lost, dims, dimensions)}."
+    return f"{counted(lost)} are not finite ({kinds}){located(lost, dims, dimensions)}."
 
 
-def _counted(mask: torch.Tensor) -> str:
+def counted(mask: torch.Tensor) -> str:
     """Return how many numbers a mask of two or more is true for: "3 of 77 numbers", "all 77 numbers"."""
     true = int(mask.sum())
     if true < mask.numel():

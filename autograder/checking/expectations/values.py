@@ -18,6 +18,7 @@ from autograder.checking.expectations.comparing import (
     agree,
     are_rounded,
     compare,
+    counted,
     recognized,
     tolerance,
 )
@@ -25,8 +26,11 @@ from autograder.checking.expectations.wording import in_words, listed, structure
 from autograder.checking.explain.evidence import Difference, Evidence
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.explain.heatmap import difference
+from autograder.checking.explain.location import located
 from autograder.checking.explain.shapes import Elsewhere, explain_shape, read_shapes
+from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.sizes import Sizes
+from autograder.checking.recognition.wrong import FEWEST
 from autograder.checking.remote.errors import StudentError
 from autograder.protocol.values import map_tree, tree_leaves
 
@@ -153,7 +157,7 @@ def expect(
 
         def known_of(name: str) -> str:
             at = names.index(name)
-            alike = _named_like(at, names, results, wanted)
+            alike = _named_like(at, names, results, wanted, every[at], sizes.dimensions)
             return alike or recognized(results[at], wanted[at], every[at], sizes, dtypes=dtypes)
 
         cause, consequence = next(iter(begins)), ""
@@ -213,11 +217,16 @@ def parts_of(answer: Any, names: str | Sequence[str]) -> tuple[torch.Tensor, ...
 def _picture(
     name: str, result: torch.Tensor, wanted: torch.Tensor, dims: str, sizes: Sizes
 ) -> Difference | None:
+    apart = _apart(result, wanted)
+    return None if apart is None else difference(name, result, wanted, apart, dims, sizes)
+
+
+def _apart(result: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor | None:
+    """Return where numbers are not the right ones to tolerance, `None` of complex ones."""
     if result.dtype.is_complex:
         return None
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    apart = ~torch.isclose(seen, right, *tolerance(result, wanted))
-    return difference(name, result, wanted, apart, dims, sizes)
+    return ~torch.isclose(seen, right, *tolerance(result, wanted))
 
 
 def carried(returned: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
@@ -306,16 +315,28 @@ def _results(
 
 
 def _named_like(
-    here: int, names: Sequence[str], results: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]
+    here: int,
+    names: Sequence[str],
+    results: Sequence[torch.Tensor],
+    wanted: Sequence[torch.Tensor],
+    dims: str,
+    dimensions: Dimensions,
 ) -> str:
-    """A hint where a result holds what another one should hold."""
+    """A hint where a result holds what another one should hold, in all places or in those that are wrong."""
+    seen = results[here]
+    apart = _apart(seen, wanted[here])
     for at, (name, result, right) in enumerate(zip(names, results, wanted, strict=True)):
-        if at != here and right.shape == results[here].shape and not compare(results[here], right):
+        if at == here or right.shape != seen.shape:
+            continue
+        if not compare(seen, right):
             if result.shape == right.shape and not compare(result, right):
                 return (
                     f"They are the values of `{name}`, which is right: is one tensor or list used for both?"
                 )
             return f"They are the values that `{name}` should have: are your results in another order?"
+        if apart is not None and apart.sum() >= FEWEST and not compare(seen[apart], right[apart]):
+            told = f"{counted(apart)} are wrong{located(apart, dims, dimensions)}"
+            return f"{told}. They are those that `{name}` should have there: is one taken for the other?"
     return ""
 
 

@@ -20,8 +20,10 @@ def located(apart: torch.Tensor, dims: str, dimensions: Dimensions) -> str:
         return ""
     places = [
         _along(apart, position, dim[:-1], dimensions[dim[-1]])
-        for position, dim in enumerate(letters)
         if dim[-1] in dimensions
+        else _of_a_few(apart, position)
+        for position, dim in enumerate(letters)
+        if dim[-1] in dimensions or dim.isdigit()
     ]
     told = "; ".join(place for place in places if place)
     return f" ({told})" if told else ""
@@ -35,9 +37,8 @@ def ends_early(apart: torch.Tensor, dims: str, dimensions: Dimensions) -> bool:
     for position, dim in enumerate(letters):
         known = dimensions.get(dim)
         if known is not None and known.ordered and not known.incidental and apart.shape[position] > 2:
-            others = [other for other in range(apart.dim()) if other != position]
-            wrong = apart.any(dim=others) if others else apart
-            if wrong[-1] and not wrong[:-1].any():
+            *earlier, last = _wrong_along(apart, position)
+            if last and not any(earlier):
                 return True
     return False
 
@@ -51,9 +52,24 @@ def _fills_slices(apart: torch.Tensor) -> bool:
     return int(apart.sum()) >= _FILLED * int(touched.sum())
 
 
-def _along(apart: torch.Tensor, position: int, factor: str, dimension: Dimension) -> str:
+def _wrong_along(apart: torch.Tensor, position: int) -> list[bool]:
+    """Return for each index along a dimension whether anything is wrong there."""
     others = [dim for dim in range(apart.dim()) if dim != position]
-    wrong = (apart.any(dim=others) if others else apart).tolist()
+    found: list[bool] = (apart.any(dim=others) if others else apart).tolist()
+    return found
+
+
+def _of_a_few(apart: torch.Tensor, position: int) -> str:
+    """Say where a mask is true along a dimension that has no name, as the 2 of two directions."""
+    wrong = _wrong_along(apart, position)
+    where = [str(index) for index, bad in enumerate(wrong) if bad]
+    if len(where) == len(wrong) or len(where) > 2:
+        return ""
+    return f"only at index {' and '.join(where)} of dimension {position}"
+
+
+def _along(apart: torch.Tensor, position: int, factor: str, dimension: Dimension) -> str:
+    wrong = _wrong_along(apart, position)
     if all(wrong):
         return ""
     blocks = int(factor or 1)

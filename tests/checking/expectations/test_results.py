@@ -93,13 +93,14 @@ def test_a_wrong_shape_is_read_by_name(seen, dims, said):
         ),
         ((slice(None), slice(10, 15)), "B 4H", "only in block 2 of 4"),
         ((3,), "2L B H", "only in row 3 (layer 1, part 1)"),
-        ((0, 0), "T 3", "only in time step 0"),
+        ((0, 0), "T 3", "only in time step 0; only at index 0 of dimension 1"),
+        ((1,), "2 B H", "only at index 1 of dimension 0"),
         ((), "B T H", ""),
     ],
 )
 def test_it_is_said_where_values_differ(wrong, dims, said):
     shape = tuple(
-        {"B": 5, "T": 6, "H": 5, "L": 3, "2H": 10, "4H": 20, "2L": 6, "3": 3}[dim] for dim in dims.split()
+        {"B": 5, "T": 6, "H": 5, "L": 3, "2H": 10, "4H": 20, "2L": 6, "2": 2, "3": 3}[dim] for dim in dims.split()
     )
     apart = torch.zeros(shape, dtype=torch.bool)
     apart[wrong] = True
