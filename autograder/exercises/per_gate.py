@@ -172,6 +172,8 @@ def not_xavier(weights: Sequence[torch.Tensor]) -> str:
         and abs(middle - 0.5) < max(0.08, 7 * 0.289 / math.sqrt(count))
     ):
         return ""
+    if not math.isfinite(largest):
+        return "some of its numbers are not finite (nan or inf): are they ever filled?"
     if len(weights) == 1:
         return f"its numbers go up to {largest * bounds[0]:.3g}, with a spread of {spread * bounds[0]:.3g}"
     return f"their numbers go up to {largest:.3g} of the bound, with a spread of {spread:.3g} of it"

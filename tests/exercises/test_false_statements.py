@@ -164,9 +164,9 @@ def run_lstm_cell(cell, x, state=None):
 def test_where_several_steps_are_right_nothing_is_asked_about_what_is_carried():
     told = messages("lstm_layer", "run_lstm_cell", SKIPS_LAST)["matches_torch"]
     assert "only in the last time step" in told
-    assert "Step 0 is right" not in told
+    assert "step 0 is right" not in told
     carried = messages("lstm_layer", "run_lstm_cell", C_NOT_CARRIED)["matches_torch"]
-    assert "Step 0 is right: does each later step get its own input and both states" in carried
+    assert "Its step 0 is right: does each later step get its own input and both states" in carried
 
 
 IN_A_LIST = """

@@ -293,3 +293,24 @@ def run_lstm_cell(cell, x, state=None, output=[]):
 def test_ids_and_a_state_of_different_batches_are_told_as_such():
     told = messages("seq2seq", "greedy_generate", CHOSEN.format("logits = logits[:1]"))
     assert any("ids of 1 sequences, with a state of" in each for each in told.values())
+
+
+def test_tokens_in_reverse_order_are_told_as_such():
+    reverse = CHOSEN.format("pass").replace("tokens.append(ids)", "tokens.insert(0, ids)")
+    assert "in reverse order" in messages("seq2seq", "greedy_generate", reverse)["each_row_its_own"]
+
+
+def test_weights_that_are_nearly_zero_at_padding_are_told_so():
+    nearly = changed("seq2seq", "attention", 'float("-inf")', "-100.0")
+    told = messages("seq2seq", "attention", nearly)
+    assert any("nearly 0, but not exactly" in each for each in told.values())
+
+
+def test_of_largest_numbers_marked_with_ones_no_independence_is_told():
+    marked = changed(
+        "seq2seq",
+        "decode_teacher_forced",
+        "return fc(output)",
+        "return F.one_hot(fc(output).argmax(-1), fc.out_features).to(output)",
+    )
+    assert not any("depend" in each for each in messages("seq2seq", "decode_teacher_forced", marked).values())

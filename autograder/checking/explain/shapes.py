@@ -140,10 +140,16 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
         said = f"The {names[apart[0]]} and {names[apart[1]]} dimensions are swapped"
     else:
         said = "The dimensions are all there, in another order"
-    return (
+    told = (
         f"{said}. Is there a line that changes their order, perhaps long before the last one, or one that "
-        "makes a tensor in this order? Or is the line missing that should change it? `transpose` and "
-        "`permute` swap dimensions; a `reshape` would give the right shape but mix up the numbers."
+        "makes a tensor in this order? Or is the line missing that should change it?"
+    )
+    if any(names[position].startswith("size-") for position in apart):
+        return told  # made by a `reshape`, perhaps, which then had its sizes in another order
+    return (
+        f"{told} `transpose` and `permute` swap dimensions; a `reshape` would give the right shape but mix "
+        f"up "
+        "the numbers."
     )
 
 

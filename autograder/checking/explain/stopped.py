@@ -20,10 +20,44 @@ _ADVICE = {
     ),
     r"before Module\.__init__\(\) call": "Call `super().__init__()` first in `__init__`.",
     r"missing \d+ required positional arguments?": (
-        "The call does not pass it: give it a default, or compare your arguments with the task's."
+        "The call passes too few arguments, or one in another's place: compare it with the definition, and "
+        "where it is the task's function that is called, the definition with the task's."
     ),
     r"takes (from )?\d+ (to \d+ )?positional arguments? but \d+ (was|were) given": (
         "Compare the arguments with those that the task names."
+    ),
+    r"'NoneType' object has no attribute '(append|extend|insert|sort|reverse|add|update|clear)'": (
+        "`append`, and methods like it, change the list and return nothing (`None`): leave their result "
+        "alone."
+    ),
+    r"'(builtin_function_or_method|method)' object|got (builtin_function_or_method|method)\b": (
+        "A method stands there without its brackets."
+    ),
+    r"'Tensor' object is not callable": (
+        "A tensor is called like a function there, or has been passed where a function belongs."
+    ),
+    r"'list' object has no attribute|list indices must be integers or slices, not tuple": (
+        "Something is a list there and is used like a tensor: `torch.stack` or `torch.cat` makes one of its "
+        "tensors."
+    ),
+    r"only integer tensors of a single element can be converted to an index": (
+        "A list meets a tensor there, or a tensor stands where a whole number belongs. Lists are not "
+        "multiplied number by number: `torch.tensor` or `torch.stack` makes a tensor of one."
+    ),
+    r"Tensors must have same number of dimensions": (
+        "`cat` joins tensors of as many dimensions. Print their shapes; methods that end in `_`, such as "
+        "`unsqueeze_`, change the tensor itself."
+    ),
+    r"Dimension out of range|too many indices for tensor": (
+        "A tensor has fewer dimensions there than the line takes it to have: print its shape."
+    ),
+    r"Expected input to be 2D or 3D, got 4D": (
+        "What is passed there has a dimension too many: print its shape. `stack` and `unsqueeze` make new "
+        "ones."
+    ),
+    r"has no attribute 'batch_sizes'": (
+        "`pad_packed_sequence` takes a packed batch there, which begins with `pack_padded_sequence`: was "
+        "what you pass packed, and passed on whole?"
     ),
     r"(too many|not enough) values to unpack": (
         "What is unpacked there does not have as many parts. Is it one tensor, which is taken apart along "
@@ -58,20 +92,27 @@ _ADVICE = {
         "Two dtypes meet there. Which of the tensors did your code make, or convert as `.float()` does, and "
         "which dtype do the call's inputs have?"
     ),
-    r"'NoneType' object (is not|has no)": "Something is `None` there: is it an argument that was not given?",
-    r"unsupported operand type\(s\) for .*'tuple'|must be Tensor, not tuple|but got tuple$|"
+    r"'NoneType' object (is not|has no)|operand type\(s\) for .*'NoneType'|got NoneType": (
+        "Something is `None` there: is it an argument that was not given, or the result of a function that "
+        "has no `return`?"
+    ),
+    r"tuple indices must be integers or slices|unsupported operand type\(s\) for .*'tuple'|"
+    r"must be Tensor, not tuple|but got tuple$|"
     r"'tuple' object has no attribute|can only concatenate tuple": (
         "Something is a tuple there and is used like one tensor. Was it given as one argument, or returned "
         "by a module? Unpack it first, as in `a, b = pair`."
     ),
     r"maximum recursion depth exceeded": "A function calls itself there, directly or through another one.",
-    r"name '\w+' is not defined": "Is it misspelt, or defined in a cell that grading does not run?",
+    r"name '\w+' is not defined": (
+        "Is it misspelt, is `self.` missing before it, or is it defined in a cell that grading does not run?"
+    ),
     r"Trying to backward through the graph a second time": (
         "Something computed before the last `backward()` is still in the graph: detach what you carry over."
     ),
     r"modified by an inplace operation": (
         "A tensor that the backward pass needs was written into after it had been used: make a new one. An "
-        "optimizer's `step()` writes, too, into the parameters: it comes after `backward()`."
+        "optimizer's `step()` writes, too, into the parameters: it comes after `backward()`, and no later "
+        "`backward()` may go through what was computed before it."
     ),
     r"is a view and is being modified inplace|A view was created in no_grad mode": (
         "A part of a tensor that a loop, `unbind` or `chunk` handed out is written into, which autograd does "
@@ -87,6 +128,28 @@ _ADVICE = {
     ),
 }
 """Errors that beginners meet, by what their text matches, and what to do about them."""
+_OF_THE_LINE = (
+    (
+        r"\.__init__\(\) (takes 1 positional argument but 2 were given|got multiple values)",
+        r"\bnn\.[A-Z]",
+        "That is a class: `nn.Tanh()` makes a module with its settings, and tensors go to the module, in a "
+        "second pair of brackets. Functions that take tensors at once are in `torch` and "
+        "`torch.nn.functional`.",
+    ),
+    (
+        r"Boolean value of Tensor",
+        r"\bnn\.[A-Z]\w*Loss\(",
+        "A loss of `torch.nn` is a class: `nn.MSELoss()` makes the loss, which is then called with two "
+        "tensors. `F.mse_loss` takes them at once.",
+    ),
+    (
+        r"(reshape|view|expand|repeat|new_\w+|zeros|split|chunk)\(\)|'float' object cannot be interpreted",
+        r"[^/]/[^/]",
+        "Sizes and counts are whole numbers: `/` gives a float, `//` a whole number.",
+    ),
+)
+"""Errors that mean something else where the line has something: what each matches, and what to do about "
+"it."""
 _RESHAPED = re.compile(r"is invalid for input of size")
 _AS_MANY = (
     "`reshape` and `view` only put numbers into rows of another length: there must be exactly as many after "
@@ -108,11 +171,17 @@ _FEW = 3
 """A size up to which an incidental dimension is not named: anything may be three."""
 
 
-def explain_error(message: str, sizes: Sizes | None, letters: set[str], others: Collection[int] = ()) -> str:
+def explain_error(
+    message: str, sizes: Sizes | None, letters: set[str], others: Collection[int] = (), code: str = ""
+) -> str:
     """Return what helps with an error: which sizes its numbers are, or advice; `""` if nothing is known.
 
-    `letters` are the dimensions that the call's inputs have, `others` further sizes in it.
+    `letters` are the dimensions that the call's inputs have, `others` further sizes in it; `code`
+    is the student's line.
     """
+    for pattern, in_line, advice in _OF_THE_LINE:
+        if re.search(pattern, message) and re.search(in_line, code):
+            return advice
     for pattern, advice in _ADVICE.items():
         if re.search(pattern, message):
             return advice

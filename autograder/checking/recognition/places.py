@@ -76,9 +76,9 @@ def _reordered(wrong: Wrong, at: int) -> str:
     if order:
         return f"They are the right numbers in another order along {name}, {_where(order)}."
     if size > 2 and alike(seen.narrow(at, 1, size - 1), right.narrow(at, 0, size - 1)):
-        return f"Along {name} each number is one place too late."
+        return f"Along {name} each place holds the number that belongs one place before it."
     if size > 2 and alike(seen.narrow(at, 0, size - 1), right.narrow(at, 1, size - 1)):
-        return f"Along {name} each number is one place too early."
+        return f"Along {name} each place holds the number that belongs one place after it."
     return ""
 
 

@@ -17,6 +17,7 @@ from autograder.checking.expectations.comparing import computed_in
 from autograder.checking.expectations.values import WrongShape, WrongValues
 from autograder.checking.explain.defaults import kept_default
 from autograder.checking.explain.failure import CheckFailed, Rounded
+from autograder.checking.explain.lists import taken_apart
 from autograder.checking.explain.stopped import explain_error
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw, Other
@@ -38,9 +39,10 @@ from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013
 """The seed of the inputs that students see in their notebooks."""
-_CARRIED_ON = ("values", "gradient")
-"""The rules that look at what is carried from step to step. For the others two steps do: each step runs the
-student's Python again, which is most of what a check costs."""
+_STEPS = {"values": 5, "gradient": 5, "shape": 4}
+"""The sizes of what is carried from index to index, as time, by the rules that look at it."""
+_FEW_STEPS = 2
+"""The size for the others: each step runs the student's Python again, which is most of what a check costs."""
 _OF_VALUES = ("values", "generality")
 """The rules of checks that say whether answers are right."""
 _DRAWS = 512
@@ -140,8 +142,9 @@ class Checks:
                 result = self._run_one(check, submission, seed, (renew or _nothing) if look else None)
                 # An argument that is written into is read first, though it is found later.
                 if explain and (first or check.rule == "mutation") and result.answers is not None:
-                    kept = kept_default(submission.sources.get(task, ""))
-                    result = replace(result, message=f"{result.message} {kept}".rstrip())
+                    source = submission.sources.get(task, "")
+                    told = " ".join(filter(None, (result.message, kept_default(source), taken_apart(source))))
+                    result = replace(result, message=told)
                 if result.outcome in ("timeout", "crashed") and renew is not None:
                     renew()
             if result.outcome == "passed":
@@ -252,7 +255,7 @@ class Checks:
         tensors that were drawn for it before, each with what it gets in their place.
         """
         check, label = item.check, f"{item.check.task}/{item.name}"
-        sizes = sizes or _drawn_sizes(seed, label, 5 if check.rule in _CARRIED_ON else 2, item.dimensions)
+        sizes = sizes or _drawn_sizes(seed, label, _STEPS.get(check.rule, _FEW_STEPS), item.dimensions)
         draw = self._draws(seed, label, sizes).with_others(others)
         submission.connection.own = submission.sources.get(check.task, "")
         submission.connection.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
@@ -286,7 +289,8 @@ def _help(raised: StudentError, draw: Draw, exchanges: Sequence[Exchange]) -> st
     known = sizes.by_letter() if sizes is not None else {}
     # A check that hands in modules alone draws nothing by its letters.
     letters = draw.letters or {letter for letter, size in known.items() if size in sent}
-    return explain_error(raised.message, sizes, letters, sent)
+    code = raised.lines[-1] if raised.lines else ""
+    return explain_error(raised.message, sizes, letters, sent, code)
 
 
 def _other_sizes(sizes: Sizes, seed: int) -> Sizes:

@@ -61,9 +61,11 @@ def elsewhere_read(
                 f"{_listed(only_right)} instead."
             )
         if only_yours:
-            return f"They change with the numbers in {_listed(only_yours)}, and the right ones do not."
+            return f"They change with the numbers in {_listed(only_yours)}; the right ones there do not."
         if only_right:
-            return f"The right ones change with the numbers in {_listed(only_right)}, and yours do not."
+            return (
+                f"The right numbers there change with those in {_listed(only_right)}; your wrong ones do not."
+            )
     return ""
 
 

@@ -74,7 +74,7 @@ def right_where(call: WrongCall, raised: WrongValues, names: Sequence[str]) -> s
 
 
 def right_without(call: WrongCall, raised: WrongValues, names: Sequence[str]) -> str:
-    """Say that each number is a multiple of the right one plus one of the number of an input in its place."""
+    """Say that each number is a multiple of the right one plus one of an input's at the same place."""
     seen, right = raised.seen, raised.right
     if seen is None or right is None or not _can_be_fitted(seen) or not _can_be_fitted(right):
         return ""
@@ -90,7 +90,7 @@ def right_without(call: WrongCall, raised: WrongValues, names: Sequence[str]) ->
             of_right, of_input = found.flatten().tolist()
             if min(abs(of_right), abs(of_input)) > _LEAST_SHARE:
                 sign = "plus" if of_input > 0 else "minus"
-                added = f"{sign} {_times(abs(of_input))}the number of `{name}` in its place"
+                added = f"{sign} {_times(abs(of_input))}the number of `{name}` at the same place"
                 return f"Each number is {_times(of_right)}the right one {added}."
     return ""
 

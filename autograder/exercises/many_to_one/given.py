@@ -183,7 +183,8 @@ def losses_in(answer: Any, steps: int) -> list[float]:
                 kind = f"an object of type {value.type}"
             fail(f"Expected a list of numbers, the losses; yours holds {kind}.")
     if len(values) != steps:
-        fail(f"The list holds {len(values)} losses after {steps} steps; expected one per step.")
+        losses = "one loss" if len(values) == 1 else f"{len(values)} losses"
+        fail(f"The list holds {losses} after {steps} steps; expected one per step.")
     return [float(value) if math.isfinite(value) else math.nan for value in values]
 
 
@@ -220,14 +221,14 @@ def expect_losses(
         fail(
             f"The loss of step 0 is right; from step {wrong[0]} on, the losses are not those of Adam. Look "
             "at the update: one optimizer for the whole call and for all parameters, torch's default "
-            "settings except for `lr`, gradients cleared before each backward pass, all of `x` in each step, "
-            "and `backward()` of the mean squared error as it is."
+            "settings except for `lr`, which is the same in every step, gradients cleared before each "
+            "backward pass, all of `x` in each step, and `backward()` of the mean squared error as it is."
         )
     known = recognized(_number(seen[0]), _number(losses[0]), "", sizes)
     fail(
         "Even the loss of step 0, before any update, is not the mean squared error between the model's "
         f"prediction for all of `x` and `y`. {f'{known} ' if known else ''}Is it the mean over all numbers, "
-        "and do both have the same shape?"
+        "do both have the same shape, and are `x` and the model as they were given?"
     )
 
 

@@ -14,12 +14,8 @@ HUGE = 1e30
 
 
 def roomy(sizes: Sizes) -> Sizes:
-    """The sizes with the smallest one among the features: there is room for lengths in many orders."""
-    if sizes.B == 2:
-        return sizes.but(B=sizes.D, D=2)
-    if sizes.T == 2:
-        return sizes.but(T=sizes.D, D=2)
-    return sizes
+    """The sizes with more than two steps: there is room for lengths in many orders."""
+    return sizes.but(T=sizes.D, D=2) if sizes.T == 2 else sizes
 
 
 def ragged_lengths(draw: Draw) -> torch.Tensor:

@@ -126,12 +126,14 @@ def expect_tokens(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.T
     if not wrong.any():
         return
     _expect_new_ones(tokens.to(torch.float64), right.double(), prompt_ids.double())
+    if right.shape[1] > 2 and torch.equal(tokens.flip(1).double(), right.double()):
+        fail("They are the right tokens in reverse order. Is each new one put in front of the others?")
     step = int(wrong.any(0).nonzero()[0])
     told = f"{int(wrong.sum())} of {wrong.numel()} tokens are not the ones that the model prefers"
     if tokens.numel() > 2 and (tokens == tokens[0, 0]).all() and (right != right[0, 0]).any():
         fail(
-            f"{told}; yours are all {tokens[0, 0].item():g}. A token's id is the place of the largest logit, "
-            "not that logit itself: which of the two do you take?"
+            f"{told}; yours are all {tokens[0, 0].item() + 0:g}. A token's id is the place of the largest "
+            "logit, not that logit itself: which of the two do you take?"
         )
     if len(tokens) > 1 and (tokens == tokens[:1]).all() and (right != right[:1]).any():
         fail(

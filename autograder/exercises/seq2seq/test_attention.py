@@ -18,6 +18,8 @@ from autograder.checking import (
 )
 
 HUGE = 1e30
+TINY = 1e-6
+"""A weight below which the padding shows in no context."""
 
 
 def ragged(draw):
@@ -74,12 +76,27 @@ def about_weights(answer, call):
     """Look at the weights before the context: padding exactly 0, each row's sum 1, then each number."""
     context, weights = expect_shapes(answer, ("B H", "B T"), names=task.names, sizes=call.sizes)
     _, encoder_output, lengths = call.arguments
-    if not torch.isfinite(weights).all():
+    real = ~padding(encoder_output, lengths)
+    if not torch.isfinite(weights).all() and torch.isfinite(weights[real]).all():
         fail(
-            "Some `weights` are not finite (nan or inf). Do you divide by zero, multiply infinity by zero, "
-            "or take a softmax over no real step at all?"
+            "The `weights` at padded steps are not finite (nan or inf), the others are. What becomes of the "
+            "padded steps after the softmax?"
+        )
+    if not torch.isfinite(weights).all():
+        rows = ~torch.isfinite(weights).all(dim=1)
+        only = " in sequences that have padding" if (rows == ~real.all(dim=1)).all() else ""
+        fail(
+            f"Some `weights` are not finite (nan or inf){only}. Do you divide by zero, multiply infinity by "
+            f"zero, "
+            "take a softmax over no real step at all, or over an infinite score?"
         )
     padded, right = weights[padding(encoder_output, lengths)], task.right(call)
+    if (padded != 0).any() and padded.abs().max() < TINY:
+        fail(
+            f"{int((padded != 0).sum())} of {padded.numel()} padded steps have a weight that is nearly 0, "
+            f"but not "
+            "exactly. Which score does a softmax turn into exactly 0, whatever the other scores are?"
+        )
     if (padded != 0).any() and not compare(context, right[0]):
         fail(
             "`context` is right, but the `weights` that you return are not those that it is made with: some "

@@ -60,7 +60,7 @@ def slips(wanted, sizes):
 
 
 def expect_parameters(seen, wanted, sizes, told, known):
-    name = f"{told}, input_size={sizes.D}, hidden_size={sizes.H} and num_layers={sizes.L} the number"
+    name = f"With input_size={sizes.D}, hidden_size={sizes.H}, num_layers={sizes.L} and {told}, the number"
     expect_count(seen, wanted, name=name, known=known)
 
 
@@ -74,6 +74,7 @@ def expect_usual(submission, sizes, told, count, **options):
         (other, count(other.D, other.H, other.L), words)
         for other, words in (
             (sizes.but(L=1), "with one layer"),
+            (sizes.but(L=2), "with two layers"),
             (sizes.but(D=sizes.H), "where `input_size` is `hidden_size`"),
             (others, ""),
         )
@@ -91,6 +92,8 @@ def expect_usual(submission, sizes, told, count, **options):
             ]
             if right and not known:
                 known = [(seen, f"It is right {' and '.join(right)}.")]
+            elif numbers[0] != asked_at[0][1] and not known:
+                known = [(seen, "It is wrong with one layer, too: begin there.")]
     expect_parameters(seen, wanted, sizes, told, known)
 
 
@@ -124,7 +127,7 @@ def test_whole_number(submission, sizes, draw):
 @needs(test_whole_number, test_formula)
 def test_one_bias(submission, sizes, draw):
     """With one bias per gate, it counts the parameters of your own stack."""
-    expect_usual(submission, sizes, "Without biases_per_gate", own_count)
+    expect_usual(submission, sizes, "without biases_per_gate", own_count)
 
 
 @points(0.5)
@@ -132,7 +135,7 @@ def test_one_bias(submission, sizes, draw):
 @needs(test_whole_number, test_formula)
 def test_two_biases(submission, sizes, draw):
     """With biases_per_gate=2, it gives nn.LSTM's own count."""
-    expect_usual(submission, sizes, "With biases_per_gate=2", torch_count, biases_per_gate=2)
+    expect_usual(submission, sizes, "biases_per_gate=2", torch_count, biases_per_gate=2)
 
 
 @points(0.5)
@@ -159,4 +162,4 @@ def test_any_size(submission, sizes, draw):
     for seen, wanted, other, context, biases in asked(requests):
         with case(context):
             known = slips(wanted, other)
-            expect_parameters(seen(), wanted, other, f"With biases_per_gate={biases}", known)
+            expect_parameters(seen(), wanted, other, f"biases_per_gate={biases}", known)

@@ -220,7 +220,10 @@ def with_loss_as_tensor(answer: Any) -> Any:
     elif isinstance(loss, torch.Tensor) and loss.numel() == 1:
         loss = loss.reshape(())
     else:
-        fail("Expected `(loss, (h, c))`, the loss first; what you returned does not begin with one number.")
+        fail(
+            "Expected `(loss, (h, c))`, the loss first; what you returned does not begin with one number but "
+            f"with {in_words(loss)}."
+        )
     return loss, state
 
 

@@ -100,7 +100,8 @@ def test_a_wrong_shape_is_read_by_name(seen, dims, said):
 )
 def test_it_is_said_where_values_differ(wrong, dims, said):
     shape = tuple(
-        {"B": 5, "T": 6, "H": 5, "L": 3, "2H": 10, "4H": 20, "2L": 6, "2": 2, "3": 3}[dim] for dim in dims.split()
+        {"B": 5, "T": 6, "H": 5, "L": 3, "2H": 10, "4H": 20, "2L": 6, "2": 2, "3": 3}[dim]
+        for dim in dims.split()
     )
     apart = torch.zeros(shape, dtype=torch.bool)
     apart[wrong] = True

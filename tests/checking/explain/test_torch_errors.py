@@ -1,5 +1,7 @@
 """Help beside the errors of torch that beginners meet."""
 
+import operator
+
 import pytest
 import torch
 from torch import nn
@@ -60,6 +62,14 @@ def again_and_again():
         (lambda: torch.zeros(B, H).view(B, D), "batch = 2, features = 7"),
         (lambda: torch.stack([torch.zeros(D), torch.zeros(H)]), "features = 7, hidden = 11."),
         (lambda: torch.zeros(17).view(-1, 4), "exactly as many after it as before"),
+        (lambda: [].append(1).append(2), "change the list and return nothing"),
+        (lambda: torch.zeros(2)[:, 0], "fewer dimensions there than"),
+        (lambda: torch.zeros(2).t.shape, "without its brackets"),
+        (lambda: torch.zeros(2)(), "called like a function"),
+        (lambda: operator.getitem([torch.zeros(2)], (0, 0)), "a list there and is used like a tensor"),
+        (lambda: torch.cat([torch.zeros(2), torch.zeros(1, 2)]), "as many dimensions"),
+        (lambda: None + torch.zeros(2), "has no `return`"),
+        (lambda: operator.getitem((torch.zeros(2),), (0, 0)), "`a, b = pair`"),
         (lambda: bool(torch.zeros(2)), "compare it with `is None`"),
         (lambda: not torch.ones(2), "write `~mask`"),
         (taken_apart, "along its first dimension"),
@@ -72,7 +82,7 @@ def again_and_again():
         (updated_before_backward, "it comes after `backward()`"),
         (lambda: torch.zeros(T, H) + torch.zeros(T, 17), "hidden = 11; nothing in it has the size 17."),
         (lambda: torch.zeros(T, H) + torch.zeros(T, 2 * D), "In this call hidden = 11."),
-        (lambda: (lambda x, state: x)(1), "does not pass it"),
+        (lambda: (lambda x, state: x)(1), "compare it with the definition"),
         (lambda: nn.Linear(1, 1).no_such_thing, ""),
         (again_and_again, "calls itself"),
         (lambda: (torch.zeros(2), torch.zeros(2)) @ torch.zeros(2, 2), "`a, b = pair`"),
@@ -120,3 +130,25 @@ def test_a_size_that_another_tensor_of_the_call_has_is_not_foreign():
     told = "The size of tensor a (7) must match the size of tensor b (23) at non-singleton dimension 0"
     assert "nothing in it has the size 23" in explain_error(told, SIZES, {"B", "D"})
     assert "nothing" not in explain_error(told, SIZES, {"B", "D"}, {23})
+
+
+@pytest.mark.parametrize(
+    ("stops", "code", "said"),
+    [
+        (
+            lambda: nn.MSELoss(torch.zeros(2), torch.zeros(2)),
+            "line 3: loss = nn.MSELoss(a, b)",
+            "`nn.MSELoss()` makes",
+        ),
+        (lambda: nn.Tanh(torch.zeros(2)), "line 3: h = nn.Tanh(x)", "That is a class"),
+        (lambda: torch.zeros(4).reshape(4 / 2, 2), "line 3: x.reshape(4 / 2, 2)", "`//` a whole number"),
+        (lambda: torch.zeros(4).reshape(4, "2"), "line 3: x.reshape(4 // 2, 2)", ""),
+        (lambda: bool(torch.zeros(2)), "line 3: if x:", "compare it with `is None`"),
+    ],
+)
+def test_the_line_tells_what_an_error_means(stops, code, said):
+    with pytest.raises(Exception) as caught:
+        stops()
+    helped = explain_error(str(caught.value), SIZES, LETTERS, (), code)
+    assert said in helped
+    assert bool(helped) == bool(said), helped

@@ -26,12 +26,15 @@ def rolled(y):
         (lambda y: torch.zeros_like(y), "They are all 0"),
         (lambda y: y.flip(1), "in reverse order along time."),
         (lambda y: y.flip(0), "in another order along batch, 1, 0 in place of 0, 1."),
-        (rolled, "Along time each number is one place too late."),
+        (rolled, "Along time each place holds the number that belongs one place before it."),
         (
             lambda y: y.roll(-1, 1),
             "in another order along time, 1, 2, 3, 4, 0 in place of 0, 1",
         ),
-        (lambda y: torch.cat((y[:, 1:], y[:, :1] + 1), 1), "Along time each number is one place too early."),
+        (
+            lambda y: torch.cat((y[:, 1:], y[:, :1] + 1), 1),
+            "Along time each place holds the number that belongs one place after it.",
+        ),
         (halves, "the 2 blocks of 2·hidden in another order, 1, 0 in place of 0, 1."),
         (lambda y: -y, "with the opposite sign."),
         (lambda y: y * SIZES.T, "the right number times 5, the size of time."),

@@ -31,7 +31,7 @@ SOURCE = "def f({}):\n    ..."
         ),
         (
             lambda x: x[:, -1] ** 3 + 0.1 * x[:, 0] ** 2,
-            "They change with the numbers in `x[:, 0]`, and the right ones do not.",
+            "They change with the numbers in `x[:, 0]`; the right ones there do not.",
         ),
         (
             lambda x: x[:, :1].tanh().sum(1),
@@ -45,7 +45,7 @@ def test_parts_of_a_drawn_argument_are_compared_with_what_the_right_answer_reads
 
 def test_a_part_that_only_the_right_answer_reads_is_told(tmp_path):
     told = said(tmp_path, LAYERS, lambda x, h: (x.clone() ** 2, x * h[1]), SOURCE.format("x, h"))
-    assert "The right ones change with the numbers in `h[1]`, and yours do not." in told
+    assert "The right numbers there change with those in `h[1]`; your wrong ones do not." in told
 
 
 def test_only_the_wrong_one_of_several_results_counts(tmp_path):

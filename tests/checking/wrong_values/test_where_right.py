@@ -191,11 +191,17 @@ def test_by_chance_nothing_divides_them(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (lambda right, h, c: right + c, "Each number is the right one plus the number of `c` in its place."),
-        (lambda right, h, c: right - h, "Each number is the right one minus the number of `h` in its place."),
+        (
+            lambda right, h, c: right + c,
+            "Each number is the right one plus the number of `c` at the same place.",
+        ),
+        (
+            lambda right, h, c: right - h,
+            "Each number is the right one minus the number of `h` at the same place.",
+        ),
         (
             lambda right, h, c: 0.9 * right + 0.1 * c,
-            "Each number is 0.9 times the right one plus 0.1 times the number of `c` in its place.",
+            "Each number is 0.9 times the right one plus 0.1 times the number of `c` at the same place.",
         ),
     ],
 )
