@@ -211,6 +211,17 @@ def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tens
     return [name for name, value in wanted.items() if compare(held[name], value)]
 
 
+def held_instead(
+    held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor], wrong: Sequence[str]
+) -> str:
+    """Say of the first of some wrong parameters that holds another's numbers whose; `""` if none does."""
+    for name in wrong:
+        for other, value in wanted.items():
+            if other != name and value.shape == held[name].shape and not compare(held[name], value):
+                return f" `{name}` holds the numbers of `{other}`."
+    return ""
+
+
 def quoted(names: Sequence[str]) -> str:
     """Return names in code style, the first twelve of many."""
     return ", ".join(f"`{name}`" for name in names[:12]) + (", …" if len(names) > 12 else "")

@@ -314,3 +314,21 @@ def test_of_largest_numbers_marked_with_ones_no_independence_is_told():
         "return F.one_hot(fc(output).argmax(-1), fc.out_features).to(output)",
     )
     assert not any("depend" in each for each in messages("seq2seq", "decode_teacher_forced", marked).values())
+
+
+def test_a_copy_that_exchanges_gates_is_told_which():
+    reverse = changed("lstm_cell", "copy_from_torch", '"ifgo"', '"ogfi"')
+    told = messages("lstm_cell", "copy_from_torch", reverse)["same_step"]
+    assert "`W_xi` holds the numbers of `W_xo`." in told
+
+
+def test_square_matrices_are_called_transposed_only_where_they_are():
+    line = 'getattr(layer, f"W_h{gate}").copy_(w_hh[rows].T)'
+    transposed = changed("stacking", "copy_from_torch", line, line.replace("].T)", "])"))
+    backwards = changed(
+        "stacking", "copy_from_torch", line, 'w_hh[rows].T.copy_(getattr(layer, f"W_h{gate}"))'
+    )
+    for source, is_so in ((transposed, True), (backwards, False)):
+        told = messages("stacking", "copy_from_torch", source)["same_weights"]
+        assert "These parameters do not hold their gate's numbers: all `W_h" in told
+        assert ("the right numbers, transposed" in told) == is_so

@@ -18,6 +18,7 @@ from autograder.exercises.per_gate import (
     expect_copied_in_place,
     expect_copies,
     expect_replaced,
+    held_instead,
     not_copied,
     own_or_bare,
     quoted,
@@ -52,14 +53,16 @@ def expect_same_weights(held, torch_cell):
     """Each parameter of a state holds its gate's numbers: without them the cells compute different steps."""
     wanted = by_gate(*(parameter.detach() for parameter in torch_cell.parameters()))
     wrong = not_copied(held, wanted, "the cell")
+    hint = held_instead(held, wanted, wrong)
     if len(wrong) == len(NAMES):
+        asked = hint or " Do you write the numbers into the cell that was passed in?"
         fail(
             "After the copy, none of the twelve parameters holds its gate's numbers, so the two cells "
-            "compute different steps. Do you write the numbers into the cell that was passed in?"
+            f"compute different steps.{asked}"
         )
     if wrong:
-        just_the_biases = wrong == [name for name in NAMES if name.startswith("b_")]
-        hint = " nn.LSTMCell has two biases per gate: what does it do with them?" if just_the_biases else ""
+        if not hint and wrong == [name for name in NAMES if name.startswith("b_")]:
+            hint = " nn.LSTMCell has two biases per gate: what does it do with them?"
         fail(
             "After the copy, the two cells compute different steps. These parameters do not hold their "
             f"gate's numbers: {quoted(wrong)}. The others do.{hint}"

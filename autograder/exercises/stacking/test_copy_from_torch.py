@@ -7,6 +7,7 @@ from autograder.checking import (
     anywhere,
     asked,
     case,
+    compare,
     expect_device_neutral,
     fail,
     needs,
@@ -19,6 +20,7 @@ from autograder.exercises.per_gate import (
     expect_copied_in_place,
     expect_copies,
     expect_replaced,
+    held_instead,
     not_copied,
     own_or_bare,
     quoted,
@@ -83,28 +85,32 @@ def expect_same_weights(held, lstm):
         return
     said = "After the copy, the two stacks compute different results."
     if len(wrong) == len(wanted):
-        fail(
-            f"{said} No parameter holds its gate's numbers: do you write into the stack that was passed "
-            "in, and do you take the gate's own rows?"
+        asked = (
+            held_instead(held, wanted, wrong)
+            or " Do you write into the stack that was passed in, and take the gate's own rows?"
         )
-    layers = sorted({int(name.split(".")[1]) for name in wrong})
-    kinds = sorted({name.split(".")[2] for name in wrong})
-    square = {name for name, value in wanted.items() if value.dim() == 2 and value.shape[0] == value.shape[1]}
-    hint = ""
-    if len(kinds) == 12 and len(layers) < lstm.num_layers:
-        hint = " Every layer of nn.LSTM has its own weights; their names end with the layer's number."
-    elif all(kind.startswith("b_") for kind in kinds):
-        if not any(held[name].any() for name in wrong):
-            hint = " They are all zero: do you write anything into them?"
-        elif len(layers) < lstm.num_layers:
-            hint = " In the other layers the biases are right: which layer do you read these from?"
-        else:
-            hint = " nn.LSTM has two biases per gate: what does it do with them?"
-    elif set(wrong) <= square and len(wrong) >= 4 * lstm.num_layers:
-        hint = " These are square, so a missing transpose raises no error: is one missing?"
+        fail(f"{said} No parameter holds its gate's numbers.{asked}")
+    hint = held_instead(held, wanted, wrong) or words_for(held, wanted, wrong, lstm.num_layers)
     fail(
         f"{said} These parameters do not hold their gate's numbers: {in_groups(wrong)}. The others do.{hint}"
     )
+
+
+def words_for(held, wanted, wrong, num_layers):
+    """A hint at what these parameters hold instead of their numbers, `""` if it is not known."""
+    layers = {name.split(".")[1] for name in wrong}
+    kinds = {name.split(".")[2] for name in wrong}
+    if len(kinds) == 12 and len(layers) < num_layers:
+        return " Every layer of nn.LSTM has its own weights; their names end with the layer's number."
+    if all(kind.startswith("b_") for kind in kinds):
+        if not any(held[name].any() for name in wrong):
+            return " They are all zero: do you write anything into them?"
+        if len(layers) < num_layers:
+            return " In the other layers the biases are right: which layer do you read these from?"
+        return " nn.LSTM has two biases per gate: what does it do with them?"
+    if all(held[name].dim() == 2 and not compare(held[name].T, wanted[name]) for name in wrong):
+        return " They hold the right numbers, transposed: where a matrix is square, that raises no error."
+    return ""
 
 
 def in_groups(wrong):
