@@ -148,8 +148,7 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
         return told  # made by a `reshape`, perhaps, which then had its sizes in another order
     return (
         f"{told} `transpose` and `permute` swap dimensions; a `reshape` would give the right shape but mix "
-        f"up "
-        "the numbers."
+        "up the numbers."
     )
 
 

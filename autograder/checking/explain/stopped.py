@@ -128,28 +128,21 @@ _ADVICE = {
     ),
 }
 """Errors that beginners meet, by what their text matches, and what to do about them."""
-_OF_THE_LINE = (
-    (
-        r"\.__init__\(\) (takes 1 positional argument but 2 were given|got multiple values)",
-        r"\bnn\.[A-Z]",
+_WITH_THE_LINE = {
+    r"\bnn\.([A-Z]\w*)\(.*\n\1\.__init__\(\) (takes 1 positional argument but 2 were|got multiple values)": (
         "That is a class: `nn.Tanh()` makes a module with its settings, and tensors go to the module, in a "
         "second pair of brackets. Functions that take tensors at once are in `torch` and "
-        "`torch.nn.functional`.",
+        "`torch.nn.functional`."
     ),
-    (
-        r"Boolean value of Tensor",
-        r"\bnn\.[A-Z]\w*Loss\(",
+    r"\bnn\.[A-Z]\w*Loss\(.*\nBoolean value of Tensor": (
         "A loss of `torch.nn` is a class: `nn.MSELoss()` makes the loss, which is then called with two "
-        "tensors. `F.mse_loss` takes them at once.",
+        "tensors. `F.mse_loss` takes them at once."
     ),
-    (
-        r"(reshape|view|expand|repeat|new_\w+|zeros|split|chunk)\(\)|'float' object cannot be interpreted",
-        r"[^/]/[^/]",
-        "Sizes and counts are whole numbers: `/` gives a float, `//` a whole number.",
+    r"[^/]/[^/].*\n((reshape|view|expand|repeat|new_\w+|zeros|split|chunk)\(\)|'float' object cannot)": (
+        "Sizes and counts are whole numbers: `/` gives a float, `//` a whole number."
     ),
-)
-"""Errors that mean something else where the line has something: what each matches, and what to do about "
-"it."""
+}
+"""What to do about errors of which the student's line tells more, by what it matches, and then the error."""
 _RESHAPED = re.compile(r"is invalid for input of size")
 _AS_MANY = (
     "`reshape` and `view` only put numbers into rows of another length: there must be exactly as many after "
@@ -176,11 +169,11 @@ def explain_error(
 ) -> str:
     """Return what helps with an error: which sizes its numbers are, or advice; `""` if nothing is known.
 
-    `letters` are the dimensions that the call's inputs have, `others` further sizes in it; `code`
-    is the student's line.
+    `letters` are the dimensions that the call's inputs have, `others` further sizes in it; `code` is
+    the student's line.
     """
-    for pattern, in_line, advice in _OF_THE_LINE:
-        if re.search(pattern, message) and re.search(in_line, code):
+    for pattern, advice in _WITH_THE_LINE.items():
+        if re.search(pattern, f"{code}\n{message}"):
             return advice
     for pattern, advice in _ADVICE.items():
         if re.search(pattern, message):

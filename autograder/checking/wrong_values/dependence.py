@@ -217,7 +217,7 @@ def _state_changed(
     for owner in owners:
         own = {name: value for name, value in can.items() if name.rpartition(".")[0] == owner}
         whole = {name: changed for name, value in own.items() for part, changed in change(value) if not part}
-        if whole.keys() == own.keys():
+        if owner and whole.keys() == own.keys():
             yield ("", owner), whole
 
 

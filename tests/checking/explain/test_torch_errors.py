@@ -16,6 +16,11 @@ ROWS = torch.zeros(B, D)
 FROZEN = nn.Parameter(torch.zeros(3))
 
 
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+
 class Early(nn.Module):
     def __init__(self):
         self.w = nn.Parameter(torch.zeros(1))
@@ -143,6 +148,7 @@ def test_a_size_that_another_tensor_of_the_call_has_is_not_foreign():
         (lambda: nn.Tanh(torch.zeros(2)), "line 3: h = nn.Tanh(x)", "That is a class"),
         (lambda: torch.zeros(4).reshape(4 / 2, 2), "line 3: x.reshape(4 / 2, 2)", "`//` a whole number"),
         (lambda: torch.zeros(4).reshape(4, "2"), "line 3: x.reshape(4 // 2, 2)", ""),
+        (lambda: Plain(1), "line 3: nn.ModuleList([Plain(1)])", "with those that the task names"),
         (lambda: bool(torch.zeros(2)), "line 3: if x:", "compare it with `is None`"),
     ],
 )
