@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import product
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
-_DRAWN = _PRIMES[1:]
-"""Sizes to draw from. With two of a thing, half of it is one, and 2 + 2, 2 * 2 and 2**2 are the same."""
 _MOST_RUNGS = 8
 """Sizes that are tried to find the smallest that show a mistake."""
 
@@ -109,13 +107,13 @@ class Dimensions(Mapping[str, Dimension]):
         looked at with more of them.
         """
         choices = {
-            letter: list(each.sizes or ([ordered] if each.ordered else _DRAWN[:5]))
+            letter: list(each.sizes or ([ordered] if each.ordered else _PRIMES[:5]))
             for letter, each in self._dimensions.items()
         }
         found: dict[str, int] = {}
         for letter in sorted(choices, key=lambda letter: len(choices[letter])):  # who can choose comes last
             free = [size for size in choices[letter] if size not in found.values()]
-            others = [size for size in _DRAWN if size not in found.values()]
+            others = [size for size in _PRIMES if size not in found.values()]
             may_differ = not self._dimensions[letter].sizes
             found[letter] = source.choice(free or (others if may_differ and others else choices[letter]))
         return {letter: found[letter] for letter in self._dimensions}

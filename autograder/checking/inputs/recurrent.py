@@ -14,7 +14,7 @@ class _Recurrent(Dimensions):
         """Draw distinct primes: none is a multiple of another, so no two dimensions can be mistaken.
 
         Three layers always: two would not tell "the next layer" from "the last one". Five sequences or more:
-        two are in the right order by chance. `ordered` is 2 or 5.
+        two are in the right order by chance. `ordered` is 2, 4 or 5.
         """
         others = [size for size in (2, 5, 7, 11) if size != ordered]
         batch = source.choice([size for size in others if size > 2])

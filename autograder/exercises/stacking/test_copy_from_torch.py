@@ -108,9 +108,13 @@ def words_for(held, wanted, wrong, num_layers):
         if len(layers) < num_layers:
             return " In the other layers the biases are right: which layer do you read these from?"
         return " nn.LSTM has two biases per gate: what does it do with them?"
-    if all(held[name].dim() == 2 and not compare(held[name].T, wanted[name]) for name in wrong):
+    if all(is_square(wanted[name]) and not compare(held[name].T, wanted[name]) for name in wrong):
         return " They hold the right numbers, transposed: where a matrix is square, that raises no error."
     return ""
+
+
+def is_square(value):
+    return value.dim() == 2 and value.shape[0] == value.shape[1]
 
 
 def in_groups(wrong):
