@@ -16,6 +16,8 @@ from autograder.checking.runner.collection import collect
 from tests.attacks.driving import DRIVEN, FORGED
 from tests.exercises.test_exercises import EXERCISES, notebook_of
 
+pytestmark = pytest.mark.sweep
+
 SEEDS = (2013, 7)
 
 

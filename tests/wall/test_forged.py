@@ -16,7 +16,7 @@ from tests.attacks.forgery import Forgery
 from tests.support.helpers import ROOT, SEED, make_bundle
 from tests.support.hostile.forgeries import Bench, Judged
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sweep]
 
 KINDS = (borrowing, forgiven, handed, lying, oddities, recognising, rewriting)
 FORGERIES: dict[str, Forgery] = {name: forgery for kind in KINDS for name, forgery in kind.FORGERIES.items()}
@@ -50,7 +50,6 @@ def test_a_forgery_comes_to_its_end(name: str, judged: dict[str, Judged]):
     assert judged[name].over, judged[name].told
 
 
-@pytest.mark.sweep
 @pytest.mark.parametrize(
     "assignment",
     [

@@ -33,6 +33,8 @@ from tests.support.helpers import (
 )
 from tests.support.hostile.wall import ALL, DEATHS, LOST, indented
 
+pytestmark = pytest.mark.sweep
+
 # --- Evil values -------------------------------------------------------------------------------
 
 VALUES = {
