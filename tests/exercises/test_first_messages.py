@@ -290,11 +290,6 @@ def run_lstm_cell(cell, x, state=None, output=[]):
     assert "made once" in told["arguments_untouched"]
 
 
-def test_ids_and_a_state_of_different_batches_are_told_as_such():
-    told = messages("seq2seq", "greedy_generate", CHOSEN.format("logits = logits[:1]"))
-    assert any("ids of 1 sequences, with a state of" in each for each in told.values())
-
-
 def test_tokens_in_reverse_order_are_told_as_such():
     reverse = CHOSEN.format("pass").replace("tokens.append(ids)", "tokens.insert(0, ids)")
     assert "in reverse order" in messages("seq2seq", "greedy_generate", reverse)["each_row_its_own"]

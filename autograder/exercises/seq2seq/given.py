@@ -33,9 +33,6 @@ class History(nn.Module):
             raise ValueError(f"the model reads ids of shape (batch, time), not {tuple(ids.shape)}")
         if state is not None and [len(part.shape) for part in state] != [3, 3]:
             raise ValueError("the model was given a state that no call of it has returned")
-        if state is not None and len(ids) != state[0].shape[1]:
-            told = f"{len(ids)} sequences, with a state of {state[0].shape[1]}"
-            raise ValueError(f"the model was given ids of {told}")
         self.calls.append([*ids.shape, int(state is None)])
         size, turn = self.vocab_size, self.turned_by(ids, state)
         if state is None:
@@ -63,17 +60,17 @@ code can write there what it likes.
 
 SPEAKER = """
 class Speaker(nn.Module):
-    def __init__(self, kind, vocab_size, embedding_dim, hidden_size, num_layers):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_layers):
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, embedding_dim)
-        self.rnn = getattr(nn, kind)(embedding_dim, hidden_size, num_layers, batch_first=True)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
         self.fc = nn.Linear(hidden_size, vocab_size)
 
     def forward(self, ids, state=None):
-        output, state = self.rnn(self.embedding(ids), state)
+        output, state = self.lstm(self.embedding(ids), state)
         return self.fc(output), state
 """
-"""An ordinary language model on an LSTM or a GRU."""
+"""An ordinary LSTM language model."""
 
 
 @dataclass(frozen=True)
@@ -100,14 +97,14 @@ def history(
     return Model(made.to(dtype), (vocab_size, marks), {}, HISTORY)
 
 
-def speaker(draw: Draw, kind: str = "LSTM") -> Model:
+def speaker(draw: Draw) -> Model:
     """Return a `Speaker` with random numbers."""
-    given = (kind, *draw.sizes.shape("V D H L"))
-    made = made_here(SPEAKER, "Speaker", *given).double()
+    shape = draw.sizes.shape("V D H L")
+    made = made_here(SPEAKER, "Speaker", *shape).double()
     with torch.no_grad():
         for parameter in made.parameters():
             parameter.copy_(draw.like(parameter.shape))
-    return Model(made, given, {}, SPEAKER)
+    return Model(made, shape, {}, SPEAKER)
 
 
 @recorded
