@@ -168,9 +168,9 @@ WRONG = {
                 ),
             ),
         ),
-        "five units of hidden size": (
+        "one unit of hidden size": (
             "shape",
-            edit(GATES, ("sums.chunk(4, dim=1)", "sums[:, :16].chunk(4, dim=1)")),
+            edit(GATES, ("sums.chunk(4, dim=1)", "sums[:, :4].chunk(4, dim=1)")),
         ),
         "squeeze": ("generality", edit(GATES, ("torch.sigmoid(i),", "torch.sigmoid(i).squeeze(),"))),
         "view": (
