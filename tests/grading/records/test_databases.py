@@ -153,9 +153,10 @@ def held(course: Course, seconds: float, change: str) -> Iterator[None]:
     assert done
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
-@pytest.mark.parametrize("course", DATABASES, indirect=True)
+@pytest.mark.parametrize(
+    "course", ["sqlite", pytest.param("postgresql", marks=pytest.mark.sweep)], indirect=True
+)
 def test_several_graders_wait_for_each_other_and_lose_nothing(course, undisturbed):
     """Two grade the same assignment and one another, while a student of both is being enrolled."""
     with held(course, 4, "enrol"):
