@@ -142,7 +142,7 @@ _WITH_THE_LINE = {
         "Sizes and counts are whole numbers: `/` gives a float, `//` a whole number."
     ),
 }
-"""What to do about errors of which the student's line tells more, by what it matches, and then the error."""
+"""Advice about errors of which the student's line tells more, by what matches it and then the error."""
 _RESHAPED = re.compile(r"is invalid for input of size")
 _AS_MANY = (
     "`reshape` and `view` only put numbers into rows of another length: there must be exactly as many after "

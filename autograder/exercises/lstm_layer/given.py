@@ -24,7 +24,6 @@ def expect_states(answer: Any, reference: Any, **form: Any) -> None:
         if len(right) > 1 and right[0] and not any(right[1:]):
             error.args = (
                 f"{error} Its step 0 is right: does each later step get its own input and both states, h and "
-                f"c, of "
-                "the step before, and does it do the same with them?",
+                "c, of the step before, and does it do the same with them?",
             )
         raise

@@ -257,8 +257,9 @@ def expect_trained(model: nn.Module, after: Parameters, right: Parameters) -> No
 def _expect_all_moved(model: nn.Module, after: Parameters, right: Parameters) -> None:
     """Expect that a training which moved some of a model's parameters moved all that the right one moves."""
     before = model.state_dict()
-    kept = [name for name, value in before.items() if torch.equal(after[name], value)]
-    if len(kept) < len(before) and any(not torch.equal(right[name], before[name]) for name in kept):
+    moved = [name for name, value in before.items() if not torch.equal(after[name], value)]
+    kept = [name for name in right if name not in moved and not torch.equal(right[name], before[name])]
+    if moved and kept:
         told = ", ".join(f"`{name}`" for name in kept[:4]) + (
             f" and {len(kept) - 4} more" if kept[4:] else ""
         )

@@ -87,15 +87,13 @@ def about_weights(answer, call):
         only = " in sequences that have padding" if (rows == ~real.all(dim=1)).all() else ""
         fail(
             f"Some `weights` are not finite (nan or inf){only}. Do you divide by zero, multiply infinity by "
-            f"zero, "
-            "take a softmax over no real step at all, or over an infinite score?"
+            "zero, take a softmax over no real step at all, or over an infinite score?"
         )
     padded, right = weights[padding(encoder_output, lengths)], task.right(call)
     if (padded != 0).any() and padded.abs().max() < TINY:
         fail(
             f"{int((padded != 0).sum())} of {padded.numel()} padded steps have a weight that is nearly 0, "
-            f"but not "
-            "exactly. Which score does a softmax turn into exactly 0, whatever the other scores are?"
+            "but not exactly. Which score does a softmax turn into exactly 0, whatever the other scores are?"
         )
     if (padded != 0).any() and not compare(context, right[0]):
         fail(
