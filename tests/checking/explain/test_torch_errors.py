@@ -109,6 +109,11 @@ def test_help_beside_an_error(stops, said):
     assert bool(helped) == bool(said), helped
 
 
+def test_where_reshape_is_given_other_numbers_the_call_s_sizes_are_told():
+    told = "shape '[3, 4, -1]' is invalid for input of size 308"
+    assert explain_error(told, SIZES, {"B", "H"}).startswith(f"In this call batch = {B}, hidden = {H}. `resh")
+
+
 def test_sizes_that_two_dimensions_share_get_no_name():
     shared = SIZES.but(D=H)
     assert explain_error("shape mismatch: [11] and [2]", shared, LETTERS) == "In this call batch = 2."
