@@ -679,6 +679,31 @@ class MultiLayerLSTM(StackedLSTM):
             "shape",
             edit(MULTI, ("return logits, (torch.stack(h_n), torch.stack(c_n))", "return logits")),
         ),
+        "one mask for all time steps between layers": (
+            "dropout",
+            edit(
+                MULTI,
+                (
+                    "    hidden = self.dropout(hidden)",
+                    "    hidden = hidden * self.dropout(torch.ones_like(hidden[:, :1]))",
+                ),
+            ),
+        ),
+        "dropout in the last gap only": (
+            "dropout",
+            edit(MULTI, ("if k > 0:", "if 0 < k == len(self.layers) - 1:")),
+        ),
+        "the same mask between all layers": (
+            "dropout",
+            edit(
+                MULTI,
+                (
+                    "                hidden = self.dropout(hidden)",
+                    "                mask = self.dropout(torch.ones_like(hidden)) if k == 1 else mask\n"
+                    "                hidden = hidden * mask",
+                ),
+            ),
+        ),
         "no dropout before proj": (
             "dropout",
             edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(hidden)")),

@@ -101,7 +101,7 @@ def expect_parameters(task: ModuleSpec, submission: Submission, sizes: Sizes) ->
         )
     if not all(layers[:-1]):
         fail(
-            f"{kind} with num_layers={sizes.L} has nothing registered under "
+            f"{kind} with num_layers={sizes.L} has no parameters of its own under "
             f"`layers.{layers.index(False)}`. Each layer must be a separate `LSTMLayer`: one that is in "
             "the list several times counts once."
         )
@@ -152,6 +152,7 @@ SLOPE, SHIFT, WIDE_OPEN = 0.5, 0.3, 40.0
 DEVIATIONS = 6.5
 """The standard deviations by which the share of dropped numbers may miss `p`: it misses by more once in
 10 ** 10."""
+OWN_DROPOUT = " Each pair of layers has its own dropout."
 ALIKE = 0.85
 """The share of equal choices from which on neighbours are not drawn independently. Chance gives 0.68 at most,
 and for 720 pairs and more that is ten standard deviations away."""
@@ -254,15 +255,19 @@ def _scaled_by(seen: torch.Tensor, right: torch.Tensor) -> str:
     return f"are multiplied by {factor:.3g}, as by a rate of {1 - 1 / factor:.2g}"
 
 
-def expect_independent(kept: torch.Tensor, place: str, *, exactly: bool = False) -> None:
+def expect_independent(
+    kept: torch.Tensor, place: str, *, exactly: bool = False, known: torch.Tensor | None = None
+) -> None:
     """Expect a mask of numbers kept (B, T, H) to be drawn anew for every sequence, time step and unit.
 
     Where few numbers are dropped, or few kept, independent choices look alike, too: `exactly` then asks for
-    the very same ones.
+    the very same ones. `known` is where the mask can be told, if that is not everywhere.
     """
+    known = torch.ones_like(kept) if known is None else known
     for axis, words in enumerate(("sequence of the batch", "time step", "unit")):
         last = kept.shape[axis] - 1
-        one, other = kept.narrow(axis, 1, last), kept.narrow(axis, 0, last)
+        both = known.narrow(axis, 1, last) & known.narrow(axis, 0, last)
+        one, other = kept.narrow(axis, 1, last)[both], kept.narrow(axis, 0, last)[both]
         if (
             (last > 0 and kept.any() and not kept.all() and torch.equal(one, other))
             if exactly

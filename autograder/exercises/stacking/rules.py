@@ -1,6 +1,6 @@
 """The cases in which `StackedLSTM` and `MultiLayerLSTM` are called, and what both obey after eval()."""
 
-from autograder.checking import Draw, ModuleSpec, Submission, asked, case, expect, sized, strided
+from autograder.checking import USUAL, Draw, ModuleSpec, Submission, asked, case, expect, sized, strided
 from autograder.exercises.stacking.given import RATE
 
 TWO = sized("", L=2)
@@ -24,13 +24,21 @@ WITH_STATE = sized("with a state", L=2, T=1).with_options(dropout=RATE)
 
 
 def expect_no_dropout_after_eval(task: ModuleSpec, submission: Submission, draw: Draw) -> None:
-    """Expect a module with dropout, after training and eval(), to compute like one without."""
-    call = task.prepare(submission, TWO.with_options(dropout=RATE), TWO.draw(draw))
+    """Expect a module with dropout, after training and eval(), to compute like one without.
+
+    Its inputs have as many features as there are hidden units, as where dropout is read in training.
+    """
+    square = draw.at(draw.sizes.but(L=2, D=draw.sizes.H))
+    call = task.prepare(submission, USUAL.with_options(dropout=RATE), square)
     module = call.target
     module.train()
     module.defer(*call.arguments)
     module.eval()
-    contexts = (f"after eval() with dropout={RATE}", f"in a second call after eval(), dropout={RATE}")
+    after = f"after eval() with dropout={RATE}"
+    contexts = (
+        f"{after} and input_size = hidden_size",
+        f"{after} and input_size = hidden_size, a second time",
+    )
     for answer, context in asked((module.request(*call.arguments), context) for context in contexts):
         with case(context):
             expect(answer(), task.right(call), **task.form, sizes=call.sizes)

@@ -15,6 +15,7 @@ from autograder.checking import (
 )
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.stacking.given import (
+    OWN_DROPOUT,
     RATE,
     alike,
     drawn_rate,
@@ -143,7 +144,7 @@ def test_evaluation(submission, sizes, draw):
 def test_dropout(submission, sizes, draw):
     """In training, dropout acts between the layers and once more before `proj`, and nowhere else."""
     wide, rate = seen_through_sizes(draw), drawn_rate(draw)
-    tell = " Here the top layer's output is dropped as well, before `proj` reads it."
+    tell = " The top layer's output is to be dropped as well, before `proj` reads it."
     few, times = few_numbers(sizes)
     calls = []
     for other, repeated in ((wide.but(L=1), 2), (wide.but(L=2), 1), (wide.but(L=3), 1), (few, times)):
@@ -174,8 +175,9 @@ def test_dropout(submission, sizes, draw):
             if kept.double().mean() > 0.99:
                 fail(f"In training with dropout={rate}, no number before `proj` is dropped.{tell}")
             expect_independent(kept, "before `proj`")
+            passed = given.abs() > 1e-6
             if layers == 2:
-                expect_dropped(
+                passed = expect_dropped(
                     given,
                     below[kept],
                     rate,
@@ -183,5 +185,16 @@ def test_dropout(submission, sizes, draw):
                     " There is a dropout between the layers and another before `proj`, each drawn "
                     "separately.",
                 )
-            elif (given.abs() > 1e-6).double().mean() > 0.99:
+                if other != few:  # which are too few to tell
+                    between = torch.zeros_like(kept).masked_scatter(kept, passed)
+                    expect_independent(between, "between layer 0 and layer 1", known=kept)
+            elif passed.double().mean() > 0.99:
                 fail(f"In training with dropout={rate}, no number between layer 1 and layer 2 is dropped.")
+            else:
+                expect_dropped(
+                    layer_input(given[passed] * (1 - rate)),
+                    below[kept][passed],
+                    rate,
+                    "between layer 0 and layer 1, where those above them are kept,",
+                    OWN_DROPOUT,
+                )

@@ -23,6 +23,7 @@ from autograder.checking import (
 )
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.stacking.given import (
+    OWN_DROPOUT,
     RATE,
     alike,
     drawn_rate,
@@ -248,7 +249,7 @@ def test_dropout_between_layers(submission, sizes, draw):
         below_of_three[kept],
         rate,
         "between layer 0 and layer 1, where those above them are kept,",
-        " Each pair of layers has its own dropout.",
+        OWN_DROPOUT,
     )
     deep = few.but(L=draw.size(4, 6))
     of_many = None
