@@ -143,8 +143,15 @@ def graded(workers: ForkServer):
     return ran
 
 
+def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Return the marks of a notebook's tests: compilers take long to start."""
+    return (pytest.mark.sweep,) if name == "compilers and settings" else ()
+
+
 CASES = [
-    pytest.param(name, case, id=case.name) for name, (_, _, cases) in NOTEBOOKS.items() for case in cases
+    pytest.param(name, case, id=case.name, marks=marks_of(name))
+    for name, (_, _, cases) in NOTEBOOKS.items()
+    for case in cases
 ]
 
 
@@ -163,13 +170,14 @@ def test_a_cell_runs_to_its_end_in_both(name: str, case: Case, jupyter, graded):
         assert what in told
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in NOTEBOOKS])
 def test_what_the_cells_made_earns_all_points_in_both(name: str, jupyter, graded):
     whole = make_bundle(NOTEBOOKS[name][0]).tasks
     assert jupyter(name).points == whole
     assert graded(name).points == whole
 
 
+@pytest.mark.sweep
 def test_what_will_not_be_there_is_said_beforehand_and_once(jupyter):
     for name in NOTEBOOKS:
         cards = jupyter(name).cards

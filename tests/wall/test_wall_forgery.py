@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from textwrap import dedent
 
 import nbformat
 import pytest
+from _pytest.mark import ParameterSet
 
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
@@ -63,6 +64,13 @@ from tests.support.hostile.wall import (
 )
 
 OVER = "attack over"
+
+
+def in_turn(names: Iterable[str]) -> list[ParameterSet]:
+    """Return parameters of which `make test` takes every eighth, and the sweep the others."""
+    return [
+        pytest.param(name, marks=pytest.mark.sweep if place % 8 else ()) for place, name in enumerate(names)
+    ]
 
 
 # --- Reading -----------------------------------------------------------------------------------
@@ -200,7 +208,7 @@ def forged(code: str, quick_workers: ForkServer) -> dict[str, CheckVerdict]:
     return told
 
 
-@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("name", in_turn(FRAMES))
 def test_whatever_frame_comes_costs_its_own_check(name: str, quick_workers: ForkServer):
     started = time.monotonic()
     told = forged(FRAMES[name], quick_workers)
@@ -259,10 +267,7 @@ def wanted(message, answer):
 """
 
 
-@pytest.mark.parametrize(
-    "name",
-    SEEN,
-)
+@pytest.mark.parametrize("name", in_turn(SEEN))
 def test_whatever_is_said_to_have_been_seen_is_no_fault_of_a_check(name: str, quick_workers: ForkServer):
     """It may cost the checks that want to know it, and no more."""
     with in_a_worker(quick_workers, lying(name)) as (student, judged):

@@ -27,6 +27,8 @@ from tests.support.courses import (
 )
 from tests.support.helpers import autograder_here
 
+pytestmark = pytest.mark.sweep
+
 ESSAY, TASK = "essay", "drawing"
 WRONG = "def lstm_cell(x, h, c, *weights):\n    return h, c"
 
