@@ -19,16 +19,18 @@ _PAGE_SIGNS = "·○◐●"
 def picture_words(difference: Difference) -> str:
     """The places where the result is wrong, row by row; rows that are wrong alike share one clause."""
     rows, columns = difference.rows, difference.columns
+    # Of several indices in one cell, some may be right.
+    at = "at" if len(columns.starts) == columns.size else "within"
     alike: dict[tuple[bool, ...], list[int]] = {}
     for row, levels in enumerate(difference.levels):
         alike.setdefault(tuple(level > 0 for level in levels), []).append(row)
     if len(alike) == 1:
         (pattern,) = alike
-        return f"Every {_noun(rows)} is wrong at {_indices(columns, _wrong(pattern))} and right elsewhere."
+        return f"Every {_noun(rows)} is wrong {at} {_indices(columns, _wrong(pattern))} and right elsewhere."
     told = []
     for pattern, where in sorted(alike.items(), key=lambda item: item[1]):
         wrong = _wrong(pattern)
-        how = "right" if not wrong else "wrong" if all(pattern) else f"wrong at {_indices(columns, wrong)}"
+        how = "right" if not wrong else "wrong" if all(pattern) else f"wrong {at} {_indices(columns, wrong)}"
         told.append(f"{_indices(rows, where)}: {how}")
     said = "; ".join(told)
     return f"{said[0].upper()}{said[1:]}."

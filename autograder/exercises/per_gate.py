@@ -202,7 +202,7 @@ def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tens
     """The parameters that do not hold their gate's numbers after a copy into `what`; all are still there."""
     for name, value in wanted.items():
         if name not in held:
-            fail(f"After the copy, {what} no longer has a `{name}`. Write into the existing one.")
+            fail(f"After the copy, {what} no longer has a parameter `{name}`. Write into the existing one.")
         if held[name].shape != value.shape:
             shapes = f"{tuple(held[name].shape)}, not {tuple(value.shape)}"
             fail(f"After the copy `{name}` has shape {shapes}. Write into the existing parameter.")

@@ -228,9 +228,9 @@ def _written_into(call: Call, arguments: Sequence[Any], names: Sequence[str]) ->
     if not changed:
         return ""
     return (
-        f"The call wrote into its argument `{changed[0]}`, and the gradient needs the numbers that it held "
-        "before. Operations that end in `_`, `+=`, `.data` and assignments such as `h[...] = ` write into a "
-        "tensor: make a new one instead."
+        f"The call wrote into `{changed[0]}`, which it was given: the gradient needs the numbers that were "
+        "there before, or knows nothing of the write. Operations that end in `_`, `+=`, `.data` and "
+        "assignments such as `h[...] = ` write into a tensor: make a new one instead."
     )
 
 

@@ -57,7 +57,16 @@ def expect_registered(
     """
     seen = target.registered() if isinstance(target, Handle) else target
     missing = [name for name in expected if name not in seen.shapes]
+    unsaved = [name for name in missing if name not in seen.saved]
+    missing = unsaved or missing  # the worst first
     parameters, them = ("parameter", "it") if len(missing) == 1 else ("parameters", "them")
+    if missing and not unsaved:
+        fail(
+            f"{kind} has no {parameters} of {'its' if them == 'it' else 'their'} own named {_few(missing)}, "
+            f"although its `state_dict()` lists {them}: a buffer is saved, but no optimizer trains it, and a "
+            "second name for what is already there adds nothing. In `__init__`, make a separate "
+            "`nn.Parameter`, or module, for each name."
+        )
     if missing and all("." in name for name in missing):
         fail(
             f"{kind} has no {parameters} named {_few(missing)}, so `state_dict()`, `.to()` and optimizers "

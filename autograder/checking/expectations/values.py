@@ -168,7 +168,9 @@ def expect(
         first = names.index(cause)
         fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
         others = (
-            f" `{consequence}` is wrong, too, but is made from it: look here first." if consequence else ""
+            f" `{consequence}` is wrong, too; the right one is made from it, so look here first."
+            if consequence
+            else ""
         )
         others += f" {listed(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
         wrong = WrongValues(

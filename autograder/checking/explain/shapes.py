@@ -296,9 +296,14 @@ def _gained(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Si
             if not dim:
                 extra = f"an extra dimension of size {size} at position {position}"
                 return f"There is {extra}: remove it with an index, or do not create it."
-            extra = "a second" if dim in dims.split() else "an extra"
+            if dim in dims.split():
+                word = sizes.spell(dim)
+                return (
+                    f"There are two {word} dimensions, as if each of the {size} were combined with every "
+                    "one: the task wants each only with itself, or one of the two dimensions taken out."
+                )
             return (
-                f"There is {extra} {sizes.spell(dim)} dimension at position {position}: the task wants one "
+                f"There is an extra {sizes.spell(dim)} dimension at position {position}: the task wants one "
                 f"of its {size} entries, or something made of them all."
             )
     return ""

@@ -286,8 +286,8 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
             if any(moved):
                 word = known[dims[at]]
                 return (
-                    f"Its part for {word.index(moved.index(True))} changes when only the input of "
-                    f"{word.index(place)} changes: are {_several(word)} mixed somewhere?"
+                    f"Its part for {word.index(moved.index(True))} changes when only the numbers given for "
+                    f"{word.index(place)} change: are {_several(word)} mixed somewhere?"
                 )
     return ""
 

@@ -57,11 +57,13 @@ def elsewhere_read(
         only_right = [part for part in parts if part in right - yours]
         if only_yours and only_right:
             return (
-                f"They change with the numbers in {_listed(only_yours)}, and the right ones with those in "
-                f"{_listed(only_right)} instead."
+                f"Your wrong numbers change with those in {_listed(only_yours)}, and the right ones with "
+                f"those in {_listed(only_right)} instead."
             )
         if only_yours:
-            return f"They change with the numbers in {_listed(only_yours)}; the right ones there do not."
+            return (
+                f"Your wrong numbers change with those in {_listed(only_yours)}; the right ones there do not."
+            )
         if only_right:
             return (
                 f"The right numbers there change with those in {_listed(only_right)}; your wrong ones do not."
@@ -99,7 +101,7 @@ def read_alone(
             if _differs(answers[at], answered[at], apart):
                 read.append(part)
         if 0 < len(read) < size and len(read) <= _MOST_NAMED:
-            return f"Of `{name}` they depend on {_listed(read)} alone."
+            return f"Of `{name}` your wrong numbers depend on {_listed(read)} alone."
     return ""
 
 
@@ -176,4 +178,7 @@ def _differs(one: torch.Tensor | None, other: torch.Tensor | None, where: torch.
 
 def _listed(parts: Sequence[_Part]) -> str:
     more = len(parts) - _MOST_NAMED
-    return in_a_row([*map(str, parts[:_MOST_NAMED]), *([f"{more} more"] if more > 0 else [])])
+    if more <= 0:
+        return in_a_row(list(map(str, parts)))
+    all_tried = parts[0].size <= _MOST_PLACES
+    return in_a_row([*map(str, parts[:_MOST_NAMED]), f"{more} more" if all_tried else "others"])

@@ -267,7 +267,7 @@ test_gradients = task.gradients(
     needs=[test_output, test_final_states],
 )
 test_dtype = task.dtypes(
-    title="A module and input of one dtype give results of that dtype.", needs=[test_shape]
+    title="A module and input of one dtype give results of that dtype.", needs=[test_parameters, test_shape]
 )
 test_device = task.devices(
     title="With the module and its input on a GPU, everything is created and computed there.",

@@ -21,7 +21,7 @@ from autograder.checking import (
     fail,
     recorded,
 )
-from autograder.checking.expectations.comparing import ROUNDED, are_rounded, recognized
+from autograder.checking.expectations.comparing import are_rounded, recognized
 from autograder.exercises.handed import made_here
 
 OUTPUTS = 9
@@ -184,7 +184,7 @@ def losses_in(answer: Any, steps: int) -> list[float]:
             fail(f"Expected a list of numbers, the losses; yours holds {kind}.")
     if len(values) != steps:
         losses = "one loss" if len(values) == 1 else f"{len(values)} losses"
-        fail(f"The list holds {losses} after {steps} steps; expected one per step.")
+        fail(f"The list holds {losses} after a call with steps={steps}; expected one per step.")
     return [float(value) if math.isfinite(value) else math.nan for value in values]
 
 
@@ -242,7 +242,11 @@ def expect_trained(model: nn.Module, after: Parameters, right: Parameters) -> No
         )
     wrong = _wrong(after, right)
     if wrong and all(are_rounded(after[name], right[name]) for name in wrong):
-        fail(f"After the call {len(wrong)} of {len(before)} parameters are a little off. {ROUNDED}")
+        fail(
+            f"After the call {len(wrong)} of {len(before)} parameters are a little off. Is `backward()` "
+            "called on a multiple of the loss, such as a sum? Adam hides such a factor, but not quite. Or is "
+            "something computed in a coarser dtype on the way?"
+        )
     if wrong:
         _expect_all_moved(model, after, right)
         fail(

@@ -2,7 +2,18 @@
 
 import torch
 
-from autograder.checking import Case, FunctionSpec, expect_no_slip, fail, needs, points, recorded, rule, sized
+from autograder.checking import (
+    Case,
+    FunctionSpec,
+    agree,
+    expect_no_slip,
+    fail,
+    needs,
+    points,
+    recorded,
+    rule,
+    sized,
+)
 from autograder.exercises.many_to_one.given import network
 from autograder.exercises.several import expect_each_untouched
 
@@ -56,6 +67,13 @@ def expect_fed_back(answer, call):
         ),
     }
     expect_no_slip(answer, right, slips, name="forecast")
+    comparable = isinstance(answer, torch.Tensor) and answer.shape == right.shape
+    if comparable and not agree([answer], [right]) and agree([answer[:1]], [right[:1]]):
+        fail(
+            "The first prediction is right, and later ones are not. For each later one the window must have "
+            "moved on: the oldest value drops out, the last prediction comes in at the end, and the model "
+            "reads all of the window, which stays as long as it was."
+        )
 
 
 test_shape = task.shape(

@@ -96,7 +96,7 @@ def test_dtype(submission, sizes, draw):
     if lengths.dtype != torch.int64:
         fail(
             f"`lengths` is {lengths.dtype}; expected torch.int64. Lengths are counts and are used as "
-            "indices: make the tensor from whole numbers, without a floating dtype."
+            "indices: make the tensor from Python's whole numbers without naming a dtype, or name that one."
         )
     expect_dtypes(call.target, call.arguments, names=task.names)
 

@@ -149,8 +149,8 @@ def expect_tokens(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.T
             "of all logits?"
         )
     fail(
-        f"{told}: they are right before step {step} and wrong from there on. What does the model read in "
-        "each call after the first, and with which state?"
+        f"{told}: before step {step} all are right, and the first wrong ones are there. What does the model "
+        "read in each call after the first, and with which state?"
     )
 
 

@@ -178,8 +178,8 @@ def test_no_gradients(submission, sizes, draw):
     (tokens,) = parts_of(answer, "tokens")
     if not torch.equal(tokens.double(), of_history(sizes.V, prompt_ids, steps).double()):
         fail(
-            "The carried state brings its graph along, so every token keeps the graphs of all earlier "
-            "calls in memory. Nothing is trained here: generate without gradients."
+            "The carried state brings its graph along, so the graphs of all calls stay in memory, one more "
+            "with each token. Nothing is trained here: generate without gradients."
         )
     seen = model.registered()
     frozen = sorted(set(seen.shapes) - set(seen.trainable))

@@ -67,6 +67,8 @@ def _in_words(shape: tuple[int, ...], sizes: Sizes) -> str:
     known: dict[int, list[str]] = {}
     for dim in ("B", "T", "D", "H", "L", "2H", "4H", "2L"):
         known.setdefault(sizes.shape(dim)[0], []).append(spell(dim))
+    for other in (sizes.L + 1, sizes.L - 1, sizes.L * sizes.H, 3 * sizes.H, sizes.D + sizes.H):
+        known.setdefault(other, []).append(str(other))  # what mistakes give; it may equal one of those
     words = [known[size][0] if len(known.get(size, ())) == 1 else str(size) for size in shape]
     return f"({', '.join(words)})"
 

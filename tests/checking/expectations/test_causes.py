@@ -38,7 +38,7 @@ def test_the_result_that_is_wrong_first_is_told(of_h, of_c, begins, says_so):
     h, c = states()
     said = message(expect, (late(h, of_h), late(c, of_c)), (h, c), **FORM)
     assert said.startswith(begins)
-    assert ("`h` is wrong, too, but is made from it: look here first." in said) is says_so
+    assert ("`h` is wrong, too; the right one is made from it, so look here first." in said) is says_so
 
 
 def test_of_one_wrong_result_nothing_else_is_said():

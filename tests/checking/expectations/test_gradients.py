@@ -69,7 +69,7 @@ def test_gradients_pass_and_a_missing_one_passes_for_zero():
         (lambda x, h: h, "No gradient reaches `x`"),
         (lambda x, h: x, "right shapes"),
         (lambda x, h: None, "right shapes"),
-        (lambda x, h: (h * x.sum(), h.zero_())[0], "wrote into its argument `h`"),
+        (lambda x, h: (h * x.sum(), h.zero_())[0], "wrote into `h`, which it was given"),
         (lambda x, h: (lambda e: (e * x.sum(), e.zero_())[0])(h * 1), "written into after its first use"),
     ],
 )

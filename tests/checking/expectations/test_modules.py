@@ -1,5 +1,7 @@
 """What is expected of a module: what it is, and what it registers."""
 
+from types import MappingProxyType
+
 import pytest
 import torch
 from torch import nn
@@ -14,11 +16,11 @@ class Right(nn.Module):
         self.w = nn.Parameter(torch.zeros(2, 3))
 
 
-def registered(change=lambda module: None):
+def registered(change=lambda module: None, expected=MappingProxyType({"w": ("(2, 3)", (2, 3))})):
     module = Right()
     change(module)
     made = expect_module(submission(f=lambda: module).f(), "`M()`")
-    expect_registered(made, {"w": ("(2, 3)", (2, 3))}, "`M`")
+    expect_registered(made, expected, "`M`")
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,22 @@ def test_what_a_module_registers(change, said):
     registered()
     registered(lambda m: m.register_buffer("v", torch.zeros(1), persistent=False))
     assert said in message(registered, change)
+
+
+def test_what_is_saved_and_no_parameter_of_its_own_is_told_apart():
+    """The message said of buffers and of second names that `state_dict()` does not see them."""
+
+    def as_buffer(module):
+        values = module.w.detach()
+        del module.w
+        module.register_buffer("w", values)
+
+    def twice(module):
+        module.v = module.w
+
+    expected = {"v": ("(2, 3)", (2, 3)), "w": ("(2, 3)", (2, 3))}
+    assert "although its `state_dict()` lists it" in message(registered, as_buffer)
+    assert "no parameter of its own named `v`, although" in message(registered, twice, expected)
 
 
 def test_parameters_in_one_memory_are_named():

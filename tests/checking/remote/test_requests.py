@@ -623,7 +623,7 @@ def test_gradients_take_one_exchange():
         (lambda x: (x * x).sum(), "until the results have the right shapes"),
         (lambda x: (x * x, x), "until the results have the right shapes"),
         (lambda x: (x * x).detach(), "cut off from the graph"),
-        (lambda x: x.mul_(x), "The call wrote into its argument `x`"),
+        (lambda x: x.mul_(x), "The call wrote into `x`, which it was given"),
     ],
 )
 def test_gradients_are_told_as_one_by_one(answer, said):

@@ -70,7 +70,10 @@ def gates(x, h, w):
             lambda x, h, w: torch.linspace(0, 1, h.numel()).view_as(h),
             "does not depend on the call's inputs at all",
         ),
-        (lambda x, h, w: gates(x.cumsum(0), h, w)[0] * gates(x, h, w)[1], "input of sequence 0 changes"),
+        (
+            lambda x, h, w: gates(x.cumsum(0), h, w)[0] * gates(x, h, w)[1],
+            "given for sequence 0 change: are sequences mixed",
+        ),
         (
             lambda x, h, w: gates(x.flip(0).cumsum(0).flip(0), h, w)[0] * gates(x, h, w)[1],
             "are sequences mixed somewhere?",

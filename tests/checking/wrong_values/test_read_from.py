@@ -27,15 +27,15 @@ SOURCE = "def f({}):\n    ..."
     [
         (
             lambda x: x[:, 0] ** 3,
-            "They change with the numbers in `x[:, 0]`, and the right ones with those in `x[:, -1]` instead.",
+            "numbers change with those in `x[:, 0]`, and the right ones with those in `x[:, -1]` instead.",
         ),
         (
             lambda x: x[:, -1] ** 3 + 0.1 * x[:, 0] ** 2,
-            "They change with the numbers in `x[:, 0]`; the right ones there do not.",
+            "Your wrong numbers change with those in `x[:, 0]`; the right ones there do not.",
         ),
         (
             lambda x: x[:, :1].tanh().sum(1),
-            "They change with the numbers in `x[:, 0]`, and the right ones with those in `x[:, -1]` instead.",
+            "numbers change with those in `x[:, 0]`, and the right ones with those in `x[:, -1]` instead.",
         ),
     ],
 )
@@ -50,12 +50,15 @@ def test_a_part_that_only_the_right_answer_reads_is_told(tmp_path):
 
 def test_only_the_wrong_one_of_several_results_counts(tmp_path):
     told = said(tmp_path, LAYERS, lambda x, h: (x + h[1], x * h[0] * h[0]), SOURCE.format("x, h"))
-    assert "They change with the numbers in `h[0]`, and the right ones with those in `h[1]` instead." in told
+    assert (
+        "Your wrong numbers change with those in `h[0]`, and the right ones with those in `h[1]` instead."
+        in told
+    )
 
 
 def test_of_an_argument_that_was_not_drawn_only_the_answer_itself_is_told(tmp_path):
     told = said(tmp_path, DERIVED, lambda h: h[0].exp() ** 2, SOURCE.format("h"))
-    assert "Of `h` they depend on `h[0]` alone." in told
+    assert "Of `h` your wrong numbers depend on `h[0]` alone." in told
 
 
 @pytest.mark.parametrize("answer", [lambda x: x[:, -1] ** 2, lambda x: torch.sin(x[:, -1])])

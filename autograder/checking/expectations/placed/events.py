@@ -54,8 +54,8 @@ def _words_for(event: Event) -> str:
     match event.kind:
         case "hard-coded":
             return (
-                f"{line} names a fixed device, `{event.operation}`, but the input may be on another one. "
-                "Use the input's device (`x.device`) instead of naming one."
+                f"{line} asks for the device `{event.operation}`, but the input may be on another one. Use "
+                "the input's device (`x.device`), not a fixed one and not the best one there is."
             )
         case "generator":
             return (
@@ -84,7 +84,11 @@ def _words_for(event: Event) -> str:
             origin = f"{made} creates {name} on the CPU" if made else f"{name} is on the CPU"
             needs = "and needs it" if made == line else f"and {line} needs it"
             comma = "" if made == line else ","
-            return f"With the input on a GPU the call stops: {origin}{comma} {needs} on the GPU. {WHERE}"
+            moved = " Is it made from what came in on the CPU? Then move that, with `.to(x.device)`."
+            return (
+                f"With the input on a GPU the call stops: {origin}{comma} {needs} on the GPU. {WHERE}"
+                f"{moved if made else ''}"
+            )
         case "written" | "number written":
             origin = f", created by {made}," if made else ""
             return (
