@@ -145,7 +145,7 @@ def test_a_claim_with_a_misspelt_name_is_no_claim():
     misspelt = changed("shapes", "claims", "layers_see_all_timesteps", "layers_see_all_time_steps")
     told = messages("shapes", "claims", misspelt)["all_answered"]
     assert told.startswith("There is no claim `layers_see_all_time_steps`.")
-    assert told.endswith("Those still open are `layers_see_all_timesteps`.")
+    assert told.endswith("Still open: `layers_see_all_timesteps`.")
 
 
 def test_ids_in_place_of_vectors_are_no_matter_of_converting():

@@ -39,7 +39,12 @@ def expect_whole(seen: Any) -> None:
     """
     if type(seen) is int:
         return
-    why = {type(None): " Is a `return` missing?", float: " Do you divide somewhere?"}.get(type(seen), "")
+    if type(seen) is float:
+        fail(
+            f"Expected an `int`; you returned the float {seen:.4g}. `/` and `math.pow` make floats; `//` and "
+            "`**` keep whole numbers whole."
+        )
+    why = " Is a `return` missing?" if seen is None else ""
     fail(f"Expected an `int`; you returned {_told(seen)}.{why}")
 
 

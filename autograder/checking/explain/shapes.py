@@ -27,14 +27,13 @@ def explain_shape(
     be alike by chance.
     """
     said = shapes_told(*read_shapes(name, seen, dims, sizes, elsewhere))
-    if elsewhere is None:
-        return f"{said} {_slip(seen, dims, sizes)}".rstrip()
-    for products in (True, False):
-        slip = _slip(seen, dims, sizes, products=products)
-        there = _slip(elsewhere.shape, dims, elsewhere.sizes, products=products)
-        if slip and _same_but_for_numbers(slip, there):
-            return f"{said} {slip}"
-    return said
+    slips = _slips(seen, dims, sizes, products=elsewhere is not None)
+    if elsewhere is not None:
+        there = {
+            _without_numbers(slip) for slip in _slips(elsewhere.shape, dims, elsewhere.sizes, products=True)
+        }
+        slips = [slip for slip in slips if _without_numbers(slip) in there]
+    return f"{said} {slips[0]}" if slips else said
 
 
 def read_shapes(
@@ -51,8 +50,8 @@ def read_shapes(
     )
 
 
-def _same_but_for_numbers(one: str, other: str) -> bool:
-    return re.sub(r"\d+", "", one) == re.sub(r"\d+", "", other)
+def _without_numbers(slip: str) -> str:
+    return re.sub(r"\d+", "", slip)
 
 
 def _dimensions(dims: Sequence[str], shape: tuple[int, ...], sizes: Sizes) -> tuple[Dimension, ...]:
@@ -89,43 +88,47 @@ def _by_chance(read: str, wanted: str, sizes: Sizes) -> bool:
     return bool(read[:-1]) and wanted in sizes.dimensions and not sizes.dimensions[wanted].multiples
 
 
-def _slip(seen: tuple[int, ...], dims: str, sizes: Sizes, *, products: bool = False) -> str:
-    """The operation that would explain the shape, and what to look for; `""` if none is known.
+def _slips(seen: tuple[int, ...], dims: str, sizes: Sizes, *, products: bool) -> list[str]:
+    """The operations that would explain the shape, with what to look for, the likeliest first.
 
     With `products` a size may be that of two dimensions together, which is often so by chance.
     """
     wanted, names = sizes.shape(dims), [_called(dim, sizes) for dim in dims.split()]
     if not wanted and set(seen) == {1}:
-        return (
+        return [
             "The single number that is expected is there, with a dimension of size 1 around it: look for a "
             "`keepdim`, a `view` or an `unsqueeze`, or for a sum or a mean over too few dimensions."
-        )
+        ]
     if not wanted:
-        return "A single number is expected: is a sum or a mean missing?"
+        return ["A single number is expected: is a sum or a mean missing?"]
     if not seen:
         if set(wanted) == {1}:
-            return "It has lost all its dimensions: a `squeeze()` or an index removed too many."
-        return "You returned a single number: look for a sum, a mean or an index too many."
-    difference = len(seen) - len(wanted)
-    if difference == 0:
-        return (
-            _reordered(seen, wanted, names)
-            or _counted_along(seen, wanted, dims, sizes)
-            or (products and _product(seen, wanted, names, dims, sizes))
-            or _longer(seen, wanted, names, dims, sizes)
-        )
-    if difference == -1:
-        return (
-            _lost(seen, wanted, names) or _lost_and_moved(seen, wanted, names) or _merged(seen, wanted, names)
-        )
-    if difference == 1:
-        return _gained(seen, wanted, dims, sizes) or _split(seen, wanted)
-    if difference < 0 and seen == tuple(size for size in wanted if size != 1):
-        return (
-            "Every dimension of size 1 is gone: `squeeze()` without a dimension removes all of them, "
-            "whatever they mean. Name the one you want to remove."
-        )
-    return ""
+            return ["It has lost all its dimensions: a `squeeze()` or an index removed too many."]
+        return ["You returned a single number: look for a sum, a mean or an index too many."]
+    told: list[str] = []
+    match len(seen) - len(wanted):
+        case 0:
+            told = [
+                _reordered(seen, wanted, names),
+                _counted_along(seen, wanted, dims, sizes),
+                _product(seen, wanted, names, dims, sizes) if products else "",
+                _longer(seen, wanted, names, dims, sizes),
+                _only_one(seen, wanted, names),
+            ]
+        case -1:
+            told = [
+                _lost(seen, wanted, names),
+                _lost_and_moved(seen, wanted, names),
+                _merged(seen, wanted, names),
+            ]
+        case 1:
+            told = [_gained(seen, wanted, dims, sizes), _split(seen, wanted)]
+        case _ if seen == tuple(size for size in wanted if size != 1):
+            told = [
+                "Every dimension of size 1 is gone: `squeeze()` without a dimension removes all of them, "
+                "whatever they mean. Name the one you want to remove."
+            ]
+    return [slip for slip in told if slip]
 
 
 def _called(dim: str, sizes: Sizes) -> str:
@@ -147,8 +150,8 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
     if any(names[position].startswith("size-") for position in apart):
         return told  # made by a `reshape`, perhaps, which then had its sizes in another order
     return (
-        f"{told} `transpose` and `permute` swap dimensions; a `reshape` would give the right shape but mix "
-        "up the numbers."
+        f"{told} `transpose` and `permute` swap dimensions; `reshape` and `view` swap none: they cut the "
+        "numbers anew, to the sizes that they are given."
     )
 
 
@@ -194,11 +197,6 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
                 f"Along {name} there is one part of {right // got}: do you still have to join the others to "
                 "it, or does a loop end too early?"
             )
-        if got == 1:
-            return (
-                f"Along {name} there is only one where there should be {right}: is only one kept, or does a "
-                "loop end too early?"
-            )
         read = _read(seen, dims, sizes)
         other = read[position]
         if other in sizes.dimensions and read.count(other) == 1:
@@ -220,6 +218,17 @@ def _longer(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str], di
     if apart and math.prod(seen) == math.prod(wanted):
         return "The right number of values, arranged differently: along which dimension do you join or split?"
     return ""
+
+
+def _only_one(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str]) -> str:
+    """One dimension has a single index."""
+    apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
+    if len(apart) != 1 or seen[apart[0]] != 1:
+        return ""
+    return (
+        f"Along {names[apart[0]]} there is only one where there should be {wanted[apart[0]]}: is only one "
+        "kept, or does a loop end too early?"
+    )
 
 
 def _product(

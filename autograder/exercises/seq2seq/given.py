@@ -141,7 +141,7 @@ def expect_tokens(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.T
         fail(
             f"{told}, including the very first ones. A sequence's first token is chosen by the logits "
             "after the last token of its prompt. Does the model read the whole prompt, do you take the "
-            "largest logit, and does the token stay with its own sequence?"
+            "largest of the last position's logits, and does the token stay with its own sequence?"
         )
     if where := _place_of_first_wrong(wrong, right):
         fail(

@@ -53,7 +53,7 @@ def expect_shapes(answer: Any, wanted: dict[str, tuple[int, ...]], sizes: Sizes)
         where = [("first", "second", "third")[at] for at in range(3) if seen[at] != right[at]]
         sides = " and ".join(where) if len(where) < 3 else "first, second and third"
         number = "number is" if len(where) == 1 else "numbers are"
-        fail(f"{said}. The {sides} {number} not what torch gives. Which size belongs there?")
+        fail(f"{said}. The {sides} {number} not what a batch-first network gives. Which size belongs there?")
     extra = [key for key in answer if key not in wanted]
     if extra:
         fail(

@@ -82,10 +82,10 @@ def test_all_answered(submission, sizes, draw):
         names = ", ".join(f"`{claim}`" for claim in still_open)
         unknown = [name for name in told if name not in answers]
         if unknown:
-            fail(f"There is no claim `{unknown[0]}`. Those still open are {names}.")
+            fail(f"There is no claim `{unknown[0]}`. Still open: {names}.")
         fail(
-            f"{len(answers) - len(still_open)} of {len(answers)} claims are answered. These are neither "
-            f"`True` nor `False`: {names}{seen}. An open claim "
+            f"{len(answers) - len(still_open)} of {len(answers)} claims are answered. Neither `True` "
+            f"nor `False`: {names}{seen}. An open claim "
             "earns nothing and costs nothing; a wrong answer costs as much as a right one earns."
         )
 

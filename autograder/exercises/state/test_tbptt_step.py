@@ -94,7 +94,7 @@ def test_off_the_graph(submission, sizes, draw):
     if isinstance(loss, torch.Tensor):
         fail(
             "The loss is a tensor; expected a Python float. A tensor that is kept for a plot can keep the "
-            "whole graph in memory: take the number out of it."
+            "whole graph in memory, and is no plain number in any case: take the number out of it."
         )
     if type(loss) is not float:
         fail(f"The loss is of type {type(loss).__name__}; expected a Python float.")

@@ -15,7 +15,11 @@ KNOWN = [(7, "That is a sum."), (24, "That is twice as many."), (24, "That count
         (7, "The count is 7, too few. That is a sum."),
         (24, "The count is 24, too many."),
         (11, "The count is 11, too few."),
-        (12.0, "Expected an `int`; you returned the number 12. Do you divide somewhere?"),
+        (
+            12.0,
+            "Expected an `int`; you returned the float 12. `/` and `math.pow` make floats; `//` and `**` "
+            "keep whole numbers whole.",
+        ),
         (True, "Expected an `int`; you returned `True`."),
         (None, "Expected an `int`; you returned nothing (`None`). Is a `return` missing?"),
         (torch.tensor(12), "Expected an `int`; you returned one tensor of shape ()."),
