@@ -19,6 +19,12 @@ from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.observations import Gradients
 from autograder.protocol.values import map_tree, tree_leaves
 
+_ONCE_RIGHT = (
+    "The same call just before, in training mode, is right: does something stay behind from one call to the "
+    "next, or does `eval()` change what is computed?"
+)
+"""The first question to a student whose gradient has other values only in the second of two calls."""
+
 
 def expect_gradients(
     target: Handle,
@@ -67,7 +73,7 @@ def expect_gradients(
     evaluating = target.gradient_requests(arguments, weights)
     _expect(as_it_is, right, arguments, names, sources, shapes, attached, tell, results, modules)
     with case("in eval()"):
-        _expect(evaluating, right, arguments, names, sources, shapes, attached, tell, results, modules)
+        _expect(evaluating, right, arguments, names, sources, shapes, attached, _ONCE_RIGHT, results, modules)
 
 
 def _expect(

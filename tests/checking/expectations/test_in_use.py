@@ -148,3 +148,21 @@ def test_gradients_in_eval():
     assert message(gradients, NoGradientsInEval, in_eval=True).startswith(
         "In eval(): No gradient reaches `w`"
     )
+
+
+class GoesOn(Right):
+    """It goes on from what the last call left, as a network does that keeps its state."""
+
+    left = 1.0
+
+    def forward(self, x):
+        answer = x @ self.w * self.left
+        self.left = float(answer.sum())
+        return answer
+
+
+def test_a_gradient_that_is_wrong_in_the_second_call_alone_is_told_as_that():
+    gradients(GoesOn)
+    said = message(gradients, GoesOn, in_eval=True)
+    assert "In eval(): `x` gets a gradient, but a wrong one. The same call just before" in said
+    assert "detach" not in said
