@@ -55,14 +55,16 @@ def elsewhere_read(
         right = {part for part, each in pairs if _differs(each.right, raised.right, apart)}
         only_yours = [part for part in parts if part in yours - right]
         only_right = [part for part in parts if part in right - yours]
+        changed = [_changed(each.seen, raised.seen, apart) for part, each in pairs if part in only_yours]
+        wrong = "Your wrong numbers" if sum(changed, torch.zeros(1)).all() else "Some of your wrong numbers"
         if only_yours and only_right:
             return (
-                f"Your wrong numbers change with those in {_listed(only_yours)}, and the right ones with "
+                f"{wrong} change with those in {_listed(only_yours)}, and the right ones with "
                 f"those in {_listed(only_right)} instead."
             )
         if only_yours:
             return (
-                f"Your wrong numbers change with those in {_listed(only_yours)}; the right ones there do not."
+                f"{wrong} change with those in {_listed(only_yours)}; the right ones in their places do not."
             )
         if only_right:
             return (
@@ -171,9 +173,14 @@ def _is_equal(one: torch.Tensor, other: torch.Tensor | None) -> bool:
 
 
 def _differs(one: torch.Tensor | None, other: torch.Tensor | None, where: torch.Tensor) -> bool:
+    return bool(_changed(one, other, where).any())
+
+
+def _changed(one: torch.Tensor | None, other: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor:
+    """Return which of the numbers at some places are others."""
     if one is None or other is None:
-        return False
-    return not torch.equal(one[where], other[where])
+        return torch.zeros(int(where.sum()), dtype=torch.bool)
+    return one[where].double() != other[where].double()
 
 
 def _listed(parts: Sequence[_Part]) -> str:

@@ -31,7 +31,11 @@ SOURCE = "def f({}):\n    ..."
         ),
         (
             lambda x: x[:, -1] ** 3 + 0.1 * x[:, 0] ** 2,
-            "Your wrong numbers change with those in `x[:, 0]`; the right ones there do not.",
+            "Your wrong numbers change with those in `x[:, 0]`; the right ones in their places do not.",
+        ),
+        (
+            lambda x: torch.cat((x[:, -1, :1] ** 3 + x[:, 0, :1].exp(), x[:, -1, 1:] ** 3 + 1), dim=1),
+            "Some of your wrong numbers change with those in `x[:, 0]`; the right ones in their places",
         ),
         (
             lambda x: x[:, :1].tanh().sum(1),

@@ -81,6 +81,8 @@ def _words_for(event: Event) -> str:
                 "with what is on the GPU. Move it to the GPU first, for example with `.to(x.device)`."
             )
         case "mixed":
+            # Another cell has a name of its own for it.
+            name = "a tensor" if isinstance(event.line, Elsewhere) else name
             origin = f"{made} creates {name} on the CPU" if made else f"{name} is on the CPU"
             needs = "and needs it" if made == line else f"and {line} needs it"
             comma = "" if made == line else ","
