@@ -62,9 +62,9 @@ def expect_registered(
     parameters, them = ("parameter", "it") if len(missing) == 1 else ("parameters", "them")
     if missing and not unsaved:
         fail(
-            f"{kind} has no {parameters} of {'its' if them == 'it' else 'their'} own named {_few(missing)}, "
-            f"although its `state_dict()` lists {them}: a buffer is saved, but no optimizer trains it, and a "
-            "second name for what is already there adds nothing. In `__init__`, make a separate "
+            f"{kind} has no separate {parameters} named {_few(missing)}, although its `state_dict()` lists "
+            f"{them}: a buffer is saved, but no optimizer trains it, and a second name for what is already "
+            "there adds nothing. In `__init__`, make a separate "
             "`nn.Parameter`, or module, for each name."
         )
     if missing and all("." in name for name in missing):

@@ -55,17 +55,13 @@ def elsewhere_read(
         right = {part for part, each in pairs if _differs(each.right, raised.right, apart)}
         only_yours = [part for part in parts if part in yours - right]
         only_right = [part for part in parts if part in right - yours]
-        changed = [_changed(each.seen, raised.seen, apart) for part, each in pairs if part in only_yours]
-        wrong = "Your wrong numbers" if sum(changed, torch.zeros(1)).all() else "Some of your wrong numbers"
-        if only_yours and only_right:
-            return (
-                f"{wrong} change with those in {_listed(only_yours)}, and the right ones with "
-                f"those in {_listed(only_right)} instead."
-            )
         if only_yours:
-            return (
-                f"{wrong} change with those in {_listed(only_yours)}; the right ones in their places do not."
-            )
+            changed = [_changed(each.seen, raised.seen, apart) for part, each in pairs if part in only_yours]
+            whose = "Your" if torch.stack(changed).any(0).all() else "Some of your"
+            told = f"{whose} wrong numbers change with those in {_listed(only_yours)}"
+            if only_right:
+                return f"{told}, and the right ones with those in {_listed(only_right)} instead."
+            return f"{told}; the right ones in their places do not."
         if only_right:
             return (
                 f"The right numbers there change with those in {_listed(only_right)}; your wrong ones do not."

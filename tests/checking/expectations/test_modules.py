@@ -52,7 +52,7 @@ def test_what_is_saved_and_no_parameter_of_its_own_is_told_apart():
 
     expected = {"v": ("(2, 3)", (2, 3)), "w": ("(2, 3)", (2, 3))}
     assert "although its `state_dict()` lists it" in message(registered, as_buffer)
-    assert "no parameter of its own named `v`, although" in message(registered, twice, expected)
+    assert "no separate parameter named `v`, although" in message(registered, twice, expected)
 
 
 def test_parameters_in_one_memory_are_named():
