@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test sweep lint types validate outcomes build bench format wheels reference messages screenshots constraints clean
+.PHONY: help demo test test-all lint types validate outcomes build bench format wheels reference messages screenshots constraints clean
 
 # Any Python from 3.11 on that can make environments; 3.11 first, since that is what the tests run on.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
@@ -19,8 +19,6 @@ TORCH := torch==2.13.0
 # their names: else the files with few and long tests come last, and one process waits for the other.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-SWEEP ?= tests
-
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help: ## this list
@@ -30,11 +28,11 @@ demo: $(READY) ## a new course in demo-course/ (replacing the last one), with a 
 	rm -rf demo-course
 	$(BIN)/autograder demo demo-course
 
-test: $(READY) ## the tests; choose some with PYTEST_ARGS="tests/wheels/test_packaging.py -x"
-	$(BIN)/python -m pytest -q -m "not sweep" $(PYTEST_ARGS)
+test: $(READY) ## every promise once, in five minutes; choose tests with PYTEST_ARGS="tests/cards -x"
+	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
 
-sweep: $(READY) ## the longest tests, half an hour and more; choose some with SWEEP="tests/hub tests/wheels"
-	$(BIN)/python -m pytest -q -m sweep $(PYTEST_ARGS) $(SWEEP)
+test-all: $(READY) ## all tests, in about 18 minutes; choose tests with PYTEST_ARGS="tests/hub -x"
+	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
 
 lint: $(READY) ## style, format and the walls between the packages
 	$(BIN)/ruff check .
@@ -44,8 +42,8 @@ lint: $(READY) ## style, format and the walls between the packages
 types: $(READY) ## static types
 	$(BIN)/mypy
 
-validate: $(READY) ## the checks graded: every known mistake, every right answer in another style
-	$(BIN)/autograder validate
+validate: $(READY) ## the checks graded: known mistakes, right answers in other styles; ARGS=--force leaves nothing out
+	$(BIN)/autograder validate $(ARGS)
 
 outcomes: $(READY) ## how everything with a known answer is judged, into build/outcomes/; AGAINST=FILE compares it
 	$(BIN)/python tests/outcomes.py record build/outcomes/$(COMMIT).json
@@ -53,8 +51,8 @@ outcomes: $(READY) ## how everything with a known answer is judged, into build/o
 
 COMMIT = $(shell git describe --always --dirty)
 
-build: $(READY) ## release/ and solutions/ again from source/
-	$(BIN)/autograder build
+build: $(READY) ## release/ and solutions/ again from source/; ARGS=--force for what has not changed, too
+	$(BIN)/autograder build $(ARGS)
 
 bench: $(READY) ## the measurements in benchmarks/, one table each
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -101,16 +101,16 @@ def browser():
         yield browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def workers() -> Iterator[ForkServer]:
-    """Workers with the limits that a class is graded with."""
+    """Workers with the limits that a class is graded with; starting their parent takes two seconds."""
     from autograder.grading.workers.forkserver import ForkServer
 
     with ForkServer() as parent:
         yield parent
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def quick_server() -> Iterator[ForkServer]:
     """The fork server of `quick_workers`."""
     from autograder.grading.workers.forkserver import ForkServer

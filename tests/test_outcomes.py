@@ -82,7 +82,6 @@ def test_what_is_no_record_is_said_in_one_sentence(tmp_path, monkeypatch, text):
         outcomes.main()
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_two_records_of_one_commit_are_equal(tmp_path, compared):
     paths = [tmp_path / "a.json", tmp_path / "b.json"]

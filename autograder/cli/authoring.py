@@ -174,7 +174,7 @@ def _build(course: Course, assignments: list[str], force: bool = False, one_file
         print_verdict(err, failed.verdict)
         raise
     finally:
-        for one in built:
+        for one in sorted(built, key=lambda one: one.assignment):
             _tell_built(one)
     for name in [one.assignment for one in built] if one_file else []:
         _tell_one_file(course, name)
@@ -192,7 +192,8 @@ def _tell_one_file(course: Course, assignment: str) -> None:
 def _tell_built(one: Built) -> None:
     by_hand = f", {one.by_hand:g} of them graded by hand" if one.by_hand else ""
     what = "unchanged since it was built (--force builds it all the same)" if one.unchanged else "built"
-    tell(f"{one.assignment}: {what}, {one.tasks} tasks, {one.max_score:g} points{by_hand}")
+    kept = f"; {one.taken_over} are the last build's" if one.taken_over else ""
+    tell(f"{one.assignment}: {what}, {one.tasks} tasks, {one.max_score:g} points{by_hand}{kept}")
 
 
 @app.command()

@@ -6,31 +6,24 @@ whose solution gets every point and whose unsolved release gets none reaches the
 
 from __future__ import annotations
 
-import logging
-import os
-import re
 import shutil
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 import nbformat
-from nbconvert.exporters import NotebookExporter
-from nbgrader.apps import NbGraderAPI
-from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import text
 
 from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import DEMONSTRATION, OPTIMIZERS, Bundle
 from autograder.grading.assignment.cells import is_grade, is_solution, tags
-from autograder.grading.building.as_built import tried_as_built
-from autograder.grading.building.changes import built_before, keep_built, source_digest
+from autograder.grading.building.as_built import solved_notebook, tried_as_built
+from autograder.grading.building.changes import Last, Parts, keep_built, last_build
 from autograder.grading.building.examine import chosen_assignments, examine
+from autograder.grading.building.side_by_side import side_by_side
 from autograder.grading.building.solving import generate_solution
+from autograder.grading.building.staging import generate_release, staged
 from autograder.grading.building.stopped import stops_unsolved
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
@@ -42,7 +35,7 @@ from autograder.grading.judging.faults_met import met_faults, refuse_faults
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.judging.judge_pool import LocalJudges, cores
 from autograder.grading.records.known import known_mistakes
-from autograder.grading.records.store import assignment_seed, write_whole
+from autograder.grading.records.store import assignment_seed, one_writer, write_whole
 from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
 from autograder.grading.releasing.page import write_page
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
@@ -66,13 +59,15 @@ class Built:
     """The points of cells that a person grades."""
     unchanged: bool = False
     """True if nothing was done: it had been built, and nothing has changed since."""
+    taken_over: str = ""
+    """What was taken over from the last build, in words."""
 
 
 class SolutionFails(UserError):
     """An error: the assignment's own solution loses points. `verdict` has all that was found out about it."""
 
     def __init__(self, verdict: Verdict, places: Places) -> None:
-        self.verdict = verdict
+        self.verdict, self.places = verdict, places
         failed = [
             f"{places.cell(task.task)}: the solution fails `{check.check}`, which is written in "
             f"{places.check(task.task, check.check)}."
@@ -86,18 +81,16 @@ class SolutionFails(UserError):
         )
         super().__init__("\n".join([*failed, last]))
 
+    def __reduce__(self) -> tuple[type[SolutionFails], tuple[Verdict, Places]]:
+        return SolutionFails, (self.verdict, self.places)
+
 
 def source_bundle(course: Course, assignment: str) -> Bundle:
     """All that grading the assignment needs, from its source as it is, built or not.
 
     A catalogue that does not fit the solution as it is now is left out: a build says what is wrong with it.
     """
-    with tempfile.TemporaryDirectory(prefix="autograder-source-") as made:
-        stage = _stage(course, assignment, Path(made))
-        # Of what no one submits to, no gradebook need know; making one takes seconds.
-        stage.config.GenerateAssignment.no_database = True
-        stage.config.SaveCells.enabled = False
-        _generate_release(stage, assignment)
+    with staged(course, assignment) as stage:
         bundle = stage.bundle(assignment)
     with suppress(UserError):
         return replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
@@ -113,117 +106,110 @@ def build(
     advance: Callable[[int, int], None] = lambda done, total: None,
     done: Callable[[Built], None] = lambda built: None,
 ) -> list[Built]:
-    """Build the assignments, in order; `UserError` for the first that must not be released.
+    """Build the assignments, as many at a time as there are cores.
+
+    Raises `UserError` for one that must not be released.
 
     What can be seen without running anything is looked at first, in all of them: `Unfit` names all of it.
-    What has not changed since it was built is left as it is, unless it is forced. `advance` is told how many
-    of all steps are done, `done` of each assignment when it is.
+    What has not changed since the last build is taken over from it, unless it is forced. `advance` is told
+    how many of all steps are done, `done` of each assignment when it is.
     """
     chosen = chosen_assignments(course, assignments)
     problems = examine(course, chosen)
     if problems:
         raise Unfit(problems)
-    built = {} if force else {name: one for name in chosen if (one := _built_before(course, name))}
-    todo = [name for name in chosen if name not in built]
-    for one in built.values():
-        write_page(course, one.assignment)
-        done(one)
+    built: dict[str, Built] = {}
+    todo: dict[str, _Order] = {}
+    for name in chosen:
+        order = _Order.of(course, name, force)
+        if order.last is not None and not order.changed:
+            built[name] = replace(Built(**order.last.said), unchanged=True, taken_over="")
+            write_page(course, name)
+            done(built[name])
+        else:
+            todo[name] = order
     steps = 0
 
-    def step(line: str) -> None:
+    def step(name: str, line: str) -> None:
         nonlocal steps
         advance(steps, STEPS * len(todo))
         say(line)
         steps += 1
 
     if todo:
+        at_a_time = min(cores(), len(todo))
         # The proof runs the demonstrations, too, and those may train something.
         limits = RunLimits(cell_seconds=120, total_seconds=600)
         with ForkServer(limits, preload=OPTIMIZERS) as workers:
-            for name in todo:
-                source = source_digest(course, name)
-                built[name] = one = _build_one(course, name, workers, step)
-                keep_built(course, name, source, asdict(one))
+            judges = LocalJudges(workers, cores() // at_a_time)
+
+            def work(name: str, tell: Callable[..., None]) -> Built:
+                return _build_one(course, todo[name], judges, tell)
+
+            for name, one in side_by_side(list(todo), at_a_time, work, step):
+                built[name] = one
+                keep_built(course, name, todo[name].parts, asdict(one))
                 done(one)
     return [built[name] for name in chosen]
 
 
-def _built_before(course: Course, assignment: str) -> Built | None:
-    """Return what the last build made, if nothing has changed since."""
-    told = built_before(course, assignment)
-    return replace(Built(**told), unchanged=True) if told else None
+@dataclass(frozen=True)
+class _Order:
+    """An assignment that is to be built, and what is known of it from its last build."""
+
+    assignment: str
+    parts: Parts
+    last: Last | None
+    """The last build; `None` where nothing of it is taken over."""
+    changed: frozenset[str]
+    """The parts that have changed since; all of them without a last build."""
+
+    @classmethod
+    def of(cls, course: Course, assignment: str, force: bool) -> _Order:
+        parts = Parts.of(course, assignment)
+        last = None if force else last_build(course, assignment)
+        changed = parts.changed(last.parts if last else None, but=["right_answers"])
+        return cls(assignment, parts, last, frozenset(changed))
+
+    @property
+    def tried(self) -> bool:
+        """Return whether the known mistakes answer as they did at the last build."""
+        return self.last is not None and self.changed <= {"text"}
+
+    @property
+    def proved(self) -> Built | None:
+        """The last build, if what it proved of the solution and the release still holds."""
+        return Built(**self.last.said) if self.last and self.changed <= {"text", "catalogue"} else None
 
 
-def _build_one(course: Course, assignment: str, workers: ForkServer, say: Callable[[str], None]) -> Built:
-    say(f"{assignment}: judging the solution")
-    bundle = source_bundle(course, assignment)
-    own_stripped(bundle)
-    with checks_of(bundle) as checks:
-        full = _judge_solution(course, bundle, checks, workers)
-    say(f"{assignment}: running the solution in a notebook")
-    with tempfile.TemporaryDirectory(prefix="autograder-build-", dir=_short_folder()) as folder:
-        stage = _stage(course, assignment, Path(folder))
-        _generate_release(stage, assignment)
-        solution = generate_solution(stage, assignment, Places(course, assignment, bundle.notebook).source)
-        say(f"{assignment}: proving the release")
+def _build_one(course: Course, order: _Order, judges: LocalJudges, say: Callable[[str], None]) -> Built:
+    assignment, workers = order.assignment, judges.workers
+    with staged(course, assignment) as stage:
         bundle = stage.bundle(assignment)
-        with checks_of(bundle) as checks:
-            places = Places(course, assignment, bundle.notebook)
-            _prove(bundle, solution, full, checks, workers, places)
-        say(f"{assignment}: trying the known mistakes")
+        places = Places(course, assignment, bundle.notebook)
+        if order.proved:
+            say(f"{assignment}: writing the release and the solution")
+            generate_solution(
+                stage, assignment, places.source, outputs_of=solved_notebook(course, assignment)
+            )
+            built = replace(order.proved, taken_over=_taken_over(order))
+        else:
+            built = _prove(course, stage, bundle, workers, places, say)
+        if not order.tried:
+            say(f"{assignment}: trying the known mistakes")
         bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
-        made = handout(course, bundle, workers)
+        made = handout(course, bundle, judges)
         say(f"{assignment}: putting it in place")
-        with uninterrupted():
+        with one_writer(course), uninterrupted():
             _install(course, stage, assignment, made)
     # Now rather than when the first class waits for its grades.
-    bundle = course.bundle(assignment)
-    known_mistakes(course, bundle, assignment_seed(course, assignment), LocalJudges(workers, cores()))
-    by_hand = _graded_by_hand(bundle)
-    return Built(assignment, len(full.tasks) + len(by_hand), full.max_score + sum(by_hand), sum(by_hand))
+    known_mistakes(course, course.bundle(assignment), assignment_seed(course, assignment), judges)
+    return built
 
 
-def _short_folder() -> str | None:
-    """Return a folder for a stage whose kernel is reached through sockets in it: their paths have a limit.
-
-    Linux allows 107 bytes and macOS 103, of which some 35 are the stage's. `None` is the usual folder.
-    """
-    return "/tmp" if len(os.fsencode(tempfile.gettempdir())) > 65 else None
-
-
-def _stage(course: Course, assignment: str, root: Path) -> Course:
-    """A course with this one assignment, to make a mess in."""
-    config = deepcopy(course.config)
-    config.CourseDirectory.root = str(root)
-    # Wherever the course keeps them: a proof must reach neither its gradebook nor its folders.
-    config.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
-    for step in ("source", "release", "solution"):
-        where = getattr(course.directory, f"{step}_directory")
-        setattr(config.CourseDirectory, f"{step}_directory", step if Path(where).is_absolute() else where)
-    config.GenerateAssignment.exporter_class = (
-        NotebookExporter  # the files beside it are made when it is proved
-    )
-    # The kernel is reached through sockets in this folder, which is ours alone; a port would be open to all.
-    config.KernelManager.transport = "ipc"
-    config.KernelManager.ip = str(root / "kernel")
-    stage = Course(root, config, CourseDirectory(config=config))
-    source, target = course.folder("source", ".", assignment), stage.folder("source", ".", assignment)
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__"))
-    for header in source.parent.glob("*.ipynb"):
-        shutil.copyfile(header, target.parent / header.name)
-    return stage
-
-
-def _generate_release(course: Course, assignment: str) -> None:
-    api = NbGraderAPI(course.directory, config=course.config)
-    api.log.setLevel(logging.ERROR)
-    told = api.generate_assignment(assignment, force=True, create=True)
-    if not told["success"]:
-        (notebook,) = course.folder("source", ".", assignment).glob("*.ipynb")  # `examine` has seen to it
-        raise UserError(
-            f"{course.told(notebook)}: nbgrader could not generate the release of {assignment}: "
-            f"{_nbgraders_reason(told)}"
-        )
+def _taken_over(order: _Order) -> str:
+    """Return in words what a build of changed prose, or of changed mistakes, takes over from the last one."""
+    return "the proofs and the tried mistakes" if order.tried else "the proofs"
 
 
 def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: ForkServer) -> Verdict:
@@ -241,6 +227,28 @@ def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: For
 
 
 def _prove(
+    course: Course,
+    stage: Course,
+    bundle: Bundle,
+    workers: ForkServer,
+    places: Places,
+    say: Callable[[str], None],
+) -> Built:
+    """Prove that an assignment may be released, whose release was generated in `stage`."""
+    own_stripped(bundle)
+    with checks_of(bundle) as checks:
+        say(f"{bundle.assignment}: judging the solution")
+        full = _judge_solution(course, bundle, checks, workers)
+        say(f"{bundle.assignment}: running the solution in a notebook")
+        solution = generate_solution(stage, bundle.assignment, places.source)
+        say(f"{bundle.assignment}: proving the release")
+        _prove_release(bundle, solution, full, checks, workers, places)
+    by_hand = _graded_by_hand(bundle)
+    points = full.max_score + sum(by_hand)
+    return Built(bundle.assignment, len(full.tasks) + len(by_hand), points, sum(by_hand))
+
+
+def _prove_release(
     bundle: Bundle, solution: bytes, full: Verdict, checks: Checks, workers: ForkServer, places: Places
 ) -> None:
     """Prove that the release earns nothing and runs to its end, and that demonstrations change no score."""
@@ -299,7 +307,7 @@ def _install(course: Course, stage: Course, assignment: str, made: Handout) -> N
     if release.is_dir():
         shutil.copytree(release, kept)
     try:
-        _generate_release(course, assignment)
+        generate_release(course, assignment)
     except (
         BaseException
     ):  # nbgrader takes the old release away before it finds that it cannot make the new one
@@ -316,11 +324,3 @@ def _install(course: Course, stage: Course, assignment: str, made: Handout) -> N
         beside = target / f".{file.name}.new"
         shutil.copyfile(file, beside)
         beside.replace(target / file.name)
-
-
-def _nbgraders_reason(told: dict[str, str]) -> str:
-    """The reason that nbgrader gave; where it hid an error behind another, the first of them."""
-    log = told.get("log", "").splitlines()
-    reasons = [line for line in log if re.match(r"(\w+\.)*\w*(Error|Exception|Entry): ", line)]
-    lines = reasons or [line for line in (told.get("error") or "").splitlines() if line.strip()] or log
-    return lines[-1] if lines else "it gave no reason."

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from autograder.checking.diagnosis.sealed_hints import FILE, opened
 from autograder.grading.assignment.bundle import OPTIMIZERS
-from autograder.grading.building.changes import examined_digest, keep_validated, validated_before
+from autograder.grading.building.changes import Parts, keep_validated, last_validation
 from autograder.grading.building.examine import chosen_assignments, examine
+from autograder.grading.building.side_by_side import side_by_side
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
 from autograder.grading.course.problem import Unfit
@@ -44,25 +45,42 @@ def validate(
     force: bool = False,
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Validation]:
-    """Validate the assignments, in order: all of the course if none is named.
+    """Validate the assignments, `jobs` at a time: all of the course if none is named.
 
     One in which everything held is not validated again before something changes, unless it is forced.
-    `advance` is told how many of an assignment's notebooks are judged.
+    `advance` is told how many of the notebooks are judged, and of how many that are known of by then.
     """
     chosen = chosen_assignments(course, assignments)
     problems = examine(course, chosen)
     if problems:
         raise Unfit(problems)
-    kept = {} if force else {name: told for name in chosen if (told := validated_before(course, name))}
-    found = {name: Validation.of(told) for name, told in kept.items()}
+    parts = {name: Parts.of(course, name) for name in chosen}
+    found: dict[str, Validation] = {}
+    for name in chosen if not force else ():
+        last = last_validation(course, name)
+        if last is not None and not parts[name].changed(last.parts, but=["text"]):
+            found[name] = Validation.of(last.said)
     todo = [name for name in chosen if name not in found]
+    judged: dict[str, tuple[int, int]] = {}
+
+    def heard(name: str, told: str | tuple[int, int]) -> None:
+        if isinstance(told, str):
+            say(told)
+            return
+        judged[name] = told
+        advance(*map(sum, zip(*judged.values(), strict=True)))
+
     if todo:
+        at_a_time = min(jobs, len(todo))
         with ForkServer(preload=OPTIMIZERS) as workers:
-            for name in todo:
-                source = examined_digest(course, name)
-                found[name] = one = _validate(course, name, workers, jobs, say, advance)
+
+            def work(name: str, tell: Callable[..., None]) -> Validation:
+                return _validate(course, name, workers, jobs // at_a_time, tell, lambda *judged: tell(judged))
+
+            for name, one in side_by_side(todo, at_a_time, work, heard):
+                found[name] = one
                 if not one.problems:  # what does not hold may be the machine's doing: it is tried again
-                    keep_validated(course, name, source, one.as_json())
+                    keep_validated(course, name, parts[name], one.as_json())
     return [found[name] for name in chosen]
 
 

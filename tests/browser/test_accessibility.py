@@ -19,7 +19,7 @@ from tests.support.cards import card, verdict, wrong_from_step, wrong_shape
 from tests.support.environments.browsers import WIDTH, Lab, axe_findings, jupyter_lab, looking, run_all
 from tests.support.helpers import ASSIGNMENT, code_cell, released
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sweep]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 STOPS = "a[href], button, input, summary, [tabindex='0']"
 GROUNDS = {"light": ("#ffffff", "#000000de"), "dark": ("#111111", "#ffffffde")}

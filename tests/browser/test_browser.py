@@ -38,7 +38,7 @@ from tests.support.helpers import (
     submission,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 UNREAD = "ismail"
 """The student of the demo whose file is no notebook."""
 
@@ -132,7 +132,7 @@ def test_notebook_7_shows_the_card_and_a_wrong_name_as_a_sentence(browser, lab, 
         picture(page, "notebook-7")
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 class TestValidate:
     """nbgrader's button above the notebook, which runs all of it in a kernel of its own."""
 
@@ -165,7 +165,7 @@ class TestValidate:
         expect(validated("right")).to_contain_text("Success! Your notebook passes all the tests.")
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_the_assignment_list_fetches_and_submits(browser, demo, tmp_path):
     """nbgrader's list in a student's JupyterLab: what was released is fetched, checked, and handed in."""
     course = tmp_path / "course"
@@ -221,7 +221,7 @@ class TestFormgrader:
             card(page, "lstm_gates").scroll_into_view_if_needed()
             picture(page, "formgrader-not-judged")
 
-    @pytest.mark.sweep
+    @pytest.mark.slow
     def test_what_a_person_gives_survives_regrading_and_reaches_the_student(self, browser, lab):
         comment = "Your gates are right; only their order is not. See the table in part one."
         with looking(browser) as page:

@@ -16,7 +16,7 @@ from autograder.reporting.report import Report, gather
 from tests.support.environments.browsers import HEIGHT, WIDTH, looking, picture
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 LETTER = 964

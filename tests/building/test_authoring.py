@@ -65,7 +65,6 @@ def followed(tmp_path_factory) -> Followed:
 
 
 @pytest.mark.slow
-@pytest.mark.sweep
 class TestFollowed:
     def test_it_ends_with_two_graded_submissions(self, followed):
         told = autograder_here("results", NAME, "--json", "--course", followed.course)

@@ -57,7 +57,6 @@ def built(tmp_path_factory) -> Path:
     return course
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_building_twice_gives_the_same_bytes(built):
     before = files(built, "release", "solutions")
@@ -66,7 +65,7 @@ def test_building_twice_gives_the_same_bytes(built):
     assert files(built, "release", "solutions") == before
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_a_long_path_for_temporary_files_is_no_hindrance(tmp_path):
     """A kernel's sockets and a judge's tensors had paths in it that were longer than a socket's may be."""
     folder = tmp_path / ("long" * 25)
@@ -115,10 +114,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "what",
-    [next(iter(REFUSED)), *(pytest.param(what, marks=pytest.mark.sweep) for what in list(REFUSED)[1:])],
+    [next(iter(REFUSED)), *(pytest.param(what, marks=pytest.mark.slow) for what in list(REFUSED)[1:])],
 )
 def test_build_refuses_what_would_be_unfair(built, tmp_path, what):
     course = copy_course(built, tmp_path / "course")
@@ -165,7 +163,6 @@ hint = "All values are right."
 """
 
 
-@pytest.mark.slow
 def test_a_build_says_why_the_solution_loses_points(built, tmp_path):
     course = copy_course(built, tmp_path / "course")
     short_source(course, lstm_cell=("f * c", "c"))
@@ -184,7 +181,6 @@ def test_a_build_says_why_the_solution_loses_points(built, tmp_path):
     assert (everything(course), files(course, "solutions")) == before
 
 
-@pytest.mark.slow
 def test_a_source_notebook_is_checked_before_it_is_built(tmp_path):
     (tmp_path / "source" / LSTM).mkdir(parents=True)
     shutil.copyfile(ROOT / "nbgrader_config.py", tmp_path / "nbgrader_config.py")
@@ -200,7 +196,6 @@ def test_a_source_notebook_is_checked_before_it_is_built(tmp_path):
     assert "cell `lstm_gates`, line 14: `BEGIN SOLUTION` without a `END SOLUTION`" in result.stderr
 
 
-@pytest.mark.slow
 def test_a_build_counts_what_a_person_grades(built, tmp_path):
     course = copy_course(built, tmp_path / "course")
     notebook = nbformat.read(course / "source" / LSTM / NOTEBOOK, as_version=4)

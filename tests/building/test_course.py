@@ -16,10 +16,10 @@ from tests.support.helpers import run_judge
 ROOT = Path(__file__).parents[2]
 RELEASED = sorted(ROOT.glob("release/*/*.ipynb"))
 IN_TURN = [
-    path if path.stem in ("lstm_cell", "many_to_one") else pytest.param(path, marks=pytest.mark.sweep)
+    path if path.stem in ("lstm_cell", "many_to_one") else pytest.param(path, marks=pytest.mark.slow)
     for path in RELEASED
 ]
-"""Those that are run in a kernel: one of each kind in `make test`, all in `make sweep`."""
+"""Those that are run in a kernel: one of each kind in `make test`, all in `make test-all`."""
 SOURCES = sorted(ROOT.glob("source/*/*.ipynb"))
 CONTRACT = {
     "01_shapes/shapes": [
@@ -98,7 +98,6 @@ def test_behind_the_wall_the_solution_gets_everything_and_the_release_nothing(pa
         assert (verdict.status, verdict.score, verdict.max_score) == ("graded", score, 10)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", IN_TURN, ids=lambda path: path.stem)
 def test_release_runs_from_top_to_bottom_in_a_kernel_and_gets_nothing(path):
     notebook = nbformat.read(path, as_version=4)

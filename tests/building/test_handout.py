@@ -47,7 +47,6 @@ def in_a_notebook(release: Path, answer: str, where: Path) -> str:
     return "\n".join(output["data"]["text/plain"] for output in outputs if "data" in output)
 
 
-@pytest.mark.slow
 def test_generate_hands_out_no_hidden_check_and_what_only_it_needs(generated):
     found = sorted(path.relative_to(generated).as_posix() for path in generated.rglob("*") if path.is_file())
     assert found == ["checks/handed_out.json", "checks/test_double.py", f"{NOTEBOOK}.ipynb", "hints.json"]
@@ -56,7 +55,6 @@ def test_generate_hands_out_no_hidden_check_and_what_only_it_needs(generated):
             assert not [secret for secret in SECRETS if secret in path.read_text()], path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -73,7 +71,6 @@ def test_a_notebook_beside_generated_checks_judges_and_hints(generated, tmp_path
     assert not [sentence for sentence in told if sentence not in read], read
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_build_and_generate_hand_out_the_same(tmp_path):
     course = small_course(tmp_path)
@@ -83,7 +80,6 @@ def test_build_and_generate_hand_out_the_same(tmp_path):
     assert {path.name: path.read_bytes() for path in release.rglob("*.*") if path.is_file()} == built
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_formgraders_generate_button_hands_out_the_same(generated, tmp_path):
     course = small_course(tmp_path)
@@ -117,7 +113,6 @@ def test_formgraders_generate_button_hands_out_the_same(generated, tmp_path):
             assert (course / "release" / NAME / path.relative_to(generated)).read_bytes() == path.read_bytes()
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_generate_does_not_succeed_without_hints(tmp_path):
     """nbgrader's own hook would report success."""
@@ -154,10 +149,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [next(iter(REFUSED)), *(pytest.param(name, marks=pytest.mark.sweep) for name in list(REFUSED)[1:])],
+    [next(iter(REFUSED)), *(pytest.param(name, marks=pytest.mark.slow) for name in list(REFUSED)[1:])],
 )
 def test_build_refuses_what_it_cannot_keep_back(tmp_path, name):
     checks, written, sentence = REFUSED[name]

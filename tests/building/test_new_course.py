@@ -78,7 +78,6 @@ class TestName:
             (origin / "nbgrader_config.py").write_text(config)
         assert course_id(made(tmp_path / "mine", "--course", origin)) == "mine"
 
-    @pytest.mark.slow
     def test_two_instructors_do_not_meet_on_one_exchange(self, tmp_path):
         exchange = tmp_path / "exchange"
         exchange.mkdir(mode=0o777)
@@ -195,7 +194,6 @@ class TestEmpty:
             assert "Name the directory" in refused("new", *options)
         assert list((tmp_path / "nowhere").iterdir()) == []
 
-    @pytest.mark.sweep
     @pytest.mark.slow
     def test_the_first_assignment_builds_holds_and_grades_as_it_is(self, course):
         """Everything the README of an empty course tells one to type, and a student's work after it."""

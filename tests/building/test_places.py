@@ -368,7 +368,6 @@ def judged(origin: Path, tmp_path_factory) -> tuple[Path, list[str]]:
     return course, found["problems"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", JUDGED)
 def test_what_validate_refuses(judged, what):
     course, problems = judged
@@ -379,7 +378,6 @@ def test_what_validate_refuses(judged, what):
     assert [problem for problem in problems if problem.startswith(f"{file}, line {line}: ")], problems
 
 
-@pytest.mark.slow
 def test_all_that_validate_refuses_has_a_place(judged):
     course, problems = judged
     for problem in problems:
@@ -396,7 +394,6 @@ BROKEN_ANSWERS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", BROKEN_ANSWERS)
 def test_right_answers_that_cannot_be_read(judged, tmp_path, what):
     text, line = BROKEN_ANSWERS[what]
@@ -408,7 +405,6 @@ def test_right_answers_that_cannot_be_read(judged, tmp_path, what):
     assert told.stderr.startswith(f"{VARIANTS}, line {line}: "), told.stderr
 
 
-@pytest.mark.slow
 def test_a_solution_that_fails_is_told_with_its_cell_and_the_checks_line(course):
     text = (course / SOURCE).read_text()
     (course / SOURCE).write_text(text.replace("return 2 * x", "return 2 * x + 1"))

@@ -100,7 +100,6 @@ class TestBuilt:
         assert autograder_here("new-assignment", "01_first", "--course", tmp_path / "course").returncode == 0
         return tmp_path / "course"
 
-    @pytest.mark.sweep
     @pytest.mark.slow
     def test_from_an_empty_course_to_a_release_that_is_behind(self, fresh, tmp_path):
         """Each step is the one that `status` says is next, until there is none."""

@@ -46,7 +46,6 @@ def save(course: Path, find: str = "", replace: str = "") -> None:
     nbformat.write(notebook, course / "source" / LSTM / NOTEBOOK)
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_what_has_not_changed_is_not_built_again(course):
     def build(*options: str) -> str:
@@ -71,7 +70,6 @@ def test_what_has_not_changed_is_not_built_again(course):
     assert build("--force") == built
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_validation_is_not_repeated_and_says_the_same(course):
     (course / "source" / LSTM / "checks").mkdir()
@@ -122,7 +120,6 @@ hint = "Which activation has a gate?"
 """
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_watching_tells_of_every_save_and_builds_what_is_right(course):
     save(course, "    ### END SOLUTION", "")

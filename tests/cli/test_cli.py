@@ -74,7 +74,6 @@ def workers_left() -> list[str]:
     return found
 
 
-@pytest.mark.slow
 class TestDemo:
     def test_ends_well_and_leaves_nothing_running(self, demo):
         course, told = demo

@@ -145,14 +145,13 @@ def short() -> Iterator[Path]:
         yield Path(made)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "status", "at"),
     [
         (signal.SIGINT, 130, "running the solution in a notebook"),
-        pytest.param(signal.SIGTERM, 143, "running the solution in a notebook", marks=pytest.mark.sweep),
-        pytest.param(signal.SIGTERM, 143, "trying the known mistakes", marks=pytest.mark.sweep),
-        pytest.param(signal.SIGINT, 130, "putting it in place", marks=pytest.mark.sweep),
+        pytest.param(signal.SIGTERM, 143, "running the solution in a notebook", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 143, "trying the known mistakes", marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 130, "putting it in place", marks=pytest.mark.slow),
     ],
 )
 def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path, short, number, status, at):

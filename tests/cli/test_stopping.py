@@ -22,6 +22,7 @@ IN_A_FINALIZER = """
 """
 SCRIPT = """
 import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it
 sys.unraisablehook = lambda _: print("dropped", file=sys.stderr)
 from autograder.cli.stopping import stoppable
 if True:{at}

@@ -45,7 +45,6 @@ from tests.support.resuming import (
     wait_for_verdicts,
 )
 
-pytestmark = pytest.mark.slow
 SECONDS = 300
 
 
@@ -92,7 +91,7 @@ def nothing_judges(cluster: Cluster) -> None:
     wait_for(lambda: not (cluster.judges() or cluster.confined()), 60)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_what_comes_of_it_is_what_comes_of_a_local_run(running, ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     told = autograder("grade", ASSIGNMENT, "--course", course.root, "--scheduler", running.address)
@@ -110,7 +109,7 @@ def test_what_comes_of_it_is_what_comes_of_a_local_run(running, ungraded, graded
     assert_undisturbed(course, graded)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_a_job_that_kills_two_judges_fails_and_stops_nobody(running):
     jobs = [Doubled(1), Deadly(), *map(Doubled, range(2, 8))]
     with ClusterJudges(running.address) as judges:
@@ -123,7 +122,7 @@ def test_a_job_that_kills_two_judges_fails_and_stops_nobody(running):
     nothing_judges(running)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_the_judges_of_a_worker_share_a_host_which_ends_when_nobody_wants_it(tmp_path, monkeypatch):
     monkeypatch.setattr(judges_of_cluster, "Start", partial(Start, idle_seconds=3.0))
     with cluster(tmp_path / "cluster", (3,)) as made, ClusterJudges(made.address) as judges:
@@ -147,7 +146,7 @@ def test_the_judges_of_a_worker_share_a_host_which_ends_when_nobody_wants_it(tmp
         wait_for(lambda: not made.hosts(), 60)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_a_job_that_kills_two_hosts_fails_and_stops_nobody(running):
     jobs = [Doubled(1), DeadlyToTheHost(), *map(Doubled, range(2, 8))]
     with ClusterJudges(running.address) as judges:
@@ -159,7 +158,7 @@ def test_a_job_that_kills_two_hosts_fails_and_stops_nobody(running):
     nothing_judges(running)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_results_come_together_and_jobs_are_taken_when_there_is_room(running):
     taken = []
 
@@ -177,7 +176,7 @@ def test_results_come_together_and_jobs_are_taken_when_there_is_room(running):
     nothing_judges(running)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_the_doctor_examines_every_worker(running):
     told = autograder("doctor", "--scheduler", running.address, "--json")
     assert told.returncode == 0, told.stderr
@@ -191,7 +190,7 @@ def test_the_doctor_examines_every_worker(running):
     assert told.stdout.rstrip().endswith("2 judges can grade.")
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_ctrl_c_ends_the_batch_and_all_that_judges(running, ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     batch = start_grading(course, "--scheduler", running.address)
@@ -208,7 +207,7 @@ def test_ctrl_c_ends_the_batch_and_all_that_judges(running, ungraded, graded, tm
     assert_undisturbed(course, graded)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_a_network_that_comes_back_loses_nothing(running):
     wire = Wire(running.port)
     try:
@@ -225,7 +224,7 @@ def test_a_network_that_comes_back_loses_nothing(running):
     nothing_judges(running)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_nothing(ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     with cluster(tmp_path / "cluster", (1, 1)) as made:
@@ -242,7 +241,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(ungraded, graded, tmp_pat
     assert_undisturbed(course, graded)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_results_lost_with_every_worker_are_made_again(tmp_path, monkeypatch):
     monkeypatch.setattr(judges_of_cluster, "FETCH_SECONDS", 2.0)
     with (
@@ -260,7 +259,7 @@ def test_results_lost_with_every_worker_are_made_again(tmp_path, monkeypatch):
     assert sorted(result for _, result in told) == [2 * number for number in range(20)]
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_without_its_scheduler_a_batch_ends_in_one_sentence_and_goes_on_later(ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     command = ("grade", ASSIGNMENT, "--course", course.root, "--scheduler")
@@ -287,7 +286,7 @@ def test_without_its_scheduler_a_batch_ends_in_one_sentence_and_goes_on_later(un
     assert_undisturbed(course, graded)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_workers_with_another_version_or_without_the_package_are_left_out(tmp_path):
     other = tmp_path / "other" / "numpy-1.0.dist-info"
     other.mkdir(parents=True)

@@ -45,7 +45,6 @@ def settings(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.sweep
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl to make certificates with")
 def test_with_the_documented_certificates_a_class_is_graded_and_nobody_else_gets_in(tmp_path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"

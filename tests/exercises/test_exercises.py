@@ -1,7 +1,7 @@
 """Every check against right answers in many styles, and against answers with one fault each.
 
 No right answer may lose a point on any seed; every fault must be found by a check of its own rule.
-The solutions are judged in `make test`, the faults and right answers in other styles in `make sweep`.
+The solutions are judged in `make test`, the faults and right answers in other styles in `make test-all`.
 """
 
 import linecache
@@ -169,7 +169,7 @@ def test_the_solution_gets_full_marks(notebook, task):
         assert_full_marks(results, notebook, task)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 @pytest.mark.filterwarnings("ignore")
 def test_right_answers_get_full_marks_on_every_seed(notebook):
@@ -181,7 +181,7 @@ def test_right_answers_get_full_marks_on_every_seed(notebook):
             assert_full_marks(results, notebook, task)
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 @pytest.mark.parametrize(("notebook", "task", "name"), WRONG)
 @pytest.mark.filterwarnings("ignore")
 def test_a_fault_is_found_by_its_rule(notebook, task, name):

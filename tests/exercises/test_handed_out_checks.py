@@ -95,7 +95,6 @@ def lines_of(function: ast.FunctionDef) -> list[str]:
     return [ast.unparse(statement) for statement in function.body]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("package", ["wheel", "sdist", "wheel of the sdist"])
 def test_no_hidden_check_is_in_it(packages, package):
     hidden = {**decorated("hidden"), **made_hidden()}
@@ -120,7 +119,6 @@ def test_no_hidden_check_is_in_it(packages, package):
                 assert indented(statement) not in indented(everything), (name, statement)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("package", ["wheel", "sdist", "wheel of the sdist"])
 def test_no_references_text_is_in_it(packages, package):
     recorded = decorated("recorded")
@@ -142,7 +140,6 @@ def indented(text: str) -> str:
     return re.sub(r"(?m)^ +", "", text)
 
 
-@pytest.mark.slow
 def test_the_answer_key_is_not_there(packages):
     """No function in the package gives the answers of `claims`."""
     code = """
@@ -208,7 +205,7 @@ def answers(bundle: Bundle) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_it_says_of_every_known_answer_what_the_checkout_says(packages, assignment):
     bundle = Course.at(ROOT).bundle(assignment)

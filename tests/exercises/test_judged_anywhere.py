@@ -27,36 +27,43 @@ COPIES = {
 """What a careful student may put before a copy: torch's modules made, and run, as other tasks may not."""
 
 
-def judged(assignment: str, head: str = "") -> tuple[float, list[str], int]:
-    """Return the score, the messages of what failed, and how many workers it took."""
+@pytest.fixture
+def spawned(workers: ForkServer, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What each worker that is asked for lacks."""
+    found: list[object] = []
+    spawn = workers.spawn
+    monkeypatch.setattr(workers, "spawn", lambda without=None: found.append(without) or spawn(without))
+    return found
+
+
+def judged(workers: ForkServer, assignment: str, head: str = "") -> tuple[float, list[str]]:
+    """Return the score and the messages of what failed."""
     bundle = make_bundle(assignment, solution=True)
     source = bundle.solution["copy_from_torch"]
     if head:
         signature, _, body = source.partition(":\n")
         source = f"{signature}:{head}{body}"
-    spawned = []
-    with ForkServer() as workers:
-        spawn = workers.spawn
-        workers.spawn = lambda without=None: spawned.append(without) or spawn(without)  # type: ignore[method-assign]
-        raw = bundle.with_answers({**bundle.solution, "copy_from_torch": source})
-        with checks_of(bundle) as checks:
-            verdict = judge(raw, bundle, student="ada", seed=SEED, checks=checks, workers=workers).verdict
+    raw = bundle.with_answers({**bundle.solution, "copy_from_torch": source})
+    with checks_of(bundle) as checks:
+        verdict = judge(raw, bundle, student="ada", seed=SEED, checks=checks, workers=workers).verdict
     told = [check.message for task in verdict.tasks for check in task.checks if check.outcome != "passed"]
-    return verdict.score, told, len(spawned)
+    return verdict.score, told
 
 
 @pytest.mark.parametrize("assignment", COPIES)
-def test_one_worker_judges_it_all(assignment):
-    assert judged(assignment) == (10, [], 1)
+def test_one_worker_judges_it_all(workers, spawned, assignment):
+    assert judged(workers, assignment) == (10, [])
+    assert len(spawned) == 1
 
 
 @pytest.mark.parametrize("assignment", COPIES)
-def test_what_uses_more_of_torch_than_the_others_may_is_judged_again(assignment):
-    assert judged(assignment, COPIES[assignment]) == (10, [], 2)
+def test_what_uses_more_of_torch_than_the_others_may_is_judged_again(workers, spawned, assignment):
+    assert judged(workers, assignment, COPIES[assignment]) == (10, [])
+    assert len(spawned) == 2
 
 
 @pytest.mark.parametrize("assignment", COPIES)
-def test_what_is_wrong_in_both_is_told_as_where_all_works(assignment):
-    score, told, workers = judged(assignment, "\n    return\n")
-    assert (score < 10, workers) == (True, 2)
+def test_what_is_wrong_in_both_is_told_as_where_all_works(workers, spawned, assignment):
+    score, told = judged(workers, assignment, "\n    return\n")
+    assert (score < 10, len(spawned)) == (True, 2)
     assert not any("does not work here" in message for message in told)

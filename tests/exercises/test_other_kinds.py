@@ -46,7 +46,7 @@ def wrapped(right):
 TASKS = [(notebook, task) for notebook, each in NOTEBOOKS.items() for task in each.SOLUTIONS]
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("notebook", "task"), TASKS)
 def test_no_check_has_a_fault(notebook, task):

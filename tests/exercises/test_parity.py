@@ -145,7 +145,7 @@ def graded(workers: ForkServer):
 
 def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
     """Return the marks of a notebook's tests: compilers take long to start."""
-    return (pytest.mark.sweep,) if name == "compilers and settings" else ()
+    return (pytest.mark.slow,) if name == "compilers and settings" else ()
 
 
 CASES = [
@@ -177,7 +177,7 @@ def test_what_the_cells_made_earns_all_points_in_both(name: str, jupyter, graded
     assert graded(name).points == whole
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_what_will_not_be_there_is_said_beforehand_and_once(jupyter):
     for name in NOTEBOOKS:
         cards = jupyter(name).cards

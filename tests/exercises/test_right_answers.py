@@ -38,7 +38,6 @@ def kept(course: Path):
     path.unlink(missing_ok=True)
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_that_none_are_kept_is_said(course: Path, kept: Path):
     told = autograder_here("validate", "--course", course)
@@ -50,7 +49,6 @@ def test_that_none_are_kept_is_said(course: Path, kept: Path):
     assert "Everything holds" not in said
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_right_answer_must_lose_nothing(course: Path, kept: Path):
     kept.write_text(ANSWERS)
@@ -65,7 +63,6 @@ def test_a_right_answer_must_lose_nothing(course: Path, kept: Path):
     assert "the right answer 'a sum' to `double` fails `values`" in found["problems"][0]
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),

@@ -60,7 +60,6 @@ def modes(course: Path, *parts: str) -> dict[str, int]:
     }
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_two_graders_with_accounts_of_their_own_grade_one_course(shared):
     shared.share()
@@ -82,7 +81,6 @@ def test_two_graders_with_accounts_of_their_own_grade_one_course(shared):
         assert found[name] & 0o007 == 0, name
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_course_that_comes_to_be_shared_is_opened_by_its_owner(shared):
     done(shared.grades(shared.tina))
@@ -105,7 +103,6 @@ def test_a_course_that_comes_to_be_shared_is_opened_by_its_owner(shared):
     done(shared.grades(shared.theo, "--force"))
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_student_sees_nothing_of_a_course_but_its_release(shared):
     made = shared.tina.home.parent / "made"

@@ -48,7 +48,7 @@ def grade(course: Course, *options: object, command=autograder_here) -> subproce
     return told
 
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,6 @@ def assert_undisturbed(course: Course, graded: Course) -> None:
         assert found[name] == expected[name], name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "verdicts"),
     [
@@ -121,7 +120,6 @@ STEPS = (
 """One of them each: with the lock held, before the commit, after it, and between what is put in place."""
 
 
-@pytest.mark.slow
 def test_killed_while_recording_the_real_command_goes_on(graded, tmp_path):
     """Others were handed in and recorded half-way; then the first ones came back."""
     course = copy(graded, tmp_path / "course")
@@ -169,7 +167,6 @@ def little_disk(folder: Path, size: int) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.slow
 def test_a_full_disk_ends_a_batch_in_one_sentence_and_the_next_goes_on(ungraded, graded, tmp_path):
     with little_disk(tmp_path, 6 << 20):
         course = copy(ungraded, tmp_path / "course")
@@ -191,7 +188,6 @@ def test_a_full_disk_ends_a_batch_in_one_sentence_and_the_next_goes_on(ungraded,
         assert_undisturbed(course, graded)
 
 
-@pytest.mark.slow
 def test_files_that_may_not_grow_end_a_batch_in_one_sentence_and_the_next_goes_on(ungraded, graded, tmp_path):
     """What any user's machine can do in place of a full disk: the gradebook may not grow further."""
     course = copy(ungraded, tmp_path / "course")

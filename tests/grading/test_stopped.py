@@ -58,7 +58,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("how", BROKEN)
-@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.slow)])
 def test_what_stops_a_batch_is_one_sentence_and_changes_nothing(course, how, command):
     spoil, sentence = BROKEN[how]
     before = everything(course)
@@ -96,7 +96,7 @@ def test_a_gradebook_that_is_locked_on_the_way_keeps_what_was_there(course, monk
     assert not (course / "verdicts").exists()
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_what_is_not_there_is_said_in_one_sentence(course):
     spoilt = copy_course(course, course.parent / "spoilt")
     (spoilt / "nbgrader_config.py").write_text("c = get_config(\n")

@@ -24,7 +24,7 @@ from tests.support.environments.hubs import Hub, hub
 from tests.support.environments.wheels import build_wheels
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK, ROOT, answer
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.sweep]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 WEEK = "4. A week of the class"
 COMMENT = "The gates are right, only their order is not."
 

@@ -34,7 +34,6 @@ def settings(unit: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if line and line[0] not in "#[")
 
 
-@pytest.mark.slow
 def test_systemd_finds_nothing_wrong_with_the_units(tmp_path):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("needs systemd-analyze: Debian's package `systemd`, as .ci/run installs")
@@ -84,7 +83,6 @@ def test_the_recipe_installs_what_ci_and_the_readme_install():
 
 
 @pytest.mark.slow
-@pytest.mark.sweep
 def test_the_recipe_makes_an_environment_that_grades_and_holds_no_solution(tmp_path):
     """Its commands, but for those of the system, in a folder that has what it copies."""
     built = tmp_path / "built"

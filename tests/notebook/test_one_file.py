@@ -47,7 +47,6 @@ def download(course, tmp_path) -> Path:
     return Path(shutil.copy(course / "one-file" / NAME / f"{NOTEBOOK}.ipynb", tmp_path))
 
 
-@pytest.mark.slow
 def test_it_is_checked_and_graded_with_nothing_beside_it(course, download):
     notebook = nbformat.read(download, as_version=4)
     for cell in notebook.cells:
@@ -76,7 +75,6 @@ def test_it_is_checked_and_graded_with_nothing_beside_it(course, download):
     assert "checks_inside" not in graded
 
 
-@pytest.mark.slow
 def test_it_holds_no_hidden_check_and_the_release_is_as_without(course, download):
     (source,) = [
         cell["source"] for cell in nbformat.read(download, as_version=4).cells if is_holding(cell["source"])
@@ -150,7 +148,6 @@ def test_a_text_that_was_not_packed_is_one_sentence(text):
         unpacked(text)
 
 
-@pytest.mark.slow
 def test_of_a_packaged_assignment_it_tells_the_notebook_and_brings_the_hints(tmp_path):
     """The students' package has the checks; in an empty folder nothing else says which notebook it is."""
     hints = (ROOT / "release" / ASSIGNMENT / "hints.json").read_text(encoding="utf-8")

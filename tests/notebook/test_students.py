@@ -88,12 +88,10 @@ def the_sentence(ran: Ran) -> str:
     return shown["text"]
 
 
-@pytest.mark.slow
 def test_without_the_package_the_first_cell_says_what_to_install(bare, tmp_path):
     assert "No module named 'autograder'" in the_sentence(first_cell(bare, tmp_path))
 
 
-@pytest.mark.slow
 def test_another_project_of_the_same_import_name_is_recognised(bare, tmp_path):
     """It lies where `pip install autograder` puts it: before all else that has this name."""
     (tmp_path / "autograder").mkdir()
@@ -103,7 +101,6 @@ def test_another_project_of_the_same_import_name_is_recognised(bare, tmp_path):
     assert "another project" in told
 
 
-@pytest.mark.slow
 def test_without_torch_the_first_cell_says_the_same(bare, tmp_path):
     (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')")
     assert "No module named 'torch'" in the_sentence(first_cell(bare, tmp_path))
@@ -160,7 +157,6 @@ def test_every_release_has_the_page_as_it_is():
         assert not others, f"`autograder build` puts source/{name} into release/"
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_what_an_instructor_writes_on_the_page_goes_out(tmp_path):
     """With nbgrader's own command, and again over a release that was made read-only."""
@@ -177,7 +173,6 @@ def test_what_an_instructor_writes_on_the_page_goes_out(tmp_path):
     assert (release / "students.md").read_text() == "Of this assignment alone."
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_page_that_was_edited_goes_out_though_nothing_else_is_built_again(tmp_path):
     course = small_course(tmp_path)

@@ -147,7 +147,6 @@ def test_half_a_surrogate_pair_becomes_a_character_that_can_be_written():
     assert seen == ["?", Opaque("?"), "🦊"]
 
 
-@pytest.mark.slow
 def test_noise_is_refused_and_nothing_else_happens():
     """Frames that were right once, with bytes changed, cut or doubled at random."""
     rng = random.Random(2013)

@@ -23,7 +23,7 @@ from tests.support.helpers import (
 )
 from tests.support.reports import HOSTILE, SCRIPT, Page, give_points
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 FIRST, SECOND = "03_lstm_cell", "04_lstm_layer"
 ORDER = answer("lstm_gates").replace("i, f, g, o = sums", "i, f, o, g = sums")

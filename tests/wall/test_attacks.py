@@ -32,7 +32,7 @@ from tests.support.hostile.attackers import (
     student_of,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.sweep]
+pytestmark = pytest.mark.slow
 
 HONEST = {"ada": 10.0, "fay": 8.0, "right": 10.0, "untouched": 0.0}
 SPIES = ("source notebooks", "known mistakes", "verdicts and seed", "home")

@@ -16,7 +16,7 @@ from autograder.checking.runner.collection import collect
 from tests.attacks.driving import DRIVEN, FORGED
 from tests.exercises.test_exercises import EXERCISES, notebook_of
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 SEEDS = (2013, 7)
 

@@ -16,7 +16,7 @@ from tests.attacks.forgery import Forgery
 from tests.support.helpers import ROOT, SEED, make_bundle
 from tests.support.hostile.forgeries import Bench, Judged
 
-pytestmark = [pytest.mark.slow, pytest.mark.sweep]
+pytestmark = pytest.mark.slow
 
 KINDS = (borrowing, forgiven, handed, lying, oddities, recognising, rewriting)
 FORGERIES: dict[str, Forgery] = {name: forgery for kind in KINDS for name, forgery in kind.FORGERIES.items()}

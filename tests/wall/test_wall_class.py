@@ -36,7 +36,7 @@ from tests.support.hostile.wall import (
     indented,
 )
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 # --- Judges that fail ---------------------------------------------------------------------------
 
@@ -119,7 +119,6 @@ def _snapshot(root: Path) -> dict[str, str]:
     return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-@pytest.mark.slow
 def test_a_class_with_hostile_submissions(tmp_path: Path):
     course = make_course(tmp_path)
     for student, raw in _hostile_class().items():

@@ -33,7 +33,7 @@ from tests.support.helpers import (
 )
 from tests.support.hostile.wall import ALL, DEATHS, LOST, indented
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 # --- Evil values -------------------------------------------------------------------------------
 
@@ -150,7 +150,6 @@ Executor.answers_to = _slow
 """
 
 
-@pytest.mark.slow
 def test_a_hostile_submission_takes_no_longer_than_its_limit(quick_workers: ForkServer):
     """Just within every limit, everywhere: the total is what ends it."""
     limits, quick_workers.limits = quick_workers.limits, RunLimits(1.5, 1.5, 8.0)

@@ -84,7 +84,6 @@ def python(request, wheels, tmp_path) -> Path:
     return made
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_new_build_and_grade_from_wheels(python, tmp_path):
     where = run([python, "-c", "import autograder; print(autograder.__file__)"], tmp_path)
@@ -115,7 +114,6 @@ def test_new_build_and_grade_from_wheels(python, tmp_path):
     shutil.rmtree(course)
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_a_machine_that_grades_needs_the_checks_and_no_solution(wheels, tmp_path):
     """With the students' wheel alone nothing is graded: hidden checks would be missing from every score."""

@@ -68,7 +68,6 @@ def people(empty_course) -> Iterator[Class]:
         yield made
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["autograder", "nbgrader"])
 def test_every_student_reads_feedback_whoever_graded(people, command):
@@ -96,7 +95,6 @@ def test_every_student_reads_feedback_whoever_graded(people, command):
     assert handed_back == [NOTEBOOK.replace(".ipynb", ".html")] * 2
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_feedback_of_an_earlier_version_and_of_an_earlier_grading(people):
     people.hands_in(people.ben, 2)

@@ -184,8 +184,7 @@ def regrade(course: Path, command: str, *options: str) -> subprocess.CompletedPr
     return autograder_here("grade", LSTM, "--course", course)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.slow)])
 def test_a_resubmission_replaces_the_score_and_nothing_a_person_gave(course, command):
     done(regrade(course, command))
     assert totals(course) == {"ada": 10}
@@ -215,7 +214,7 @@ class OnePointAnHour(BasePlugin):
 """
 
 
-@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.slow)])
 def test_late_policies_of_the_course_hold(course, command):
     (course / "late_policy.py").write_text(LATE)
     with (course / "nbgrader_config.py").open("a") as file:

@@ -35,7 +35,6 @@ from tests.support.courses import (
 )
 
 
-@pytest.mark.slow
 def test_formgrader_grades_and_shows_submissions(course):
     hand_in(course, "mis", source(), name="other.ipynb")
     hand_in(course, "zip", b"PK\x03\x04", name="lstm_cell.zip")
@@ -99,7 +98,6 @@ def test_formgrader_grades_and_shows_submissions(course):
         log.close()
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() == 0, reason="test_exchange.py walks it with accounts of their own")
 def test_the_whole_exchange_loop(empty_course, tmp_path):
     course = copy_course(empty_course, tmp_path / "course")
@@ -133,7 +131,7 @@ def test_the_whole_exchange_loop(empty_course, tmp_path):
     assert [path.suffix for path in (home / LSTM / "feedback").rglob("*") if path.is_file()] == [".html"]
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_the_gradebook_has_a_version_and_nbgrader_can_upgrade_it(course):
     with sqlite3.connect(course / "gradebook.db") as book:
         ((version,),) = book.execute("SELECT version_num FROM alembic_version").fetchall()
@@ -147,7 +145,6 @@ def test_the_gradebook_that_generate_makes_is_for_its_owner_alone(empty_course):
     assert stat.S_IMODE((empty_course / "gradebook.db").stat().st_mode) == 0o600
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_validate_passes_sources_and_fails_releases(empty_course):
     names = [f"{step}/{name}/{name[3:]}.ipynb" for step in ("source", "release") for name in ASSIGNMENTS]

@@ -20,7 +20,15 @@ import autograder.protocol
 import autograder.worker
 from autograder.checking.runner.handed_out_file import FILE as HANDED_OUT
 from autograder.grading.assignment.catalogue import Mistake
-from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, is_task, tags
+from autograder.grading.assignment.cells import (
+    check_task,
+    grade_id,
+    is_grade,
+    is_solution,
+    is_task,
+    prose_and_code,
+    tags,
+)
 
 DEMONSTRATION = "demonstration"
 """The tag of released cells that are not run when grading."""
@@ -137,8 +145,13 @@ class Bundle:
                 forget_modules(folder)
 
     def digest(self) -> str:
-        """The digest of all that a score depends on: notebook, solution, tests, checks, their language."""
-        parts = (self.assignment, self.notebook, self.released)
+        """The digest of all that a graded notebook depends on."""
+        return hashlib.sha256(f"{self.released}\n{self.judging_digest()}".encode()).hexdigest()
+
+    def judging_digest(self) -> str:
+        """The digest of all that a score depends on: code, solution, tests, checks, their language."""
+        _, code = prose_and_code(self.released.encode())
+        parts = (self.assignment, self.notebook, code)
         own = [sorted(part.items()) for part in (self.instructor_tests, self.own_checks, self.solution)]
         found = hashlib.sha256(repr((parts, own)).encode())
         for file in sorted(packaged_checks(self.notebook).glob("*.py")):

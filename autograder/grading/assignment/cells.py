@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
+from collections.abc import Mapping
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -44,6 +47,26 @@ def check_task(cell: NotebookNode) -> str:
         case [ast.Expr(ast.Call(ast.Name("check"), [ast.Constant(str(task))], []))]:
             return task
     return ""
+
+
+def prose_and_code(raw: bytes) -> tuple[str, str]:
+    """Return the two parts of a notebook: its prose, which only people read, and all the rest.
+
+    Prose are the Markdown cells that nbgrader does not mark. A file that is no notebook has none.
+    """
+    try:
+        notebook = json.loads(raw)
+        cells = list(notebook["cells"])
+        is_prose = [_is_prose(cell) for cell in cells]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return "", raw.decode(errors="backslashreplace")
+    prose = [cell if alone else None for cell, alone in zip(cells, is_prose, strict=True)]
+    code = [cell for cell, alone in zip(cells, is_prose, strict=True) if not alone]
+    return json.dumps(prose, sort_keys=True), json.dumps({**notebook, "cells": code}, sort_keys=True)
+
+
+def _is_prose(cell: Mapping[str, Any]) -> bool:
+    return cell["cell_type"] == "markdown" and not cell["metadata"].get("nbgrader")
 
 
 def _marked(cell: NotebookNode, mark: str) -> bool:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import nbformat
+from nbformat import NotebookNode
 
 from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
@@ -31,11 +32,16 @@ def tried_as_built(
     return lambda task: ()
 
 
+def solved_notebook(course: Course, assignment: str) -> NotebookNode:
+    """The solved notebook of the last build; an error of whatever kind where there is none."""
+    (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
+    return nbformat.read(path, as_version=4)
+
+
 def _built_solution(course: Course, bundle: Bundle) -> dict[str, str]:
     """The cells of the solved notebook by task; none if there is no such notebook, or a task is not in it."""
-    path = course.folder("solution", ".", bundle.assignment) / f"{bundle.notebook}.ipynb"
     try:
-        cells = nbformat.read(path, as_version=4).cells
+        cells = solved_notebook(course, bundle.assignment).cells
     except Exception:  # whatever may have become of a file that is made anew by every build
         return {}
     found = {grade_id(cell): str(cell["source"]) for cell in cells if is_solution(cell)}

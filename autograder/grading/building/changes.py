@@ -1,11 +1,15 @@
-"""The last build and validation, kept so that neither is repeated while nothing that counts has changed."""
+"""The parts that an assignment is made from, and what the last build and validation found of them.
+
+Each part has a key of its own, so that a change asks only for the work that depends on it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,15 +18,18 @@ from typing import Any
 import nbformat
 
 import autograder
+import autograder.exercises
 from autograder.errors import UserError
-from autograder.grading.assignment.cells import grade_id, is_grade
+from autograder.grading.assignment.bundle import packaged_checks
+from autograder.grading.assignment.cells import grade_id, is_grade, prose_and_code
 from autograder.grading.course.course import Course
 from autograder.grading.records.store import assignment_seed, one_writer, write_whole
 from autograder.grading.releasing.handout import RECORDED
 from autograder.grading.releasing.page import PAGE
 from autograder.grading.validating.right import kept_in
+from autograder.tasks import OWN
 
-_COUNTS = (
+_ENGINE = (
     "torch",
     "numpy",
     "nbgrader",
@@ -33,61 +40,98 @@ _COUNTS = (
     "ipython",
     "pytest",
 )
-"""The packages that what is made depends on."""
+"""The packages that the result of a build depends on."""
 _PASSED_OVER = ("__pycache__", ".ipynb_checkpoints")
 
 
-def built_before(course: Course, assignment: str) -> dict[str, Any] | None:
-    """Return the last build's report if neither source nor release has changed since, else `None`."""
-    told = _kept(
-        course, "built", assignment, source_digest(course, assignment), _built_digest(course, assignment)
-    )
-    return told if told is not None and _in_gradebook(course, assignment) else None
+@dataclass(frozen=True)
+class Parts:
+    """The key of each part that an assignment is made from: a digest that changes with that part alone."""
+
+    text: str
+    """The prose of the source notebook."""
+    code: str
+    """The rest of the source notebook, and the files beside it."""
+    checks: str
+    catalogue: str
+    """The known mistakes."""
+    right_answers: str
+    """The right answers in other styles, at which only a validation looks."""
+    engine: str
+    """This package, the versions of what it uses, the course's settings and its seed."""
+
+    @classmethod
+    def of(cls, course: Course, assignment: str) -> Parts:
+        """The parts of an assignment as they are now."""
+        folder = course.folder("source", ".", assignment)
+        notebooks = sorted(folder.glob("*.ipynb"))
+        checks = _below(folder / OWN)
+        for notebook in notebooks if not checks else ():
+            checks += [
+                *_below(packaged_checks(notebook.stem)),
+                *sorted(autograder.exercises.HOME.glob("*.py")),
+            ]
+        beside = set(_below(folder)).difference(notebooks, checks)
+        prose, code = _prose_and_code(notebooks)
+        rest = [*sorted(beside), *sorted(folder.parent.glob("*.ipynb"))]
+        settings = json.dumps(course.config, sort_keys=True, default=repr)
+        engine = (assignment, settings, _package(), str(assignment_seed(course, assignment)))
+        older = course.root / "tests" / "variants"
+        return cls(
+            text=_digest([], prose),
+            code=_digest(rest, code),
+            checks=_digest(checks),
+            catalogue=_digest([course.catalogue_path(assignment)]),
+            right_answers=_digest([kept_in(course, assignment), *_below(older)]),
+            engine=hashlib.sha256("\n".join(engine).encode()).hexdigest(),
+        )
+
+    def changed(self, before: Parts | None, but: Sequence[str] = ()) -> set[str]:
+        """Return the names of the parts that differ, all where there are none before, `but` these."""
+        mine, theirs = asdict(self), asdict(before) if before else {}
+        return {name for name in mine if mine[name] != theirs.get(name)}.difference(but)
 
 
-def keep_built(course: Course, assignment: str, source: str, told: dict[str, Any]) -> None:
-    """Remember a build that has just ended well; `source` is the digest that it began with."""
-    _keep(course, "built", assignment, source, _built_digest(course, assignment), told)
+@dataclass(frozen=True)
+class Last:
+    """What the last build or validation said, and the parts that it was made from."""
+
+    parts: Parts
+    said: dict[str, Any]
 
 
-def validated_before(course: Course, assignment: str) -> dict[str, Any] | None:
-    """Return the last validation's findings if nothing has changed since, else `None`."""
-    made = _built_digest(course, assignment)
-    return _kept(course, "validated", assignment, examined_digest(course, assignment), made)
+def last_build(course: Course, assignment: str) -> Last | None:
+    """Return the last build, if what it made is still there as it made it."""
+    last = _kept(course, "built", assignment)
+    return last if last is not None and _in_gradebook(course, assignment) else None
 
 
-def keep_validated(course: Course, assignment: str, source: str, told: dict[str, Any]) -> None:
-    """Remember what a validation found; `source` is the digest that it began with."""
-    _keep(course, "validated", assignment, source, _built_digest(course, assignment), told)
+def keep_built(course: Course, assignment: str, parts: Parts, said: dict[str, Any]) -> None:
+    """Keep what a build that has just ended well said; `parts` are those that it began with."""
+    _keep(course, "built", assignment, parts, said)
 
 
-def source_digest(course: Course, assignment: str) -> str:
-    """The digest of all that a build is made from."""
-    folder = course.folder("source", ".", assignment)
-    files = [*_below(folder), *sorted(folder.parent.glob("*.ipynb")), course.catalogue_path(assignment)]
-    settings = json.dumps(course.config, sort_keys=True, default=repr)
-    parts = (assignment, settings, _package(), str(assignment_seed(course, assignment)), _digest(files))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+def last_validation(course: Course, assignment: str) -> Last | None:
+    """Return the last validation in which everything held, if what it looked at is still there."""
+    return _kept(course, "validated", assignment)
 
 
-def examined_digest(course: Course, assignment: str) -> str:
-    """The digest of all that a validation looks at besides what was built."""
-    kept = (kept_in(course, assignment).parent, course.root / "tests" / "variants")
-    variants = "".join(_digest(_below(folder)) for folder in kept)
-    return hashlib.sha256((source_digest(course, assignment) + variants).encode()).hexdigest()
+def keep_validated(course: Course, assignment: str, parts: Parts, said: dict[str, Any]) -> None:
+    """Keep what a validation found; `parts` are those that it began with."""
+    _keep(course, "validated", assignment, parts, said)
 
 
-def _kept(course: Course, step: str, assignment: str, source: str, made: str) -> dict[str, Any] | None:
+def _kept(course: Course, step: str, assignment: str) -> Last | None:
     try:
         kept = json.loads(_path(course, step, assignment).read_text(encoding="utf-8"))
-        same = (kept["source"], kept["made"]) == (source, made)
-        return dict(kept["told"]) if same else None
+        last = Last(Parts(**kept["parts"]), dict(kept["said"]))
+        return last if kept["made"] == _made(course, step, assignment) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _keep(course: Course, step: str, assignment: str, source: str, made: str, told: dict[str, Any]) -> None:
-    kept = {"source": source, "made": made, "told": told}
+def _keep(course: Course, step: str, assignment: str, parts: Parts, said: dict[str, Any]) -> None:
+    kept = {"parts": asdict(parts), "made": _made(course, step, assignment), "said": said}
     with one_writer(course):
         write_whole(_path(course, step, assignment), json.dumps(kept) + "\n")
 
@@ -96,14 +140,20 @@ def _path(course: Course, step: str, assignment: str) -> Path:
     return course.root / ".autograder" / step / f"{assignment}.json"
 
 
-def _built_digest(course: Course, assignment: str) -> str:
-    """The digest of all that a build makes: somebody may have edited it, or taken it away."""
-    solved = sorted(course.folder("solution", ".", assignment).glob("*.ipynb"))
-    known = course.root / ".autograder" / "known" / f"{assignment}.json"
+def _made(course: Course, step: str, assignment: str) -> str:
+    """The digest of all that a build makes: somebody may have edited it, or taken it away.
+
+    A validation reads neither the prose of the release nor the solved notebook.
+    """
     recorded = course.root / RECORDED / f"{assignment}.json"
     release = course.folder("release", ".", assignment)
     page = set(release.glob(PAGE))  # one for all assignments: it is brought up to date without a build
     released = [path for path in _below(release) if path not in page]
+    if step == "validated":
+        notebooks = sorted(release.glob("*.ipynb"))
+        return _digest([path for path in released if path not in notebooks], _prose_and_code(notebooks)[1])
+    solved = sorted(course.folder("solution", ".", assignment).glob("*.ipynb"))
+    known = course.root / ".autograder" / "known" / f"{assignment}.json"
     return _digest([*released, *solved, known, recorded])
 
 
@@ -122,10 +172,11 @@ def _in_gradebook(course: Course, assignment: str) -> bool:
 
 @cache
 def _package() -> str:
-    """The digest of this package and the versions of what it uses."""
+    """The digest of this package without its exercises, and the versions of what it uses."""
     home = Path(autograder.__file__).parent
-    versions = [autograder.__version__, platform.python_version(), *map(_version, _COUNTS)]
-    return _digest(path for path in _below(home) if path.suffix != ".pyc") + repr(versions)
+    versions = [autograder.__version__, platform.python_version(), *map(_version, _ENGINE)]
+    files = (path for path in _below(home) if not path.is_relative_to(autograder.exercises.HOME))
+    return _digest(files) + repr(versions)
 
 
 def _version(package: str) -> str:
@@ -135,14 +186,20 @@ def _version(package: str) -> str:
         return ""
 
 
+def _prose_and_code(notebooks: Iterable[Path]) -> tuple[str, str]:
+    """The prose of some notebooks, and the rest of them."""
+    parts = [prose_and_code(notebook.read_bytes()) for notebook in notebooks]
+    return "\n".join(prose for prose, _ in parts), "\n".join(code for _, code in parts)
+
+
 def _below(folder: Path) -> list[Path]:
     found = (path for path in folder.rglob("*") if path.is_file())
     return sorted(path for path in found if not set(_PASSED_OVER) & set(path.parts))
 
 
-def _digest(files: Iterable[Path]) -> str:
-    """The digest of some files' names and contents; one that is not there counts as such."""
-    found = hashlib.sha256()
+def _digest(files: Iterable[Path], content: str = "") -> str:
+    """The digest of some files' names and contents, and more; a file that is not there counts as such."""
+    found = hashlib.sha256(content.encode())
     for path in files:
         found.update(f"{path}\n".encode("utf-8", "surrogateescape"))
         if path.is_file():

@@ -119,7 +119,9 @@ class Attempt:
         on_gpu = self.limits.gpu_bytes > 0
         return Submission(self._perform, sources, errors, on_gpu=on_gpu, without=self.without)
 
-    def judge_tasks(self, points: Mapping[str, float], checks: Checks, seed: int) -> tuple[TaskVerdict, ...]:
+    def judge_tasks(
+        self, points: Mapping[str, float], checks: Checks, seed: int, *, explain: bool = True
+    ) -> tuple[TaskVerdict, ...]:
         """Judge tasks, those together that lack the same; the results are in the order of `points`.
 
         The worker that is there comes first. A task that may be judged anywhere gets a worker that lacks
@@ -128,23 +130,31 @@ class Attempt:
         lacking = surroundings(points, checks)
         found = {}
         for task in sorted(lacking, key=lambda task: lacking[task] != self.without):
-            tried = self._tried_here(task, points[task], checks, seed) if checks.anywhere(task) else None
+            tried = (
+                self._tried_here(task, points[task], checks, seed, explain) if checks.anywhere(task) else None
+            )
             if tried is None:
                 self.enter(lacking[task])
-            found[task] = tried or self.judge_task(task, points[task], checks, seed)
+            found[task] = tried or self.judge_task(task, points[task], checks, seed, explain=explain)
         return tuple(found[task] for task in points)
 
-    def _tried_here(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict | None:
+    def _tried_here(
+        self, task: str, points: float, checks: Checks, seed: int, explain: bool
+    ) -> TaskVerdict | None:
         """Judge a task in the worker that is there, if that lacks something; `None` unless all passes."""
         if self.without is None:
             return None
-        tried = self.judge_task(task, points, checks, seed)
+        tried = self.judge_task(task, points, checks, seed, explain=explain)
         return tried if all_passed(tried) else None
 
-    def judge_task(self, task: str, points: float, checks: Checks, seed: int) -> TaskVerdict:
+    def judge_task(
+        self, task: str, points: float, checks: Checks, seed: int, *, explain: bool = True
+    ) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
         submission = self.submission()
-        results = checks.run(task, submission, seed=seed, include_hidden=True, renew=self.cells)
+        results = checks.run(
+            task, submission, seed=seed, include_hidden=True, renew=self.cells, explain=explain
+        )
         self.habits[task] = habits(task, self.rebuilt.sources.get(task, ""), submission.connection.printed)
         return _task(task, points, results)
 

@@ -63,10 +63,12 @@ def judge(
     checks: Checks,
     workers: ForkServer,
     known: MistakesOf = lambda task: (),
+    explain: bool = True,
 ) -> Graded:
     """Judge one submission: a folder as it was read, or a notebook's bytes, or `None` for none at all.
 
-    A task that fails is compared with the mistakes that are `known`. Where a check has a fault, the
+    A task that fails is compared with the mistakes that are `known`. Without `explain` messages are shorter:
+    nothing is found out about wrong values by running their check again. Where a check has a fault, the
     verdict's status is `infra_error` and everything else is judged. Raises `WorkerLost` with the reason
     `infra_error` when the grading machine failed, not the student.
     """
@@ -88,7 +90,7 @@ def judge(
     own = {path: raw for path, raw in files.items() if path not in bundle.files}
     with Attempt(rebuilt, workers, files) as attempt:
         attempt.begin(first)
-        judged = attempt.judge_tasks(bundle.tasks, checks, seed)
+        judged = attempt.judge_tasks(bundle.tasks, checks, seed, explain=explain)
         tasks = attempt.without_follow_on_errors(judged, bundle, checks, seed)
         ran = attempt.ran
         tests, unprotected = own_tests(rebuilt, ran)

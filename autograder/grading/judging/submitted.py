@@ -24,6 +24,8 @@ class Submitted:
     submitted: HandedIn | bytes | None
     known_content: str = ""
     """The digest of what has a verdict already; `""` if it is to be judged in any case."""
+    explain: bool = True
+    """False where nobody reads the messages."""
 
     def run(self, setting: Setting, checks: Checks) -> Graded | Unchanged | Failure:
         files, bundle = HandedIn.of(self.submitted), setting.bundle
@@ -40,4 +42,5 @@ class Submitted:
             checks=checks,
             workers=setting.workers,
             known=lambda task: setting.known.get(task, ()),
+            explain=self.explain,
         )

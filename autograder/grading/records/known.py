@@ -104,5 +104,5 @@ def _path(course: Course, bundle: Bundle) -> Path:
 
 
 def _key(bundle: Bundle, seed: int) -> str:
-    parts = (__version__, bundle.digest(), str(seed), repr(bundle.mistakes))
+    parts = (__version__, bundle.judging_digest(), str(seed), repr(bundle.mistakes))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -31,9 +31,10 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle, forget_modules
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
+from autograder.grading.course.template import checkout
 from autograder.grading.judging.faults_met import MetFault, refuse_faults
 from autograder.grading.judging.judge import judge_answers, unfit_checks
-from autograder.grading.judging.judge_pool import Failure, Setting, cores, work_off
+from autograder.grading.judging.judge_pool import Failure, LocalJudges, Setting, cores, work_off
 from autograder.grading.judging.trial import Trial
 from autograder.grading.records.store import one_writer, write_whole
 from autograder.grading.releasing.check_file import CannotStrip
@@ -63,7 +64,7 @@ class Handout:
         shutil.rmtree(release / OWN / "__pycache__", ignore_errors=True)  # compiled from the whole checks
 
 
-def handout(course: Course, bundle: Bundle, workers: ForkServer | None = None) -> Handout:
+def handout(course: Course, bundle: Bundle, judges: LocalJudges | None = None) -> Handout:
     """Return the material that goes out with an assignment, made now or kept from the last time.
 
     Raises `UserError` where it cannot be made: a known mistake that cannot be tried, a check that cannot be
@@ -76,23 +77,25 @@ def handout(course: Course, bundle: Bundle, workers: ForkServer | None = None) -
             return Handout(kept["files"], kept["recorded"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    parent = workers or ForkServer(preload=bundle.preload)
+    # Of packaged checks, only a checkout keeps what their references give.
+    noted = bool(bundle.own_checks) or course.root == checkout()
+    parent = judges or LocalJudges(ForkServer(preload=bundle.preload), cores())
     try:
-        made = _made(bundle, parent, Places(course, bundle.assignment, bundle.notebook))
+        made = _made(bundle, parent, Places(course, bundle.assignment, bundle.notebook), noted)
     finally:
-        if workers is None:
-            parent.close()
+        if judges is None:
+            parent.workers.close()
     with one_writer(course):
         text = json.dumps({"key": key, "files": made.files, "recorded": made.recorded}) + "\n"
         write_whole(path, text, course.access)
     return made
 
 
-def _made(bundle: Bundle, workers: ForkServer, places: Places) -> Handout:
+def _made(bundle: Bundle, judges: LocalJudges, places: Places, noted: bool) -> Handout:
     known: dict[str, list[Known]] = {}
     recorder, checks = Recorder(), set[Check]()
-    trials = [PublicTrial(task) for task in bundle.tasks]
-    for trial, told in work_off(trials, cores(), Setting(bundle, PUBLIC_SEED, workers)):
+    trials = [PublicTrial(task, noted) for task in bundle.tasks]
+    for trial, told in work_off(trials, judges.count, Setting(bundle, PUBLIC_SEED, judges.workers)):
         assert isinstance(trial, PublicTrial)
         if isinstance(told, Failure):
             where = f"{places.checks_of(trial.task)}: the known mistakes of `{trial.task}`"
@@ -107,7 +110,7 @@ def _made(bundle: Bundle, workers: ForkServer, places: Places) -> Handout:
         else {}
     )
     if not bundle.own_checks:
-        return Handout(files, json.dumps(recorder.as_data()))
+        return Handout(files, json.dumps(recorder.as_data()) if noted else "")
     stripped = own_stripped(bundle)
     _prove(bundle, checks, stripped.names, places)
     files |= {f"{OWN}/{name}": text for name, text in stripped.files.items()}
@@ -201,11 +204,13 @@ class PublicTrial:
     """The job of trying a task's known mistakes and solution on public inputs; references are noted."""
 
     task: str
+    explain: bool
+    """Whether messages are made, so that what references give for these is noted, too."""
 
     def run(self, setting: Setting, checks: Checks) -> Tried:
         bundle, solution = setting.bundle, setting.bundle.solution
         with checks.recording() as recorder:
-            trial = Trial(self.task, setting.seed, include_hidden=False, explain=True)
+            trial = Trial(self.task, setting.seed, include_hidden=False, explain=self.explain)
             known, faults = trial.run(setting, checks)
             if self.task in solution:
                 right = {"solution": solution[self.task]}
@@ -222,5 +227,5 @@ class PublicTrial:
 
 
 def _key(bundle: Bundle) -> str:
-    parts = (__version__, bundle.digest(), repr(bundle.mistakes))
+    parts = (__version__, bundle.judging_digest(), repr(bundle.mistakes))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

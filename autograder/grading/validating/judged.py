@@ -69,7 +69,7 @@ def judge(
     todo = [
         Submitted("solution", bundle.with_answers(bundle.solution)),
         Submitted("release", bundle.released.encode()),
-        *(Submitted(name, mistaken(bundle, *mistakes)) for name, mistakes in together.items()),
+        *(Submitted(name, mistaken(bundle, *mistakes), explain=False) for name, mistakes in together.items()),
         *(Submitted(name, mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
     ]
     small = SmallSizes()
@@ -91,7 +91,7 @@ def judge(
     mistakes, apart = judged_together(together, verdicts, known)
     alone = [
         *(Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()),
-        *(Submitted(key, mistaken(bundle, mistake)) for key, mistake in apart.items()),
+        *(Submitted(key, mistaken(bundle, mistake), explain=False) for key, mistake in apart.items()),
     ]
     verdicts |= verdicts_in(results_of(alone, jobs, setting), known)
     for key, mistake in apart.items():

@@ -30,7 +30,7 @@ SOME = (
 TIMES = ("in every call", "after the second call")
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_no_check_trips_over_an_odd_answer(notebook: str):
     odds, whens = (ODD, WHEN) if EVERY else (SOME, TIMES)

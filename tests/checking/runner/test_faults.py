@@ -60,7 +60,6 @@ def scored(course: Path) -> dict[str, float]:
         return {sub.student.id: sub.score for sub in gradebook.assignment_submissions("01_double")}
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_an_author_is_told_of_a_slip_that_only_a_wrong_answer_meets(course: Path):
     spoil(course, SLIP)
@@ -82,7 +81,6 @@ def test_an_author_is_told_of_a_slip_that_only_a_wrong_answer_meets(course: Path
     assert met["met_by"] == ["the mistake three_times"]
 
 
-@pytest.mark.slow
 def test_a_submission_that_meets_a_fault_is_not_graded_until_the_check_is_mended(course: Path):
     grade = ("grade", "01_double", "--course", course)
     assert autograder_here(*grade).returncode == 0
@@ -117,7 +115,6 @@ def test_a_submission_that_meets_a_fault_is_not_graded_until_the_check_is_mended
     assert scored(course) == before
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_nbgraders_own_button_records_no_score_for_it(course: Path):
     spoil(course, SLIP)
@@ -134,7 +131,6 @@ def test_nbgraders_own_button_records_no_score_for_it(course: Path):
     assert verdict["status"] == "infra_error"
 
 
-@pytest.mark.slow
 def test_one_notebook_is_told_with_the_traceback(course: Path):
     spoil(course, SLIP)
     notebook = course / "submitted" / "ben" / "01_double" / "double.ipynb"
@@ -144,7 +140,6 @@ def test_one_notebook_is_told_with_the_traceback(course: Path):
     assert "NameError: name 'sen' is not defined" in told.stdout
 
 
-@pytest.mark.slow
 def test_a_student_is_never_told_that_it_is_his(course: Path):
     spoil(course, SLIP)
     folder = course / "release" / "01_double"
@@ -159,7 +154,6 @@ def test_a_student_is_never_told_that_it_is_his(course: Path):
     ]
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoilt", "said"),

@@ -251,7 +251,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_validate_says_what_does_not_hold(tmp_path):
     course = make_course(tmp_path)
     entries = []

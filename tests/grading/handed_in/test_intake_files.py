@@ -73,7 +73,6 @@ def _findings(verdict: dict[str, Any]) -> dict[str, str]:
     return {finding["kind"]: finding["message"] for finding in verdict["findings"]}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("student", ELSEWHERE)
 def test_the_one_file_that_is_the_notebook_is_graded_whatever_its_name(student, graded, results):
     verdict = results[student]
@@ -82,7 +81,6 @@ def test_the_one_file_that_is_the_notebook_is_graded_whatever_its_name(student, 
     assert f"hand it in as `{EXPECTED}`" in _note(graded, student)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("student", "words"),
     [
@@ -110,7 +108,6 @@ def test_where_no_file_certainly_is_the_notebook_it_is_said_what_there_is(studen
     assert f"as `{EXPECTED}`" in _note(graded, student)
 
 
-@pytest.mark.slow
 def test_another_assignments_notebook_is_no_answer_to_this_one(graded, results):
     assert (results["other"]["status"], results["other"]["score"]) == ("missing", 0.0)
     said = "The file `lstm_cell.ipynb` is the notebook of 02_rnn_cell."
@@ -127,14 +124,12 @@ def test_another_assignment_is_known_by_its_source_or_its_release(gone, ungraded
     assert "is the notebook of 02_rnn_cell" in _findings(json.loads(told.stdout))["other_notebook"]
 
 
-@pytest.mark.slow
 def test_answers_are_found_in_a_notebook_without_names_and_in_anothers(results):
     assert (results["stripped"]["status"], results["stripped"]["score"]) == ("graded", 10.0)
     assert (results["pasted"]["status"], results["pasted"]["score"]) == ("graded", 2.0)
     assert not results["right"]["findings"]
 
 
-@pytest.mark.slow
 def test_the_report_counts_who_handed_in_what_it_grades(graded, results):
     told = json.loads(autograder_here("report", ASSIGNMENT, "--json", "--course", graded.root).stdout)
     missing = sum(verdict["status"] == "missing" for verdict in results.values())
@@ -145,7 +140,6 @@ def test_the_report_counts_who_handed_in_what_it_grades(graded, results):
     assert ("other", "missing") not in reasons, "one reason is enough"
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_nbgrader_autograde_gives_the_same(ungraded, results, tmp_path):
     root = copy(ungraded.root, tmp_path / "course")
@@ -165,7 +159,6 @@ def test_nbgrader_autograde_gives_the_same(ungraded, results, tmp_path):
     assert len(found) == len(results) - 3
 
 
-@pytest.mark.slow
 def test_renaming_the_file_as_the_finding_says_grades_it(graded, tmp_path):
     root = copy(graded.root, tmp_path / "course")
     folder = root / "submitted" / "two-versions" / ASSIGNMENT
@@ -195,8 +188,7 @@ def close(path: Path) -> None:
     path.chmod(0o700 if os.geteuid() == 0 else 0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("program", ["autograder", pytest.param("nbgrader", marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("program", ["autograder", pytest.param("nbgrader", marks=pytest.mark.slow)])
 def test_a_file_that_the_grader_may_not_read_is_no_missing_one(program, tmp_path):
     course = make_course(tmp_path)
     for student in ("ada", "ben", "cem"):

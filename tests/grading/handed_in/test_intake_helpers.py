@@ -104,13 +104,11 @@ def kinds(verdict: dict[str, Any]) -> set[str]:
     return {finding["kind"] for finding in verdict["findings"]}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("student", HONEST)
 def test_what_lies_beside_the_notebook_is_there_when_it_is_graded(student, verdicts):
     assert verdicts[student]["score"] == 10.0, verdicts[student]["tasks"][0]
 
 
-@pytest.mark.slow
 def test_a_person_is_told_whose_files_were_used(verdicts):
     told = {student: verdicts[student]["findings"] for student in ("own", "folder", "data", "changed")}
     assert [finding["kind"] for finding in told["own"]] == ["helper_file"]
@@ -123,7 +121,6 @@ def test_a_person_is_told_whose_files_were_used(verdicts):
     assert not verdicts["plain"]["findings"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("student", LOST)
 def test_points_lost_to_a_technicality_are_told_to_a_person(student, course, verdicts):
     kind = LOST[student][0]
@@ -133,7 +130,6 @@ def test_points_lost_to_a_technicality_are_told_to_a_person(student, course, ver
     assert kind in {reason["kind"] for reason in report["attention"] if reason["student"] == student}
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_nbgrader_autograde_finds_the_files_too(course, verdicts, tmp_path):
     fresh = make_course(tmp_path)
@@ -148,7 +144,6 @@ def test_nbgrader_autograde_finds_the_files_too(course, verdicts, tmp_path):
         assert (verdict["score"], verdict["findings"]) == (10.0, verdicts[student]["findings"])
 
 
-@pytest.mark.slow
 def test_a_changed_helper_is_judged_again_and_an_untouched_one_is_not(course, verdicts, tmp_path):
     fresh = make_course(tmp_path)
     folder = hand_in(fresh, "own", HONEST["own"])

@@ -7,15 +7,13 @@ import time
 import pytest
 
 from autograder.grading.judging.judge_pool import Setting, work_off, work_off_together
-from autograder.grading.workers.forkserver import ForkServer
 from tests.support.environments.clusters import Doubled
 from tests.support.helpers import make_bundle
 
 
 @pytest.fixture(scope="module")
-def setting():
-    with ForkServer() as workers:
-        yield Setting(make_bundle(), 1, workers)
+def setting(workers):
+    return Setting(make_bundle(), 1, workers)
 
 
 def test_each_job_gets_its_own_result(setting):

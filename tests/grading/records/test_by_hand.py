@@ -27,7 +27,7 @@ from tests.support.courses import (
 )
 from tests.support.helpers import autograder_here
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 ESSAY, TASK = "essay", "drawing"
 WRONG = "def lstm_cell(x, h, c, *weights):\n    return h, c"
@@ -100,7 +100,6 @@ def exported(course: Path) -> dict[str, dict[str, str]]:
     return {line["student"]: line for line in csv.DictReader(io.StringIO(said.stdout))}
 
 
-@pytest.mark.slow
 def test_every_view_counts_what_a_person_gives(once, course):
     _, said = once
     assert row(said, "ada")[:5] == ["ada", "waits", "for", "points", "10/13"]
@@ -157,7 +156,6 @@ def test_grading_again_asks_nobody_for_points_that_are_given(course):
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns), "it was judged again"
 
 
-@pytest.mark.slow
 def test_a_page_says_which_points_are_to_come(course):
     give(course, "wrong", essay=1)
     said = done(run(course, "nbgrader", "generate_feedback", LSTM))

@@ -153,9 +153,8 @@ def held(course: Course, seconds: float, change: str) -> Iterator[None]:
     assert done
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "course", ["sqlite", pytest.param("postgresql", marks=pytest.mark.sweep)], indirect=True
+    "course", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
 )
 def test_several_graders_wait_for_each_other_and_lose_nothing(course, undisturbed):
     """Two grade the same assignment and one another, while a student of both is being enrolled."""
@@ -185,7 +184,6 @@ def without_other(found: dict) -> dict:
     return {name: each for name, each in found.items() if name != "gradebook" and OTHER not in name}
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 @pytest.mark.parametrize("course", ["postgresql"], indirect=True)
 def test_a_killed_batch_goes_on_and_nbgrader_grades_the_same(course, undisturbed):

@@ -24,7 +24,6 @@ from autograder.grading.records import rows as rows_module
 from autograder.grading.records import store as store_module
 from autograder.grading.records.record import record, refile
 from autograder.grading.records.store import Key, assignment_seed, clear_leftovers, load_verdict
-from autograder.grading.workers.forkserver import ForkServer
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK, submission
 from tests.support.resuming import (
     WRONG,
@@ -53,7 +52,7 @@ class Resubmitted:
 
 
 @pytest.fixture(scope="module")
-def resubmitted(tmp_path_factory) -> Resubmitted:
+def resubmitted(tmp_path_factory, workers) -> Resubmitted:
     course = make_class(tmp_path_factory.mktemp("resubmitted") / "course")
     bundle, student = course.bundle(ASSIGNMENT), "ben"
     seed = assignment_seed(course, ASSIGNMENT)
@@ -63,7 +62,7 @@ def resubmitted(tmp_path_factory) -> Resubmitted:
         return judge(raw, bundle, student=student, seed=seed, checks=checks, workers=workers)
 
     first, second = notebook_path(course, student).read_bytes(), submission(WRONG)
-    with ForkServer() as workers, bundle.checks_folder() as folder:
+    with bundle.checks_folder() as folder:
         (notebook_path(course, student).parent / "submission_secret.txt").write_text("drawn first")
         record(course, bundle, [(judged(first), Key.of(first, bundle.digest(), seed))])
         told, newcomer = judged(second), judged(notebook_path(course, NEWCOMER).read_bytes(), NEWCOMER)
@@ -175,7 +174,6 @@ def test_a_folder_that_has_a_graded_notebooks_name_is_named_and_no_score_is_writ
     assert leftovers(course) == []
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_killed_between_any_two_steps_each_record_is_old_or_new_or_none(resubmitted):
     course, bundle = resubmitted.course, resubmitted.course.bundle(ASSIGNMENT)
@@ -199,7 +197,6 @@ def test_killed_between_any_two_steps_each_record_is_old_or_new_or_none(resubmit
     ), "it was never ended between the two"
 
 
-@pytest.mark.sweep
 @pytest.mark.slow
 def test_killed_between_any_two_steps_a_new_time_is_filed_or_seen_to_be_missing(resubmitted):
     course, bundle = resubmitted.course, resubmitted.course.bundle(ASSIGNMENT)
