@@ -15,7 +15,8 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip
 TORCH := torch==2.13.0
 
-# Two processes suit small machines; each file stays in one, so that what it sets up is set up once. In the order of
+# One process more than there are cores, since tests wait at times; each file stays in one, so that what it sets up
+# is set up once. In the order of
 # their names: else the files with few and long tests come last, and one process waits for the other.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 

@@ -133,10 +133,19 @@ def quick_workers(quick_server: ForkServer) -> Iterator[ForkServer]:
 
 
 WALLS = [
-    pytest.param((level, ordinary), id=f"{'ordinary' if ordinary else 'root'}-{level}")
-    for ordinary in (False, True)
-    for level in ("namespaces", "landlock")
+    pytest.param(
+        (level, ordinary),
+        id=f"{'ordinary' if ordinary else 'root'}-{level}",
+        marks=pytest.mark.slow if more else (),
+    )
+    for level, ordinary, more in (
+        ("namespaces", False, False),
+        ("landlock", False, True),
+        ("namespaces", True, True),
+        ("landlock", True, False),
+    )
 ]
+"""Each level and each user once in `make test`; all four in `make test-all`."""
 
 
 @pytest.fixture(params=WALLS)
@@ -161,9 +170,12 @@ def outside(wall):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Leave one file that needs the demo where it is, and put the others last: they would only wait."""
-    needing = list(dict.fromkeys(item.path for item in items if "demo" in getattr(item, "fixturenames", ())))
-    items.sort(key=lambda item: item.path in needing[1:])
+    """Put files that need something made once for a run last, but for the first: they would only wait."""
+    last = set[Path]()
+    for made in ("demo", "graded_class", "empty_course"):
+        needing = dict.fromkeys(item.path for item in items if made in getattr(item, "fixturenames", ()))
+        last |= set(list(needing)[1:])
+    items.sort(key=lambda item: item.path in last)
 
 
 @pytest.hookimpl(wrapper=True)

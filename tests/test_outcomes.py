@@ -87,7 +87,7 @@ def test_two_records_of_one_commit_are_equal(tmp_path, compared):
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
     for path in paths:
         subprocess.run(
-            [*PROGRAM, "record", path, "02_rnn_cell", "--jobs", "1", "--few", "8"],
+            [*PROGRAM, "record", path, "02_rnn_cell", "--jobs", "2", "--few", "6"],
             check=True,
             capture_output=True,
         )

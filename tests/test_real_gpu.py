@@ -121,6 +121,7 @@ def test_a_fault_of_the_code_is_told_by_the_pretend_one_first(real):
     assert real.made == []
 
 
+@pytest.mark.slow
 def test_a_machine_without_a_gpu_says_so_in_one_sentence(tmp_path):
     if gpu_nodes.describe() is not None:
         pytest.skip("this machine has a GPU")  # and uses it in place of saying that there is none
@@ -132,6 +133,7 @@ def test_a_machine_without_a_gpu_says_so_in_one_sentence(tmp_path):
     assert not (tmp_path / "autograded").exists()
 
 
+@pytest.mark.slow
 def test_a_gpu_that_workers_cannot_use_is_refused_before_anything_runs(monkeypatch):
     """Device files alone make no GPU: torch finds none in the worker, and that is what is told."""
     if torch.cuda.is_available():

@@ -16,10 +16,10 @@ from sqlalchemy import text
 
 from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
-from autograder.grading.assignment.bundle import DEMONSTRATION, OPTIMIZERS, Bundle
+from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle, preload_for
 from autograder.grading.assignment.cells import is_grade, is_solution, tags
 from autograder.grading.building.as_built import solved_notebook, tried_as_built
-from autograder.grading.building.changes import Last, Parts, keep_built, last_build
+from autograder.grading.building.changes import Last, Parts, keep_built, last_build, sources
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.side_by_side import side_by_side
 from autograder.grading.building.solving import generate_solution
@@ -140,7 +140,7 @@ def build(
         at_a_time = min(cores(), len(todo))
         # The proof runs the demonstrations, too, and those may train something.
         limits = RunLimits(cell_seconds=120, total_seconds=600)
-        with ForkServer(limits, preload=OPTIMIZERS) as workers:
+        with ForkServer(limits, preload=preload_for(sources(course, todo))) as workers:
             judges = LocalJudges(workers, cores() // at_a_time)
 
             def work(name: str, tell: Callable[..., None]) -> Built:

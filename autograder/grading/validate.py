@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from autograder.checking.diagnosis.sealed_hints import FILE, opened
-from autograder.grading.assignment.bundle import OPTIMIZERS
-from autograder.grading.building.changes import Parts, keep_validated, last_validation
+from autograder.grading.assignment.bundle import preload_for
+from autograder.grading.building.changes import Parts, keep_validated, last_validation, sources
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.side_by_side import side_by_side
 from autograder.grading.course.course import Course
@@ -72,7 +72,7 @@ def validate(
 
     if todo:
         at_a_time = min(jobs, len(todo))
-        with ForkServer(preload=OPTIMIZERS) as workers:
+        with ForkServer(preload=preload_for(sources(course, todo))) as workers:
 
             def work(name: str, tell: Callable[..., None]) -> Validation:
                 return _validate(course, name, workers, jobs // at_a_time, tell, lambda *judged: tell(judged))

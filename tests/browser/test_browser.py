@@ -116,6 +116,7 @@ class TestStudent:
         expect(told).not_to_contain_text(wrong.hint)
 
 
+@pytest.mark.slow
 def test_notebook_7_shows_the_card_and_a_wrong_name_as_a_sentence(browser, lab, wrong):
     with looking(browser) as page:
         with page.expect_websocket(lambda socket: "/channels" in socket.url) as kernel:

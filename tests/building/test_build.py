@@ -196,6 +196,7 @@ def test_a_source_notebook_is_checked_before_it_is_built(tmp_path):
     assert "cell `lstm_gates`, line 14: `BEGIN SOLUTION` without a `END SOLUTION`" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_build_counts_what_a_person_grades(built, tmp_path):
     course = copy_course(built, tmp_path / "course")
     notebook = nbformat.read(course / "source" / LSTM / NOTEBOOK, as_version=4)

@@ -16,10 +16,9 @@ from tests.support.helpers import run_judge
 ROOT = Path(__file__).parents[2]
 RELEASED = sorted(ROOT.glob("release/*/*.ipynb"))
 IN_TURN = [
-    path if path.stem in ("lstm_cell", "many_to_one") else pytest.param(path, marks=pytest.mark.slow)
-    for path in RELEASED
+    path if path.stem == "lstm_cell" else pytest.param(path, marks=pytest.mark.slow) for path in RELEASED
 ]
-"""Those that are run in a kernel: one of each kind in `make test`, all in `make test-all`."""
+"""Those that are run: one in `make test`, all in `make test-all`."""
 SOURCES = sorted(ROOT.glob("source/*/*.ipynb"))
 CONTRACT = {
     "01_shapes/shapes": [
@@ -89,7 +88,7 @@ def test_release_holds_no_solution(path):
             assert "raise NotImplementedError()" in cell.source
 
 
-@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", IN_TURN, ids=lambda path: path.stem)
 def test_behind_the_wall_the_solution_gets_everything_and_the_release_nothing(path, workers):
     bundle = Bundle(path.parent.name, path.stem, path.read_text(encoding="utf-8"))
     for kind, score in (("solutions", 10), ("release", 0)):

@@ -66,6 +66,7 @@ def test_generate_hands_out_no_hidden_check_and_what_only_it_needs(generated):
         (SOLUTION.replace("2 * x", "3 * x"), ["Each is the right number times 1.5."]),
     ],
 )
+@pytest.mark.slow
 def test_a_notebook_beside_generated_checks_judges_and_hints(generated, tmp_path, answer, told):
     read = in_a_notebook(generated, answer, tmp_path / "home")
     assert not [sentence for sentence in told if sentence not in read], read

@@ -78,6 +78,7 @@ class TestName:
             (origin / "nbgrader_config.py").write_text(config)
         assert course_id(made(tmp_path / "mine", "--course", origin)) == "mine"
 
+    @pytest.mark.slow
     def test_two_instructors_do_not_meet_on_one_exchange(self, tmp_path):
         exchange = tmp_path / "exchange"
         exchange.mkdir(mode=0o777)

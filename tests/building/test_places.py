@@ -395,6 +395,7 @@ BROKEN_ANSWERS = {
 
 
 @pytest.mark.parametrize("what", BROKEN_ANSWERS)
+@pytest.mark.slow
 def test_right_answers_that_cannot_be_read(judged, tmp_path, what):
     text, line = BROKEN_ANSWERS[what]
     course = tmp_path / "course"
@@ -405,6 +406,7 @@ def test_right_answers_that_cannot_be_read(judged, tmp_path, what):
     assert told.stderr.startswith(f"{VARIANTS}, line {line}: "), told.stderr
 
 
+@pytest.mark.slow
 def test_a_solution_that_fails_is_told_with_its_cell_and_the_checks_line(course):
     text = (course / SOURCE).read_text()
     (course / SOURCE).write_text(text.replace("return 2 * x", "return 2 * x + 1"))

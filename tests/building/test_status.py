@@ -66,6 +66,7 @@ class TestGraded:
         assert counts(course) == (13, 0, 1, 12, 2)
         assert not (course.root / ".autograder" / "seed").exists()
 
+    @pytest.mark.slow
     def test_grading_leaves_nothing_to_grade(self, course):
         assert autograder_here("grade", ASSIGNMENT, "--course", course.root).returncode == 0
         assert counts(course) == (13, 13, 0, 0, 2)

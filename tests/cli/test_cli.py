@@ -260,6 +260,7 @@ def test_doctor_says_what_holds():
     assert all(layer["remedy"] for layer in lacking), "a problem is told without what to do about it"
 
 
+@pytest.mark.slow
 def test_doctor_tries_a_worker(monkeypatch):
     """All layers hold, all versions are right, and the fork server still ends before it is ready."""
     assert doctor.examine(Path("/"))["can_grade"]
@@ -271,6 +272,7 @@ def test_doctor_tries_a_worker(monkeypatch):
     assert "No module named 'autograder.no_such_module'" in told
 
 
+@pytest.mark.slow
 def test_doctor_says_which_torch_grading_takes(tmp_path, monkeypatch):
     """Students may have others, so another one may be where a class is to be graded."""
     other = tmp_path / "torch-2.6.0.dist-info"
@@ -283,6 +285,7 @@ def test_doctor_says_which_torch_grading_takes(tmp_path, monkeypatch):
     assert "lstm-autograder[grading]" in told
 
 
+@pytest.mark.slow
 def test_doctor_names_the_settings_that_an_older_course_lacks(tmp_path):
     """A course keeps the configuration that it was made with."""
     autograder_here("new", tmp_path / "course", "--empty")
@@ -299,6 +302,7 @@ def problems_of(course):
     return json.loads(autograder_here("doctor", "--json", "--course", course).stdout)["problems"]
 
 
+@pytest.mark.slow
 def test_only_the_named_student_is_graded(course):
     for student in ("ada", "ben"):
         submit(course, student)
@@ -308,6 +312,7 @@ def test_only_the_named_student_is_graded(course):
     assert [path.name for path in (course / "autograded").iterdir()] == ["ben"]
 
 
+@pytest.mark.slow
 def test_environment_of_the_caller_does_not_reach_the_student(course):
     cells = json.loads((ROOT / "source" / ASSIGNMENT / "lstm_cell.ipynb").read_text())
     spy = "import os\nprint(os.environ, open('/proc/self/environ').read(), open('/proc/1/environ').read())"

@@ -116,7 +116,7 @@ class TestStopped:
         ("options", "said"),
         [
             ([], "the same command goes on from there"),
-            (["--force"], "begins again from the first submission"),
+            pytest.param(["--force"], "begins again from the first submission", marks=pytest.mark.slow),
         ],
     )
     def test_ctrl_c_says_what_the_same_command_would_do(self, tmp_path, options, said):

@@ -321,6 +321,7 @@ def test_a_cluster_without_workers_is_told_in_one_sentence(tmp_path, monkeypatch
         ClusterJudges(made.address)
 
 
+@pytest.mark.slow
 def test_bad_input_is_told_in_one_sentence(graded, tmp_path, monkeypatch):
     course = ("grade", ASSIGNMENT, "--course", graded.root)
     address = f"tcp://127.0.0.1:{free_port()}"
@@ -339,6 +340,7 @@ def test_bad_input_is_told_in_one_sentence(graded, tmp_path, monkeypatch):
         assert sentence.startswith(begins), told.stderr
 
 
+@pytest.mark.slow
 def test_dask_is_imported_only_where_a_scheduler_is_named():
     code = "import sys, autograder.cli, autograder.grading.batch; print({'distributed'} & {*sys.modules})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,6 +1,7 @@
 """Every check against right answers in many styles, and against answers with one fault each.
 
-No right answer may lose a point on any seed; every fault must be found by a check of its own rule.
+The solution gets every point on several seeds, a right answer in another style on one of them (and on that of
+`autograder validate`); every fault must be found by a check of its own rule.
 The solutions are judged in `make test`, the faults and right answers in other styles in `make test-all`.
 """
 
@@ -172,12 +173,13 @@ def test_the_solution_gets_full_marks(notebook, task):
 @pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 @pytest.mark.filterwarnings("ignore")
-def test_right_answers_get_full_marks_on_every_seed(notebook):
-    wrong = NOTEBOOKS[notebook].WRONG
-    found = judged(notebook, lambda task, name: () if name in wrong[task] else SEEDS)
-    for (task, name), on_seeds in found.items():
-        assert len(on_seeds) == (0 if name in wrong[task] else len(SEEDS))
-        for results in on_seeds:
+def test_right_answers_get_full_marks(notebook):
+    correct = NOTEBOOKS[notebook].CORRECT
+    turn = {task: {name: place % len(SEEDS) for place, name in enumerate(correct[task])} for task in correct}
+    found = judged(notebook, lambda task, name: [SEEDS[turn[task][name]]] if name in turn[task] else [])
+    for task, names in turn.items():
+        for name in names:
+            (results,) = found[task, name]
             assert_full_marks(results, notebook, task)
 
 

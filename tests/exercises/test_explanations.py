@@ -36,6 +36,7 @@ def everything_is_wrong() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("notebook", "task"), TASKS)
+@pytest.mark.slow
 def test_nothing_is_said_of_what_right_answers_depend_on(everything_is_wrong, notebook, task):
     checks = collect(EXERCISES / notebook)
     for check in checks.of(task):

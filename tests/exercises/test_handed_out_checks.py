@@ -186,8 +186,12 @@ def run_with(package: Path, *arguments: object, told: object = None):
     return json.loads(done.stdout.splitlines()[-1])  # cells may print
 
 
+THIRD = 3
+"""Every third known mistake is tried: each check meets several, whatever it asks of its reference."""
+
+
 def answers(bundle: Bundle) -> dict[str, dict[str, list[str]]]:
-    """By task: the solution, the released stub and every known mistake, with the cells before each."""
+    """By task: the solution, the released stub and some known mistakes, with the cells before each."""
     found: dict[str, dict[str, list[str]]] = {}
     before: list[str] = []
     for cell in bundle.skeleton().cells:
@@ -197,8 +201,9 @@ def answers(bundle: Bundle) -> dict[str, dict[str, list[str]]]:
         if is_solution(cell):
             if name in bundle.tasks:
                 wrong = {m.name: m.answer(bundle.solution) for m in bundle.mistakes if m.task == name}
-                every = {"solution": bundle.solution[name], "release": bundle.stubs[name], **wrong}
-                found[name] = {which: [*before, source] for which, source in every.items()}
+                some = dict(list(wrong.items())[::THIRD])
+                tried = {"solution": bundle.solution[name], "release": bundle.stubs[name], **some}
+                found[name] = {which: [*before, source] for which, source in tried.items()}
             before.append(bundle.solution[name])
         elif not is_grade(cell):
             before.append(cell["source"])
@@ -207,7 +212,7 @@ def answers(bundle: Bundle) -> dict[str, dict[str, list[str]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_it_says_of_every_known_answer_what_the_checkout_says(packages, assignment):
+def test_it_says_of_known_answers_what_the_checkout_says(packages, assignment):
     bundle = Course.at(ROOT).bundle(assignment)
     hints = ROOT / "release" / assignment / "hints.json"
     asked = {"notebook": bundle.notebook, "answers": answers(bundle), "hints": str(hints)}
@@ -215,7 +220,7 @@ def test_it_says_of_every_known_answer_what_the_checkout_says(packages, assignme
     here, there = (run_with(root, program, told=asked) for root in (ROOT, packages["wheel"]))
     assert there.pop("home").startswith(str(packages["wheel"]))
     assert here.pop("home") == str(EXERCISES)
-    assert sum(map(len, asked["answers"].values())) > len(bundle.mistakes)
+    assert sum(map(len, asked["answers"].values())) > len(bundle.mistakes) / THIRD
     assert there["kept_back"] == here["kept_back"]
     for task, told in here["answers"].items():
         assert there["answers"][task] == told

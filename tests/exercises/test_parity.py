@@ -144,8 +144,8 @@ def graded(workers: ForkServer):
 
 
 def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
-    """Return the marks of a notebook's tests: compilers take long to start."""
-    return (pytest.mark.slow,) if name == "compilers and settings" else ()
+    """Return the marks of a notebook's tests: one of them is run in `make test`."""
+    return () if name == next(iter(NOTEBOOKS)) else (pytest.mark.slow,)
 
 
 CASES = [

@@ -197,6 +197,7 @@ def test_an_interrupt_is_the_students_own_and_ends_in_a_line(session, by):
     assert "everything holds" in session.run('check("lstm_gates")').text
 
 
+@pytest.mark.slow
 def test_whoever_is_asked_for_input_may_take_his_time(session):
     """The answer to a question, or to a debugger's prompt, comes after the limit."""
     ask = "def lstm_gates(*arguments):\n    if not asked: asked.append(input('? '))\n"

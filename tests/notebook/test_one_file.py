@@ -148,6 +148,7 @@ def test_a_text_that_was_not_packed_is_one_sentence(text):
         unpacked(text)
 
 
+@pytest.mark.slow
 def test_of_a_packaged_assignment_it_tells_the_notebook_and_brings_the_hints(tmp_path):
     """The students' package has the checks; in an empty folder nothing else says which notebook it is."""
     hints = (ROOT / "release" / ASSIGNMENT / "hints.json").read_text(encoding="utf-8")

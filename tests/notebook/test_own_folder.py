@@ -35,6 +35,7 @@ def assignment(tmp_path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_kernel_that_moves_goes_on(assignment):
     """It was started beside the notebook, in which a cell then moves it."""
     with kernel(assignment, JPY_SESSION_NAME="") as session:
@@ -58,12 +59,14 @@ def test_jupyter_says_where_the_notebook_is(assignment):
         assert "2 of 2 points" in session.run('check("double")').text
 
 
+@pytest.mark.slow
 def test_visual_studio_code_says_where_the_notebook_is(assignment):
     with kernel(assignment.parent, JPY_SESSION_NAME="") as session:
         session.run(f"{BEGIN}\n__vsc_ipynb_file__ = {str(assignment / 'double.ipynb')!r}")
         assert "2 of 2 points" in session.run('check("double")').text
 
 
+@pytest.mark.slow
 def test_the_checks_beside_the_open_notebook_come_before_others(assignment):
     """The folder above has checks for a task of the same name."""
     others = assignment.parent / "checks"
@@ -74,6 +77,7 @@ def test_the_checks_beside_the_open_notebook_come_before_others(assignment):
         assert "2 of 2 points" in session.run('check("double")').text
 
 
+@pytest.mark.slow
 def test_where_they_are_not_the_sentence_says_where_they_were_looked_for(assignment):
     with kernel(assignment.parent, JPY_SESSION_NAME="") as session:
         session.run(f"{BEGIN}\nimport os; os.chdir('../elsewhere')")

@@ -137,6 +137,7 @@ class Invented(Mapping[str, Mapping[str, str]]):
         return self.count
 
 
+@pytest.mark.slow
 def test_copies_are_found_in_a_large_class_and_memory_grows_as_it_does():
     peaks = {}
     for count in (200, 800):

@@ -30,6 +30,7 @@ from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.verdict import OUTCOMES, STATUSES
+from tests.support.environments import fork_servers
 
 # nbgrader starts a process, two seconds long, for every new gradebook, to be told the same each time.
 api.get_alembic_version = functools.cache(api.get_alembic_version)
@@ -223,11 +224,12 @@ def submit(course: Course, student: str, raw: bytes | None, assignment: str = AS
 def autograder_here(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Run the command in this process: one of its own takes four seconds to import what is here already.
 
-    For what the command decides, says and leaves behind; what is about processes needs `autograder`.
+    For what the command decides, says and leaves behind; what is about processes needs `autograder`. Its fork
+    server is one that an earlier call has left.
     """
     command = list(map(str, arguments))
     said, complained = io.StringIO(), io.StringIO()
-    with redirect_stdout(said), redirect_stderr(complained):
+    with redirect_stdout(said), redirect_stderr(complained), fork_servers.kept():
         try:
             cli.app(command)
         except SystemExit as ended:

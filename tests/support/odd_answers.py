@@ -139,9 +139,12 @@ def odd_task(right: Any, odd: Callable[[Any], Any], when: Callable[[int], bool],
     return type(right.__name__, (right,), {method: answered}) if method else answered
 
 
-def faults(notebook: str, odds: Iterable[str], whens: Iterable[str]) -> Iterator[str]:
-    """The faults of a notebook's checks that odd answers meet; each check is run, whatever it needs."""
-    tasks = NOTEBOOKS[notebook].SOLUTIONS
+def faults(notebook: str, tried: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The faults of a notebook's checks that odd answers meet; each check is run, whatever it needs.
+
+    `tried` has the names of answers and of when they come.
+    """
+    tasks, answers = NOTEBOOKS[notebook].SOLUTIONS, list(tried)
 
     def body(checks: Checks) -> list[str]:
         found = []
@@ -150,13 +153,13 @@ def faults(notebook: str, odds: Iterable[str], whens: Iterable[str]) -> Iterator
             namespace = base.connection._perform.__self__.objects.namespace
             right = namespace[task]
             methods = [n for n in ("forward", "state_dict") if isinstance(right, type)]
-            for method, odd, when in itertools.product(["", *methods], odds, whens):
+            for method, (odd, when) in itertools.product(["", *methods], answers):
                 for check in checks.of(task):
                     namespace[task] = odd_task(right, ODD[odd], WHEN[when], method)
                     without = checks.without(task)
                     perform = lacking(without, Executor(namespace).perform)
-                    answers = Submission(perform, base.sources, without=without)
-                    result = checks._run_one(check, answers, PUBLIC_SEED, None)
+                    odd_one = Submission(perform, base.sources, without=without)
+                    result = checks._run_one(check, odd_one, PUBLIC_SEED, None)
                     if result.fault is not None:
                         found.append(f"{task}.{check.name}, {odd} {when} {method}: {result.fault}")
             namespace[task] = right

@@ -333,6 +333,7 @@ Executor.answers_to = answers_to
     assert outcome in seen, seen
 
 
+@pytest.mark.slow
 def test_several_calls_have_the_time_of_one(quick_workers: ForkServer):
     """What hangs costs no more of the submission's time than it would by itself."""
     slow = """
@@ -396,6 +397,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("name", FLOODS)
+@pytest.mark.slow
 def test_outputs_that_a_replaced_shell_does_not_cap_are_capped(name: str, quick_workers: ForkServer):
     told = f"answers.CellRan(outputs={FLOODS[name]})"
     forged = f"{FORGE}    return answer\nshell.Shell.run = lambda self, source, count=None: {told}"

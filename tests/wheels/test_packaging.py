@@ -90,6 +90,7 @@ def catalogue_texts() -> list[str]:
     return [" ".join(text.split()) for text in texts if len(text) > 60]
 
 
+@pytest.mark.slow
 def test_students_get_hints_that_cannot_be_read(student_wheel, student_sdist):
     secrets = catalogue_texts()
     assert len(secrets) > 110, "the catalogue was not found: this test would pass on anything"

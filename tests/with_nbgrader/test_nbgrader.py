@@ -184,7 +184,8 @@ def regrade(course: Path, command: str, *options: str) -> subprocess.CompletedPr
     return autograder_here("grade", LSTM, "--course", course)
 
 
-@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["autograder", "nbgrader"])
 def test_a_resubmission_replaces_the_score_and_nothing_a_person_gave(course, command):
     done(regrade(course, command))
     assert totals(course) == {"ada": 10}
@@ -214,7 +215,8 @@ class OnePointAnHour(BasePlugin):
 """
 
 
-@pytest.mark.parametrize("command", ["autograder", pytest.param("nbgrader", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["autograder", "nbgrader"])
 def test_late_policies_of_the_course_hold(course, command):
     (course / "late_policy.py").write_text(LATE)
     with (course / "nbgrader_config.py").open("a") as file:
@@ -231,6 +233,7 @@ def test_late_policies_of_the_course_hold(course, command):
         assert totals(course)["dov"] == 10
 
 
+@pytest.mark.slow
 def test_a_late_policy_that_fails_is_said_so(course):
     (course / "late_policy.py").write_text(LATE.replace("3600", "0"))
     with (course / "nbgrader_config.py").open("a") as file:

@@ -35,6 +35,7 @@ from tests.support.courses import (
 )
 
 
+@pytest.mark.slow
 def test_formgrader_grades_and_shows_submissions(course):
     hand_in(course, "mis", source(), name="other.ipynb")
     hand_in(course, "zip", b"PK\x03\x04", name="lstm_cell.zip")

@@ -84,6 +84,7 @@ def held(*missing: str) -> list[Layer]:
     return [Layer(layer.name, layer.name not in missing, "", "") for layer in probe()]
 
 
+@pytest.mark.slow
 def test_the_best_level_is_what_the_layers_allow():
     assert best_level(held()) is Level.NAMESPACES
     assert best_level(held("landlock")) is Level.NAMESPACES

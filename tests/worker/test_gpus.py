@@ -190,6 +190,7 @@ print("untouched")
 """
 
 
+@pytest.mark.slow
 def test_neither_the_fork_server_nor_doctor_touches_cuda():
     told = subprocess.run(
         [sys.executable, "-c", UNTOUCHED],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -121,7 +121,7 @@ class Bundle:
         code += [*self.solution.values(), *self.own_checks.values()]
         if not self.own_checks:
             code += [file.read_text("utf-8") for file in packaged_checks(self.notebook).glob("*.py")]
-        return OPTIMIZERS if any("optim." in source for source in code) else ()
+        return preload_for(code)
 
     @contextmanager
     def checks_folder(self) -> Iterator[Path]:
@@ -173,6 +173,11 @@ def _language() -> bytes:
     for file in sorted([*exercises.glob("*.py"), *(file for room in rooms for file in room.rglob("*.py"))]):
         found.update(f"{file.name}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
     return found.digest()
+
+
+def preload_for(sources: Iterable[str]) -> tuple[str, ...]:
+    """Modules to import before the processes are forked that run this code."""
+    return OPTIMIZERS if any("optim." in source for source in sources) else ()
 
 
 def forget_modules(folder: Path) -> None:

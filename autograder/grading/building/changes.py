@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -65,12 +65,7 @@ class Parts:
         """The parts of an assignment as they are now."""
         folder = course.folder("source", ".", assignment)
         notebooks = sorted(folder.glob("*.ipynb"))
-        checks = _below(folder / OWN)
-        for notebook in notebooks if not checks else ():
-            checks += [
-                *_below(packaged_checks(notebook.stem)),
-                *sorted(autograder.exercises.HOME.glob("*.py")),
-            ]
+        checks = _checks(folder)
         beside = set(_below(folder)).difference(notebooks, checks)
         prose, code = _prose_and_code(notebooks)
         rest = [*sorted(beside), *sorted(folder.parent.glob("*.ipynb"))]
@@ -90,6 +85,14 @@ class Parts:
         """Return the names of the parts that differ, all where there are none before, `but` these."""
         mine, theirs = asdict(self), asdict(before) if before else {}
         return {name for name in mine if mine[name] != theirs.get(name)}.difference(but)
+
+
+def sources(course: Course, assignments: Iterable[str]) -> Iterator[str]:
+    """Yield the texts of some assignments' source notebooks and of their checks."""
+    for assignment in assignments:
+        folder = course.folder("source", ".", assignment)
+        for path in [*sorted(folder.glob("*.ipynb")), *_checks(folder)]:
+            yield path.read_text(encoding="utf-8", errors="replace")
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,14 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
+
+
+def _checks(folder: Path) -> list[Path]:
+    """The files of an assignment's checks: its own, or the package's for its notebook."""
+    own = _below(folder / OWN)
+    packaged = [packaged_checks(notebook.stem) for notebook in sorted(folder.glob("*.ipynb"))]
+    shared = sorted(autograder.exercises.HOME.glob("*.py"))
+    return own or [file for home in packaged for file in (*_below(home), *shared)]
 
 
 def _prose_and_code(notebooks: Iterable[Path]) -> tuple[str, str]:

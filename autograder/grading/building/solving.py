@@ -90,6 +90,8 @@ def _telling(file: Path, ended: list[SourceCell], source: str) -> type[Execute]:
     """
 
     class QuietExecute(Execute):
+        shutdown_kernel = "immediate"  # half a second earlier: nothing is left for it to do
+
         def start_new_kernel(self, **options: Any) -> None:
             with file.open("wb") as log:
                 super().start_new_kernel(stderr=log, **options)

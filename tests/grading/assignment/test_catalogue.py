@@ -115,6 +115,7 @@ def named(course: Course) -> dict[str, set[str]]:
     }
 
 
+@pytest.mark.slow
 def test_an_entry_serves_all_who_answer_alike_and_nobody_else_is_judged_again(course, workers):
     catalogue(course, "")
     assert fresh(course, workers) == {"ada", "bela", "chidi", "dana", "emil"}
@@ -144,6 +145,7 @@ def test_an_entry_serves_all_who_answer_alike_and_nobody_else_is_judged_again(co
     assert fresh(course, workers) == set()
 
 
+@pytest.mark.slow
 def test_the_command_prints_clusters(course, workers):
     catalogue(course, SWAP)
     fresh(course, workers)
@@ -275,6 +277,7 @@ def test_validate_says_what_does_not_hold(tmp_path):
     assert re.search(rf"^! {place}\d+: the mistake mistake_1 is not caught$", printed.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_validate_fails_a_check_that_fails_a_right_answer(tmp_path):
     course = make_course(tmp_path)
     variants = course.root / "tests" / "variants"

@@ -356,6 +356,7 @@ def test_a_roster_without_students_is_one_sentence(course, moodle, tmp_path):
     assert "has no column that says who the students are: its first line is `colour`, `size`" in told.stderr
 
 
+@pytest.mark.slow
 def test_what_came_from_moodle_goes_back_there(course, moodle):
     """Collected, graded, exported: every row of the class is right."""
     source, roster = moodle

@@ -74,6 +74,7 @@ def _findings(verdict: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("student", ELSEWHERE)
+@pytest.mark.slow
 def test_the_one_file_that_is_the_notebook_is_graded_whatever_its_name(student, graded, results):
     verdict = results[student]
     assert (verdict["status"], verdict["score"]) == ("graded", 10.0)
@@ -100,6 +101,7 @@ def test_the_one_file_that_is_the_notebook_is_graded_whatever_its_name(student, 
         ("escapes", "`�[2J�]0;owned��<b>.ipynb` (no notebook that can be read)"),
     ],
 )
+@pytest.mark.slow
 def test_where_no_file_certainly_is_the_notebook_it_is_said_what_there_is(student, words, graded, results):
     verdict = results[student]
     assert (verdict["status"], verdict["score"]) == ("missing", 0.0)
@@ -108,6 +110,7 @@ def test_where_no_file_certainly_is_the_notebook_it_is_said_what_there_is(studen
     assert f"as `{EXPECTED}`" in _note(graded, student)
 
 
+@pytest.mark.slow
 def test_another_assignments_notebook_is_no_answer_to_this_one(graded, results):
     assert (results["other"]["status"], results["other"]["score"]) == ("missing", 0.0)
     said = "The file `lstm_cell.ipynb` is the notebook of 02_rnn_cell."
@@ -116,6 +119,7 @@ def test_another_assignments_notebook_is_no_answer_to_this_one(graded, results):
 
 
 @pytest.mark.parametrize("gone", ["release", "source"])
+@pytest.mark.slow
 def test_another_assignment_is_known_by_its_source_or_its_release(gone, ungraded, tmp_path):
     root = copy(ungraded.root, tmp_path / "course")
     shutil.rmtree(root / gone / "02_rnn_cell")
@@ -124,12 +128,14 @@ def test_another_assignment_is_known_by_its_source_or_its_release(gone, ungraded
     assert "is the notebook of 02_rnn_cell" in _findings(json.loads(told.stdout))["other_notebook"]
 
 
+@pytest.mark.slow
 def test_answers_are_found_in_a_notebook_without_names_and_in_anothers(results):
     assert (results["stripped"]["status"], results["stripped"]["score"]) == ("graded", 10.0)
     assert (results["pasted"]["status"], results["pasted"]["score"]) == ("graded", 2.0)
     assert not results["right"]["findings"]
 
 
+@pytest.mark.slow
 def test_the_report_counts_who_handed_in_what_it_grades(graded, results):
     told = json.loads(autograder_here("report", ASSIGNMENT, "--json", "--course", graded.root).stdout)
     missing = sum(verdict["status"] == "missing" for verdict in results.values())
@@ -159,6 +165,7 @@ def test_nbgrader_autograde_gives_the_same(ungraded, results, tmp_path):
     assert len(found) == len(results) - 3
 
 
+@pytest.mark.slow
 def test_renaming_the_file_as_the_finding_says_grades_it(graded, tmp_path):
     root = copy(graded.root, tmp_path / "course")
     folder = root / "submitted" / "two-versions" / ASSIGNMENT
@@ -188,7 +195,8 @@ def close(path: Path) -> None:
     path.chmod(0o700 if os.geteuid() == 0 else 0)
 
 
-@pytest.mark.parametrize("program", ["autograder", pytest.param("nbgrader", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("program", ["autograder", "nbgrader"])
+@pytest.mark.slow
 def test_a_file_that_the_grader_may_not_read_is_no_missing_one(program, tmp_path):
     course = make_course(tmp_path)
     for student in ("ada", "ben", "cem"):

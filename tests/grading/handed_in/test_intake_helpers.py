@@ -144,6 +144,7 @@ def test_nbgrader_autograde_finds_the_files_too(course, verdicts, tmp_path):
         assert (verdict["score"], verdict["findings"]) == (10.0, verdicts[student]["findings"])
 
 
+@pytest.mark.slow
 def test_a_changed_helper_is_judged_again_and_an_untouched_one_is_not(course, verdicts, tmp_path):
     fresh = make_course(tmp_path)
     folder = hand_in(fresh, "own", HONEST["own"])

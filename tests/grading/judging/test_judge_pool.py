@@ -29,6 +29,7 @@ def test_results_wait_for_each_other_up_to_so_many(setting, seconds, most, sizes
     assert [result for each in told for _, result in each] == [2 * number for number in range(7)]
 
 
+@pytest.mark.slow
 def test_no_result_waits_longer_than_it_may_for_a_job_that_takes_long(setting):
     jobs = [Doubled(1), Doubled(2, seconds=6.0)]
     batches = work_off_together(jobs, 2, setting, seconds=0.2, most=100)

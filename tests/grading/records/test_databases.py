@@ -153,9 +153,8 @@ def held(course: Course, seconds: float, change: str) -> Iterator[None]:
     assert done
 
 
-@pytest.mark.parametrize(
-    "course", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
-)
+@pytest.mark.parametrize("course", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.slow
 def test_several_graders_wait_for_each_other_and_lose_nothing(course, undisturbed):
     """Two grade the same assignment and one another, while a student of both is being enrolled."""
     with held(course, 4, "enrol"):
@@ -203,6 +202,7 @@ def test_a_killed_batch_goes_on_and_nbgrader_grades_the_same(course, undisturbed
 
 
 @pytest.mark.parametrize("course", DATABASES, indirect=True)
+@pytest.mark.slow
 def test_a_student_who_is_being_enrolled_is_waited_for_and_found(course):
     """nbgrader alone would give up after five seconds in SQLite, and add the student twice in PostgreSQL."""
     bundle = course.bundle(ASSIGNMENT)
@@ -227,6 +227,7 @@ def test_a_score_that_a_person_is_giving_is_kept_and_flagged(course):
 
 
 @pytest.mark.parametrize("course", DATABASES, indirect=True)
+@pytest.mark.slow
 def test_who_never_gets_the_lock_says_so(course):
     with course.gradebook() as book:
         url = book.engine.url
