@@ -198,12 +198,13 @@ def _build_one(course: Course, order: _Order, judges: LocalJudges, say: Callable
         if not order.tried:
             say(f"{assignment}: trying the known mistakes")
         bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
-        made = handout(course, bundle, judges)
+        made = handout(course, bundle, judges, anew=not order.tried)
         say(f"{assignment}: putting it in place")
         with one_writer(course), uninterrupted():
             _install(course, stage, assignment, made)
     # Now rather than when the first class waits for its grades.
-    known_mistakes(course, course.bundle(assignment), assignment_seed(course, assignment), judges)
+    seed = assignment_seed(course, assignment)
+    known_mistakes(course, course.bundle(assignment), seed, judges, anew=not order.tried)
     return built
 
 

@@ -154,7 +154,12 @@ def test_a_build_takes_over_what_does_not_depend_on_the_change(course):
 
     CHANGES["checks"][0](course)
     assert built(course) == ([*PROVED, TRIED, PLACED], "")
+    hints = (course / "release" / NAME / "hints.json").read_bytes()
+    handout = course / ".autograder" / "handouts" / f"{NAME}.json"
+    kept = json.loads(handout.read_text())
+    handout.write_text(json.dumps({**kept, "files": {**kept["files"], "hints.json": "old"}}))
     assert built(course, force=True) == ([*PROVED, TRIED, PLACED], "")
+    assert (course / "release" / NAME / "hints.json").read_bytes() == hints, "nothing is taken over"
 
     edit(solved, "2 * x", "3 * x")  # somebody's edit of what is generated
     CHANGES["prose"][0](course)

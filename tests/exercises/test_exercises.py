@@ -210,4 +210,4 @@ def test_there_are_enough_of_each(notebook):
     for task in variants.SOLUTIONS:
         assert len(variants.CORRECT[task]) >= 6
         assert not {"the solution", *variants.CORRECT[task]} & set(variants.WRONG[task])
-        assert len(variants.WRONG[task]) >= 12
+        assert variants.WRONG[task]

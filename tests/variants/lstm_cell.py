@@ -57,31 +57,8 @@ def copy_from_torch(cell, torch_cell):
 }
 
 GATES, STEP, CELL, COPY = SOLUTIONS.values()
-FORWARD = CELL[CELL.index("    def forward") :]
 INIT = CELL[: CELL.index("    def forward")]
 
-EXPLICIT = """
-class LSTMCell(nn.Module):
-    def __init__(self, input_size: int, hidden_size: int, *, scale=1.0) -> None:
-        super(LSTMCell, self).__init__()
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        def x(): return nn.Parameter(torch.empty(input_size, hidden_size))
-        def h(): return nn.Parameter(torch.empty(hidden_size, hidden_size))
-        def b(): return nn.Parameter(torch.empty(hidden_size))
-        self.W_xi, self.W_hi, self.b_i = x(), h(), b()
-        self.W_xf, self.W_hf, self.b_f = x(), h(), b()
-        self.W_xg, self.W_hg, self.b_g = x(), h(), b()
-        self.W_xo, self.W_ho, self.b_o = x(), h(), b()
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        for name, p in self.named_parameters():
-            if p.dim() > 1:
-                nn.init.xavier_uniform_(p)
-            else:
-                nn.init.zeros_(p)
-"""
 
 CORRECT = right_answers_of("03_lstm_cell")
 
@@ -109,26 +86,11 @@ BORROWED = "torch.func.functional_call({}(x.shape[1], self.hidden_size), weights
 
 WRONG = {
     "lstm_gates": {
-        "order i f o g": ("values", edit(GATES, ("i, f, g, o = ", "i, f, o, g = "))),
-        "order f i g o": ("values", edit(GATES, ("i, f, g, o = ", "f, i, g, o = "))),
-        "sigmoid g": ("values", edit(GATES, ("torch.tanh(g)", "torch.sigmoid(g)"))),
-        "tanh o": ("values", edit(GATES, ("torch.sigmoid(o)", "torch.tanh(o)"))),
-        "no activations": (
-            "values",
-            edit(
-                GATES, ("torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)", "i, f, g, o")
-            ),
-        ),
-        "b_hh forgotten": ("values", edit(GATES, (" + b_hh\n", "\n"))),
         "state ignored": ("values", edit(GATES, ("h @ w_hh.T", "0 * (h @ w_hh.T)"))),
         "softmax over the gates": ("values", edit(GATES, ("torch.sigmoid(i)", "torch.softmax(i, 1)"))),
         "every fourth column": (
             "values",
             edit(GATES, ("sums.chunk(4, dim=1)", "(sums[:, k::4] for k in range(4))")),
-        ),
-        "returned in another order": (
-            "values",
-            edit(GATES, ("torch.tanh(g), torch.sigmoid(o)", "torch.sigmoid(o), torch.tanh(g)")),
         ),
         "chunked along the batch": (
             "shape",
@@ -177,47 +139,17 @@ WRONG = {
             "generality",
             edit(GATES, ("x @ w_ih.T", "x.view(-1).view(x.shape) @ w_ih.T")),
         ),
-        "detached state": ("gradient", edit(GATES, ("h @", "h.detach() @"))),
         "detached gate": ("gradient", edit(GATES, ("torch.sigmoid(f)", "torch.sigmoid(f).detach()"))),
         "weights through data": ("gradient", edit(GATES, ("w_ih.T", "w_ih.data.T"))),
         "cast to float": ("dtype", edit(GATES, ("torch.tanh(g)", "torch.tanh(g).float()"))),
         "double results": ("dtype", edit(GATES, ("torch.sigmoid(o)", "torch.sigmoid(o).double()"))),
         "x unsqueezed in place": ("mutation", edit(GATES, ("sums = x @", "sums = x.unsqueeze_(0)[0] @"))),
-        "bias added in place": (
-            "mutation",
-            edit(
-                GATES,
-                (
-                    "sums = x @ w_ih.T + b_ih + h @ w_hh.T + b_hh",
-                    "b_ih += b_hh\n    sums = x @ w_ih.T + b_ih + h @ w_hh.T",
-                ),
-            ),
-        ),
         "state written into": ("mutation", edit(GATES, ("    i, f", "    h.zero_()\n    i, f"))),
         "torch.lstm_cell for some": ("from-scratch", GATES_BY.format("torch.lstm_cell")),
         "the kernel by a table": ("from-scratch", GATES_BY.format("torch.__dict__['lstm' + '_cell']")),
         "the kernel through torch.ops": ("from-scratch", GATES_BY.format("torch.ops.aten.lstm_cell")),
     },
     "lstm_cell": {
-        "old c in h": ("values", edit(STEP, ("torch.tanh(c_next)", "torch.tanh(c)"))),
-        "no tanh on c": ("values", edit(STEP, ("torch.tanh(c_next)", "c_next"))),
-        "i and f exchanged": ("values", edit(STEP, ("f * c + i * g", "i * c + f * g"))),
-        "c replaced": ("values", edit(STEP, ("f * c + i * g", "i * g"))),
-        "c not forgotten": ("values", edit(STEP, ("f * c + i * g", "c + i * g"))),
-        "h for c": ("values", edit(STEP, ("f * c", "f * h"))),
-        "h and c exchanged": ("values", edit(STEP, ("return h_next, c_next", "return c_next, h_next"))),
-        "tanh twice on g": ("values", edit(STEP, ("i * g", "i * torch.tanh(g)"))),
-        "sigmoid on c": ("values", edit(STEP, ("torch.tanh(c_next)", "torch.sigmoid(c_next)"))),
-        "order of the gates": ("values", edit(STEP, ("i, f, g, o = ", "i, f, o, g = "))),
-        "h only": ("shape", edit(STEP, (", c_next\n", "\n"))),
-        "in one tensor": (
-            "shape",
-            edit(STEP, ("return h_next, c_next", "return torch.stack((h_next, c_next))")),
-        ),
-        "nested as torch.lstm": (
-            "shape",
-            edit(STEP, ("return h_next, c_next", "return h_next, (h_next, c_next)")),
-        ),
         "numbers": ("shape", edit(STEP, ("return h_next, c_next", "return h_next.mean().item(), 0"))),
         "a module": ("shape", edit(STEP, ("return h_next, c_next", "return nn.Linear(2, 2)"))),
         "extra dimension": ("shape", edit(STEP, ("return h_next,", "return h_next[None],"))),
@@ -227,20 +159,11 @@ WRONG = {
         ),
         "squeeze": ("generality", edit(STEP, ("return h_next,", "return h_next.squeeze(0),"))),
         "view": ("generality", edit(STEP, ("f * c", "f * c.view(-1).view(c.shape)"))),
-        "c detached": ("gradient", edit(STEP, ("f * c", "f * c.detach()"))),
-        "h_next from a detached c": (
-            "gradient",
-            edit(STEP, ("torch.tanh(c_next)", "torch.tanh(c_next.detach())")),
-        ),
         "no_grad": ("gradient", "@torch.no_grad()" + STEP),
         "float result": ("dtype", edit(STEP, ("return h_next,", "return h_next.float(),"))),
         "zeros of the default dtype": (
             "dtype",
             edit(STEP, ("c_next = f * c", "c_next = torch.zeros(c.shape)\n    c_next[:] = f * c")),
-        ),
-        "c in place": (
-            "mutation",
-            edit(STEP, ("c_next = f * c + i * g", "c *= f\n    c += i * g\n    c_next = c")),
         ),
         "h in place": (
             "mutation",
@@ -285,29 +208,9 @@ WRONG = {
         ),
     },
     "LSTMCell": {
-        "order of gates mixed": (
-            "values",
-            edit(CELL, ("f = torch.sigmoid(x @ self.W_xf", "f = torch.sigmoid(x @ self.W_xi")),
-        ),
-        "sigmoid g": ("values", edit(CELL, ("g = torch.tanh", "g = torch.sigmoid"))),
-        "old c in h": ("values", edit(CELL, ("torch.tanh(c_next)", "torch.tanh(c)"))),
         "bias forgotten": ("values", edit(CELL, (" + self.b_f", ""))),
         "recurrent weights transposed": ("values", edit(CELL, ("h @ self.W_hg", "h @ self.W_hg.T"))),
-        "state exchanged": ("values", edit(CELL, ("h, c = state", "c, h = state"))),
-        "state ignored": (
-            "values",
-            edit(
-                CELL,
-                (
-                    "        else:\n            h, c = state\n",
-                    "        h = c = x.new_zeros(x.shape[0], self.hidden_size)\n",
-                ),
-            ),
-        ),
-        "h only": ("shape", edit(CELL, ("return h_next, c_next", "return h_next"))),
-        "as nn.LSTM": ("shape", edit(CELL, ("return h_next, c_next", "return h_next, (h_next, c_next)"))),
         "state is needed": ("values", edit(CELL, ("if state is None:", "if False:"))),
-        "ones as the first state": ("values", edit(CELL, ("x.new_zeros", "x.new_ones"))),
         "random first state": (
             "values",
             edit(
@@ -363,16 +266,6 @@ WRONG = {
                 *((f" + self.b_{g})", f" + self.all[{k}].to(x))") for k, g in enumerate("ifgo")),
             ),
         ),
-        "buffers": (
-            "registration",
-            edit(
-                CELL,
-                (
-                    'setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))',
-                    'self.register_buffer(f"b_{gate}", torch.zeros(hidden_size))',
-                ),
-            ),
-        ),
         "a saved buffer more": (
             "registration",
             edit(
@@ -409,16 +302,6 @@ WRONG = {
                 *((f"x @ self.W_x{g}", f"x @ self.W_x{g}.T") for g in "ifgo"),
             ),
         ),
-        "frozen": (
-            "registration",
-            edit(
-                CELL,
-                (
-                    "nn.Parameter(torch.zeros(hidden_size))",
-                    "nn.Parameter(torch.zeros(hidden_size), requires_grad=False)",
-                ),
-            ),
-        ),
         "one parameter for all gates": (
             "registration",
             edit(
@@ -437,15 +320,6 @@ WRONG = {
             "registration",
             "def LSTMCell(input_size, hidden_size):\n    return torch.zeros(input_size, hidden_size)\n",
         ),
-        "normal weights": (
-            "values",
-            edit(
-                CELL,
-                ("nn.init.xavier_uniform_(W_x)", "nn.init.normal_(W_x)"),
-                ("nn.init.xavier_uniform_(W_h)", "nn.init.normal_(W_h)"),
-            ),
-        ),
-        "Xavier normal": ("values", edit(CELL, ("xavier_uniform_(W_h)", "xavier_normal_(W_h)"))),
         "torch's own bound": (
             "values",
             edit(
@@ -529,19 +403,7 @@ WRONG = {
         ),
         "state detached": ("gradient", edit(CELL, ("h, c = state", "h, c = (s.detach() for s in state)"))),
         "weights through data": ("gradient", edit(CELL, ("x @ self.W_xo", "x @ self.W_xo.data"))),
-        "c detached in h": ("gradient", edit(CELL, ("torch.tanh(c_next)", "torch.tanh(c_next.detach())"))),
-        "zeros of the default dtype": (
-            "dtype",
-            edit(
-                CELL,
-                ("x.new_zeros(x.shape[0], self.hidden_size)", "torch.zeros(x.shape[0], self.hidden_size)"),
-            ),
-        ),
         "float result": ("dtype", edit(CELL, ("return h_next,", "return h_next.float(),"))),
-        "state in place": (
-            "mutation",
-            edit(CELL, ("c_next = f * c + i * g", "c *= f\n        c += i * g\n        c_next = c")),
-        ),
         "x in place": (
             "mutation",
             edit(CELL, ("        return h_next", "        x.zero_()\n        return h_next")),
@@ -570,31 +432,9 @@ WRONG = {
             "values",
             edit(COPY, ("    with torch", "    import copy\n    cell = copy.deepcopy(cell)\n    with torch")),
         ),
-        "order i f o g": ("values", edit(COPY, ('"ifgo"', '"ifog"'))),
-        "b_hh forgotten": ("values", edit(COPY, (" + torch_cell.bias_hh[rows]", ""))),
         "b_ih forgotten": ("values", edit(COPY, ("torch_cell.bias_ih[rows] + ", ""))),
-        "bias averaged": (
-            "values",
-            edit(
-                COPY,
-                (
-                    "(torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows])",
-                    "((torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows]) / 2)",
-                ),
-            ),
-        ),
         "biases left out": ("values", edit(COPY, ('getattr(cell, f"b_{gate}").copy_', "print"))),
-        "recurrent weights not transposed": ("values", edit(COPY, ("weight_hh[rows].T", "weight_hh[rows]"))),
         "recurrent weights left out": ("values", edit(COPY, ('getattr(cell, f"W_h{gate}").copy_', "len"))),
-        "input weights reshaped": (
-            "values",
-            edit(COPY, ("weight_ih[rows].T", "weight_ih[rows].reshape(-1, hidden_size)")),
-        ),
-        "input weights not transposed": ("values", edit(COPY, ("weight_ih[rows].T", "weight_ih[rows]"))),
-        "every fourth row": (
-            "values",
-            edit(COPY, ("slice(block * hidden_size, (block + 1) * hidden_size)", "slice(block, None, 4)")),
-        ),
         "the wrong way round": (
             "values",
             edit(
@@ -635,10 +475,6 @@ WRONG = {
                     'weight_ih[rows].reshape(getattr(cell, f"W_x{gate}").shape) if torch_cell.input_size == hidden_size else torch_cell.weight_ih[rows].T',
                 ),
             ),
-        ),
-        "frozen afterwards": (
-            "registration",
-            edit(COPY, ("    with torch", "    cell.requires_grad_(False)\n    with torch")),
         ),
         "no longer parameters": (
             "registration",

@@ -77,30 +77,13 @@ WRONG = {
                 ),
             ),
         ),
-        "padded with the last step": (
-            "values",
-            edit(
-                PAD, ("] = sequence\n", "] = sequence\n        padded[row, len(sequence) :] = sequence[-1]\n")
-            ),
-        ),
         "padded on the left": (
             "values",
             edit(PAD, ("padded[row, : len(sequence)]", "padded[row, padded.shape[1] - len(sequence) :]")),
         ),
-        "sorted by length": (
-            "values",
-            edit(
-                PAD,
-                ("    lengths =", "    sequences = sorted(sequences, key=len, reverse=True)\n    lengths ="),
-            ),
-        ),
         "sequences sorted, lengths not": (
             "values",
             edit(PAD, ("enumerate(sequences)", "enumerate(sorted(sequences, key=len, reverse=True))")),
-        ),
-        "lengths sorted, sequences not": (
-            "values",
-            edit(PAD, ("padded, lengths\n", "padded, lengths.sort(descending=True).values\n")),
         ),
         "the longest length for all": (
             "values",
@@ -109,17 +92,6 @@ WRONG = {
         "lengths counted from steps that are not zero": (
             "values",
             edit(PAD, ("padded, lengths\n", "padded, (padded != 0).any(-1).sum(-1)\n")),
-        ),
-        "index of the last step": ("values", edit(PAD, ("padded, lengths\n", "padded, lengths - 1\n"))),
-        "the last step left out": (
-            "values",
-            edit(
-                PAD,
-                (
-                    "padded[row, : len(sequence)] = sequence",
-                    "padded[row, : len(sequence) - 1] = sequence[:-1]",
-                ),
-            ),
         ),
         "uninitialised memory": (
             "values",
@@ -142,10 +114,7 @@ WRONG = {
             "def pad_batch(sequences):\n"
             "    return nn.utils.rnn.pad_sequence(sequences), torch.tensor([len(s) for s in sequences])\n",
         ),
-        "one step too many": ("shape", edit(PAD, ("int(lengths.max())", "int(lengths.max()) + 1"))),
-        "lengths as a list": ("shape", edit(PAD, ("padded, lengths\n", "padded, lengths.tolist()\n"))),
         "lengths as a column": ("shape", edit(PAD, ("padded, lengths\n", "padded, lengths[:, None]\n"))),
-        "the padded tensor only": ("shape", edit(PAD, ("padded, lengths\n", "padded\n"))),
         "as long as the first": (
             "shape",
             edit(
@@ -162,7 +131,6 @@ WRONG = {
                 ("= sequence\n", "= sequence[:11]\n"),
             ),
         ),
-        "squeezed": ("generality", edit(PAD, ("return padded,", "return padded.squeeze(),"))),
         "view": ("generality", edit(PAD, ("= sequence\n", "= sequence.view(-1).view(sequence.shape)\n"))),
         "stacked when nothing is to pad, time first": (
             "generality",
@@ -174,21 +142,8 @@ WRONG = {
                 ),
             ),
         ),
-        "zeros of the default dtype": (
-            "dtype",
-            edit(PAD, ("sequences[0].new_zeros(", "torch.zeros(")),
-        ),
-        "the rectangle on the CPU": (
-            "device",
-            edit(
-                PAD,
-                ("sequences[0].new_zeros(", "torch.zeros("),
-                ("sequences[0].shape[1])", "sequences[0].shape[1], dtype=sequences[0].dtype)"),
-            ),
-        ),
         "brought back to the CPU": ("device", edit(PAD, ("return padded,", "return padded.cpu(),"))),
         "lengths as floats": ("dtype", edit(PAD, ("padded, lengths\n", "padded, lengths.float()\n"))),
-        "lengths as int32": ("dtype", edit(PAD, ("padded, lengths\n", "padded, lengths.int()\n"))),
         "padded in float": ("dtype", edit(PAD, ("return padded,", "return padded.float(),"))),
         "rebuilt from numbers": (
             "gradient",
@@ -263,7 +218,6 @@ WRONG = {
             "    return torch.stack(rest)\n",
         ),
         "rows reversed": ("values", edit(LAST, ("output[rows,", "output[rows.flip(0),"))),
-        "a slice for an index": ("shape", edit(LAST, ("output[rows,", "output[:,"))),
         "its last sequence, not its last step": (
             "shape",
             "def last_valid(output, lengths):\n    return output[output.shape[0] - 1]\n",
@@ -356,28 +310,12 @@ WRONG = {
             "values",
             "def masked_mean(output, lengths):\n    return output.mean(dim=1)\n",
         ),
-        "divided by T": ("values", edit(MEAN, ("/ lengths[:, None]", "/ output.shape[1]"))),
-        "padding summed": ("values", edit(MEAN, ("(output * real[:, :, None])", "output"))),
-        "one step too many": ("values", edit(MEAN, ("steps[None, :] <", "steps[None, :] <="))),
-        "one step too few": ("values", edit(MEAN, ("< lengths[:, None]", "< lengths[:, None] - 1"))),
-        "the padding is averaged": ("values", edit(MEAN, ("steps[None, :] <", "steps[None, :] >="))),
-        "not divided": ("values", edit(MEAN, ("total / lengths[:, None]", "total"))),
         "one divisor for all": ("values", edit(MEAN, ("/ lengths[:, None]", "/ lengths.to(output).mean()"))),
         "mask read off the values": (
             "values",
             "def masked_mean(output, lengths):\n"
             "    padded = torch.stack([F.pad(o[:n], (0, 0, 0, len(o) - n)) for o, n in zip(output, lengths.tolist())])\n"
             "    return padded.sum(1) / (padded != 0).any(2).sum(1, keepdim=True)\n",
-        ),
-        "everything minus the padding": (
-            "values",
-            edit(
-                MEAN,
-                (
-                    "(output * real[:, :, None]).sum(dim=1)",
-                    "output.sum(dim=1) - (output * ~real[:, :, None]).sum(dim=1)",
-                ),
-            ),
         ),
         "the longest length's mask for all": (
             "values",
@@ -399,14 +337,6 @@ WRONG = {
             "shape",
             "def masked_mean(output, lengths):\n"
             "    real = torch.arange(output.shape[1]) < lengths[:, None]\n    return output[real].mean(0)\n",
-        ),
-        "the time dimension stays": (
-            "shape",
-            edit(
-                MEAN,
-                ("sum(dim=1)", "sum(dim=1, keepdim=True)"),
-                ("return total / lengths[:, None]", "return total / lengths[:, None, None]"),
-            ),
         ),
         "averaged over the batch": (
             "shape",
@@ -436,23 +366,9 @@ WRONG = {
                 ),
             ),
         ),
-        "squeezed": (
-            "generality",
-            edit(MEAN, ("return total / lengths[:, None]", "return (total / lengths[:, None]).squeeze()")),
-        ),
         "view": (
             "generality",
             edit(MEAN, ("    total", "    output = output.view(-1).view(output.shape)\n    total")),
-        ),
-        "T taken from the longest": (
-            "generality",
-            edit(
-                MEAN,
-                (
-                    "torch.arange(output.shape[1], device=output.device)",
-                    "torch.arange(int(lengths.max()), device=output.device)",
-                ),
-            ),
         ),
         "at least two steps": (
             "generality",
@@ -464,7 +380,6 @@ WRONG = {
                 ),
             ),
         ),
-        "a mask of float32": ("dtype", edit(MEAN, ("real[:, :, None]", "real[:, :, None].float()"))),
         "lengths of float32": ("dtype", edit(MEAN, ("/ lengths[:, None]", "/ lengths[:, None].float()"))),
         "a mask of the default dtype": (
             "dtype",
@@ -491,7 +406,6 @@ WRONG = {
             "mutation",
             edit(MEAN, ("    total", "    output *= real[:, :, None]\n    total")),
         ),
-        "steps on the CPU": ("device", edit(MEAN, (", device=output.device)", ")"))),
         "lengths where they were": (
             "device",
             edit(MEAN, ("    lengths = lengths.to(output.device)\n", "")),
@@ -538,18 +452,9 @@ WRONG = {
                 ("pack_padded_sequence(x,", "pack_padded_sequence(x[lengths.argsort(descending=True)],"),
             ),
         ),
-        "padded back with minus one": (
-            "values",
-            edit(PACKED, ("total_length=", "padding_value=-1.0, total_length=")),
-        ),
-        "one step too few": ("values", edit(PACKED, ("lengths.cpu()", "(lengths - 1).clamp(min=1).cpu()"))),
         "every sequence at full length": (
             "values",
             edit(PACKED, ("lengths.cpu()", "torch.full_like(lengths, x.shape[1])")),
-        ),
-        "h_n and c_n swapped": (
-            "values",
-            edit(PACKED, ("return output, state", "return output, (state[1], state[0])")),
         ),
         "h_n is the top layer in every layer": (
             "values",
@@ -580,37 +485,15 @@ WRONG = {
             )
             + "run_packed.kept = ()\n",
         ),
-        "time first": (
-            "shape",
-            edit(PACKED, ("pad_packed_sequence(output, batch_first=True, ", "pad_packed_sequence(output, ")),
-        ),
-        "a packed output": (
-            "shape",
-            edit(
-                PACKED,
-                (
-                    "    output, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])\n",
-                    "",
-                ),
-            ),
-        ),
         "the lengths returned too": (
             "shape",
             edit(PACKED, ("return output, state", "return output, state, lengths")),
         ),
         "states flat": ("shape", edit(PACKED, ("return output, state", "return output, *state"))),
-        "output only": ("shape", edit(PACKED, ("return output, state", "return output"))),
-        "top layer's states": (
-            "shape",
-            edit(PACKED, ("return output, state", "return output, (state[0][-1], state[1][-1])")),
-        ),
         "states batch first": (
             "shape",
             edit(PACKED, ("return output, state", "return output, tuple(s.transpose(0, 1) for s in state)")),
         ),
-        "sorted lengths are needed": ("shape", edit(PACKED, (", enforce_sorted=False", ""))),
-        "packed time first": ("shape", edit(PACKED, ("lengths.cpu(), batch_first=True,", "lengths.cpu(),"))),
-        "as long as the longest": ("generality", edit(PACKED, (", total_length=x.shape[1]", ""))),
         "squeezed": ("generality", edit(PACKED, ("return output,", "return output.squeeze(1),"))),
         "three layers always": (
             "generality",
@@ -709,7 +592,6 @@ WRONG = {
                 ("    packed =", "    for b, n in enumerate(lengths):\n        x[b, n:] = 0\n    packed ="),
             ),
         ),
-        "lengths packed where they are": ("device", edit(PACKED, ("lengths.cpu()", "lengths"))),
         "the order where the lengths are": (
             "device",
             edit(SORTED, ("x[order]", "x.index_select(0, order)")),
@@ -759,8 +641,6 @@ WRONG = {
             "values",
             edit(MULTIPLIED, ("((prediction - target) * mask) ** 2", "((prediction - target) * mask).abs()")),
         ),
-        "a root": ("values", edit(MSE, ("target[real])", "target[real]).sqrt()"))),
-        "one step too many": ("values", edit(MSE, ("steps[None, :] <", "steps[None, :] <="))),
         "the first step left out": (
             "values",
             edit(
@@ -771,7 +651,6 @@ WRONG = {
                 ),
             ),
         ),
-        "the padding only": ("values", edit(MSE, ("steps[None, :] <", "steps[None, :] >="))),
         "only the prediction is masked": (
             "values",
             edit(MULTIPLIED, ("((prediction - target) * mask)", "(prediction * mask - target)")),
@@ -801,13 +680,11 @@ WRONG = {
                 ("squared.sum() / (lengths.sum() * prediction.shape[2])", "squared.sum((1, 2)) / lengths"),
             ),
         ),
-        "a Python number": ("shape", edit(MSE, ("target[real])", "target[real]).item()"))),
         "squared differences": (
             "shape",
             edit(MULTIPLIED, ("squared.sum() / (lengths.sum() * prediction.shape[2])", "squared")),
         ),
         "a tensor of one": ("shape", edit(MSE, ("target[real])", "target[real]).reshape(1)"))),
-        "a loss for every number": ("shape", edit(MSE, ("target[real])", "target[real], reduction='none')"))),
         "with the count": ("shape", edit(MSE, ("target[real])", "target[real]), real.sum()"))),
         "T taken from the longest": (
             "generality",

@@ -50,21 +50,7 @@ def rnn_cell(x, h, w_ih, w_hh, b_ih, b_hh):
 
 WRONG = {
     "rnn_cell": {
-        "no tanh": ("values", edit(CELL, ("torch.tanh(", "("))),
-        "sigmoid": ("values", edit(CELL, ("torch.tanh", "torch.sigmoid"))),
-        "b_hh forgotten": ("values", edit(CELL, (" + b_hh)", ")"))),
-        "b_ih twice": ("values", edit(CELL, (" + b_hh)", " + b_ih)"))),
-        "recurrent matrix transposed": ("values", edit(CELL, ("w_hh.T", "w_hh"))),
-        "tanh of the input part only": (
-            "values",
-            edit(CELL, ("+ b_ih + h @ w_hh.T + b_hh)", "+ b_ih) + h @ w_hh.T + b_hh")),
-        ),
         "state ignored": ("values", edit(CELL, ("h @ w_hh.T", "0 * h @ w_hh.T"))),
-        "input matrix not transposed": ("shape", edit(CELL, ("w_ih.T", "w_ih"))),
-        "a pair is returned": (
-            "shape",
-            edit(CELL, ("return ", "h = "), ("b_hh)\n", "b_hh)\n    return h, h\n")),
-        ),
         "nothing is returned": ("shape", edit(CELL, ("return", "h ="))),
         "text is returned": ("shape", edit(CELL, ("return ", "return str("), ("b_hh)\n", "b_hh))\n"))),
         "a numpy array is returned": ("shape", edit(CELL, ("b_hh)\n", "b_hh).detach().numpy()\n"))),
@@ -75,12 +61,10 @@ WRONG = {
         ),
         "the states transposed": ("shape", edit(CELL, ("b_hh)\n", "b_hh).T\n"))),
         "view on the input": ("generality", edit(CELL, ("x @", "x.view(-1).view(x.shape) @"))),
-        "squeeze": ("generality", edit(CELL, ("b_hh)\n", "b_hh).squeeze()\n"))),
         "transposed when D equals H": (
             "generality",
             edit(CELL, ("x @ w_ih.T", "(x @ w_ih if w_ih.shape[0] == w_ih.shape[1] else x @ w_ih.T)")),
         ),
-        "state detached": ("gradient", edit(CELL, ("h @", "h.detach() @"))),
         "weight read through data": ("gradient", edit(CELL, ("w_hh.T", "w_hh.data.T"))),
         "no gradients at all": ("gradient", "@torch.no_grad()" + CELL),
         "rebuilt with torch.tensor": (
@@ -107,23 +91,11 @@ WRONG = {
                 ("b_hh)\n", "b_hh)\n    return out\n"),
             ),
         ),
-        "the state is written into": (
-            "mutation",
-            edit(CELL, ("return ", "h[:] = "), ("b_hh)\n", "b_hh)\n    return h\n")),
-        ),
         "the input is scaled in place and back": (
             "mutation",
             edit(CELL, ("return", "x.mul_(2); x = x / 2\n    return")),
         ),
         "weights transposed in place": ("mutation", edit(CELL, ("x @ w_ih.T", "x @ w_ih.t_()"))),
-        "bias summed in place": (
-            "mutation",
-            edit(CELL, ("return", "b_ih += b_hh\n    return"), (" + b_hh)", ")")),
-        ),
-        "torch.rnn_tanh_cell": (
-            "from-scratch",
-            FROM_TORCH.format("torch.rnn_tanh_cell(x, h, w_ih, w_hh, b_ih, b_hh)"),
-        ),
         "nn.RNNCell with its parameters replaced": (
             "from-scratch",
             FROM_TORCH.format(
@@ -180,8 +152,6 @@ WRONG = {
         ),
     },
     "rnn_layer": {
-        "state not carried": ("values", edit(LAYER, ("x[:, t], h,", "x[:, t], h_0,"))),
-        "read backwards": ("values", edit(LAYER, ("range(x.shape[1])", "reversed(range(x.shape[1]))"))),
         "h_n is the first state": ("values", edit(LAYER, ("dim=1), h", "dim=1), output[0]"))),
         "states before each step": (
             "values",
@@ -191,7 +161,6 @@ WRONG = {
                 ("(h)\n    return", "(h) if 0 else 0\n    return"),
             ),
         ),
-        "zeros in place of h_0": ("values", edit(LAYER, ("h = h_0", "h = torch.zeros_like(h_0)"))),
         "no bias": (
             "values",
             edit(
@@ -203,32 +172,21 @@ WRONG = {
             "values",
             edit(LAYER, ("torch.stack(output, dim=1)", "torch.cat(output).reshape(*x.shape[:2], -1)")),
         ),
-        "the same buffer in every place": (
-            "values",
-            edit(LAYER, ("h = h_0", "h = h_0.clone()"), ("h = rnn", "h[:] = rnn")),
-        ),
-        "stacked time first": ("shape", edit(LAYER, ("dim=1", "dim=0"))),
-        "cat along time": ("shape", edit(LAYER, ("torch.stack", "torch.cat"))),
         "only the last step": ("shape", edit(LAYER, ("torch.stack(output, dim=1)", "h"))),
-        "a list of steps": ("shape", edit(LAYER, ("torch.stack(output, dim=1)", "output"))),
-        "output only": ("shape", edit(LAYER, (", h\n", "\n"))),
         "loop over the batch dimension": (
             "shape",
             edit(LAYER, ("range(x.shape[1])", "range(min(x.shape[:2]))")),
         ),
-        "layers dimension on h_n": ("shape", edit(LAYER, ("dim=1), h", "dim=1), h.unsqueeze(0)"))),
         "at most ten steps": ("generality", edit(LAYER, ("range(x.shape[1])", "range(min(x.shape[1], 11))"))),
         "squeeze": ("generality", edit(LAYER, ("x[:, t], h", "x[:, t].squeeze(), h"))),
         "view": (
             "generality",
             edit(LAYER, ("h = h_0", "h = h_0\n    x = x.view(x.shape[0] * x.shape[1], -1).view(x.shape)")),
         ),
-        "detached between steps": ("gradient", edit(LAYER, ("x[:, t], h,", "x[:, t], h.detach(),"))),
         "one step detached": (
             "gradient",
             edit(LAYER, ("x[:, t], h,", "x[:, t], (h.detach() if t == 1 else h),")),
         ),
-        "initial state detached": ("gradient", edit(LAYER, ("h = h_0", "h = h_0.detach()"))),
         "output through data": ("gradient", edit(LAYER, ("append(h)", "append(h.data)"))),
         "output in a default buffer": (
             "dtype",
@@ -292,7 +250,6 @@ WRONG = {
             "values",
             edit(STEPWISE, ("step, state =", "step, last ="), ("dim=1), state", "dim=1), last")),
         ),
-        "h_0 ignored": ("values", edit(STEPWISE, ("state = h_0", "state = None"))),
         "h_n of the first step": (
             "values",
             edit(
@@ -309,24 +266,8 @@ WRONG = {
             "values",
             edit(STEPWISE, ("append(step)", "append(state[0][:, None])")),
         ),
-        "h_n is the top layer": ("shape", edit(STEPWISE, ("dim=1), state", "dim=1), state[-1]"))),
-        "h_n batch first": ("shape", edit(STEPWISE, ("dim=1), state", "dim=1), state.transpose(0, 1)"))),
-        "stacked with its extra dimension": ("shape", edit(STEPWISE, ("torch.cat", "torch.stack"))),
         "cat along the batch": ("shape", edit(STEPWISE, ("dim=1", "dim=0"))),
         "only the last output": ("shape", edit(STEPWISE, ("torch.cat(output, dim=1)", "step"))),
-        "the time dimension is dropped": ("shape", edit(STEPWISE, ("t : t + 1", "t"))),
-        "one call for everything": (
-            "from-scratch",
-            "def run_stepwise(rnn, x, h_0=None):\n    return rnn(x, h_0)\n",
-        ),
-        "growing prefixes": (
-            "from-scratch",
-            edit(
-                STEPWISE,
-                ("step, state = rnn(x[:, t : t + 1], state)", "step, state = rnn(x[:, : t + 1], h_0)"),
-                ("append(step)", "append(step[:, -1:])"),
-            ),
-        ),
         "one call too many": (
             "from-scratch",
             edit(STEPWISE, ("    return", "    rnn(x[:, -1:])\n    return")),
@@ -351,10 +292,6 @@ WRONG = {
             )
             + "run_stepwise.kept = None\n",
         ),
-        "squeeze": (
-            "generality",
-            edit(STEPWISE, ("append(step)", "append(step.squeeze())"), ("torch.cat", "torch.stack")),
-        ),
         "two layers at least": (
             "generality",
             edit(
@@ -375,21 +312,6 @@ WRONG = {
             edit(STEPWISE, ("append(step)", "append(step); state = state.detach() if t == 0 else state")),
         ),
         "no gradients": ("gradient", "@torch.no_grad()" + STEPWISE),
-        "zeros of the default dtype": (
-            "dtype",
-            edit(
-                STEPWISE,
-                (
-                    "state = h_0",
-                    "state = torch.zeros(rnn.num_layers, x.shape[0], rnn.hidden_size) if h_0 is None else h_0",
-                ),
-            ),
-        ),
-        "output in float": ("dtype", edit(STEPWISE, ("dim=1)", "dim=1).float()"))),
-        "h_0 written into": (
-            "mutation",
-            edit(STEPWISE, ("    return", "    if h_0 is not None:\n        h_0.copy_(state)\n    return")),
-        ),
         "x scaled in place": ("mutation", edit(STEPWISE, ("    return", "    x.mul_(0)\n    return"))),
         "weights zeroed afterwards": (
             "mutation",
@@ -407,20 +329,7 @@ WRONG = {
                 ("h_n = rnn_layer(layer_input,", "h_n = rnn_layer(x if layer == 0 else layer_input * 0,"),
             ),
         ),
-        "every layer starts from h_0[0]": ("values", edit(STACK, ("h_0[layer]", "h_0[0]"))),
         "every layer starts from zeros": ("values", edit(STACK, ("h_0[layer]", "0 * h_0[layer]"))),
-        "the last state for all layers": (
-            "values",
-            edit(STACK, ("torch.stack(final_states)", "torch.stack([h_n] * rnn.num_layers)")),
-        ),
-        "states in reverse": (
-            "values",
-            edit(STACK, ("torch.stack(final_states)", "torch.stack(final_states[::-1])")),
-        ),
-        "weights of layer 1 in every upper layer": (
-            "values",
-            edit(STACK, ("_l{layer}", "_l{min(layer, 1)}")),
-        ),
         "new random layers": (
             "values",
             edit(
@@ -456,20 +365,12 @@ WRONG = {
                 ("return layer_input", "return first"),
             ),
         ),
-        "h_n of the top layer": ("shape", edit(STACK, ("torch.stack(final_states)", "h_n"))),
-        "h_n as a list": ("shape", edit(STACK, ("torch.stack(final_states)", "final_states"))),
-        "h_n cat": ("shape", edit(STACK, ("torch.stack(final_states)", "torch.cat(final_states)"))),
         "h_n batch first": (
             "shape",
             edit(STACK, ("torch.stack(final_states)", "torch.stack(final_states, 1)")),
         ),
-        "three layers always": ("generality", edit(STACK, ("range(rnn.num_layers)", "range(3)"))),
         "squeeze": ("generality", edit(STACK, ("return layer_input,", "return layer_input.squeeze(1),"))),
         "view": ("generality", edit(STACK, ("layer_input = x", "layer_input = x.view(-1).view(x.shape)"))),
-        "weights from state_dict": (
-            "gradient",
-            edit(STACK, ('getattr(rnn, f"{name}_l{layer}")', 'rnn.state_dict()[f"{name}_l{layer}"]')),
-        ),
         "weights through data": ("gradient", edit(STACK, ('_l{layer}")', '_l{layer}").data'))),
         "detached between layers": (
             "gradient",
@@ -477,16 +378,6 @@ WRONG = {
                 STACK,
                 ("    return", "    layer_input = layer_input * 1\n    return"),
                 ("rnn_layer(layer_input,", "rnn_layer(layer_input.detach() if layer else layer_input,"),
-            ),
-        ),
-        "h_n detached": ("gradient", edit(STACK, ("append(h_n)", "append(h_n.detach())"))),
-        "h_n in a default buffer": (
-            "dtype",
-            edit(
-                STACK,
-                ("final_states = []", "final_states = torch.zeros(h_0.shape)"),
-                ("final_states.append(h_n)", "final_states[layer] = h_n"),
-                ("torch.stack(final_states)", "final_states"),
             ),
         ),
         "results in float": ("dtype", edit(STACK, ("return layer_input,", "return layer_input.float(),"))),
@@ -499,7 +390,6 @@ WRONG = {
             "mutation",
             edit(STACK, ("    return", "    rnn.weight_hh_l0.data.zero_()\n    return")),
         ),
-        "the RNN is called": ("from-scratch", "def stacked_rnn(rnn, x, h_0):\n    return rnn(x, h_0)\n"),
         "its forward is called": (
             "from-scratch",
             "def stacked_rnn(rnn, x, h_0):\n    return rnn.forward(x, h_0)\n",

@@ -63,81 +63,22 @@ def _answered(**other: object) -> str:
 
 WRONG = {
     "predict_shapes": {
-        "states batch first": (
-            "values",
-            edit(PREDICT, (STATE_LINE, "    state = (batch_size, num_layers * directions, hidden_size)")),
-        ),
-        "output time first": (
-            "values",
-            edit(PREDICT, (OUTPUT_SHAPE, "(seq_len, batch_size, hidden_size * directions)")),
-        ),
-        "h_n at every step": (
-            "values",
-            edit(PREDICT, (STATE_LINE, "    state = (seq_len, batch_size, hidden_size)")),
-        ),
-        "output has every layer": (
-            "values",
-            edit(PREDICT, (OUTPUT_SHAPE, "(num_layers, batch_size, seq_len, hidden_size)")),
-        ),
-        "output has the input's size": (
-            "values",
-            edit(PREDICT, (OUTPUT_SHAPE, "(batch_size, seq_len, input_size)")),
-        ),
         "output has the layers for steps": (
             "values",
             edit(PREDICT, (OUTPUT_SHAPE, "(batch_size, num_layers, hidden_size * directions)")),
         ),
-        "h_n of one layer": (
-            "values",
-            edit(PREDICT, (STATE_LINE, "    state = (directions, batch_size, hidden_size)")),
-        ),
-        "h_n without a layers dimension": (
-            "values",
-            edit(PREDICT, (STATE_LINE, "    state = (batch_size, hidden_size)")),
-        ),
         "everyone has a c_n": ("values", edit(PREDICT, ('if kind == "LSTM"', "if kind"))),
         "no c_n": ("values", edit(PREDICT, ('if kind == "LSTM"', "if False"))),
-        "the GRU has a c_n": ("values", edit(PREDICT, ('if kind == "LSTM"', 'if kind != "RNN"'))),
         "c_n is None where there is none": (
             "shape",
             edit(PREDICT, ("    return shapes", '    shapes.setdefault("c_n", None)\n    return shapes')),
-        ),
-        "four times the hidden size in an LSTM": (
-            "values",
-            edit(
-                PREDICT,
-                (
-                    'shapes["c_n"] = state',
-                    'shapes["c_n"] = (num_layers * directions, batch_size, 4 * hidden_size)',
-                ),
-            ),
         ),
         "c_n is one layer's": (
             "values",
             edit(PREDICT, ('shapes["c_n"] = state', 'shapes["c_n"] = (directions, batch_size, hidden_size)')),
         ),
-        "directions ignored": ("values", edit(PREDICT, ("2 if bidirectional else 1", "1"))),
-        "directions double the output only": (
-            "values",
-            edit(PREDICT, (STATE_LINE, STATE_LINE.replace(" * directions", ""))),
-        ),
-        "directions double the state only": (
-            "values",
-            edit(PREDICT, (OUTPUT_SHAPE, "(batch_size, seq_len, hidden_size)")),
-        ),
-        "directions double the state's width": (
-            "values",
-            edit(PREDICT, (STATE_LINE, "    state = (num_layers, batch_size, hidden_size * directions)")),
-        ),
         "always two directions": ("values", edit(PREDICT, ("2 if bidirectional else 1", "2"))),
         "bidirectional has no default": ("values", edit(PREDICT, ("bidirectional=False", "bidirectional"))),
-        "a tuple of shapes": ("shape", edit(PREDICT, ("return shapes", "return tuple(shapes.values())"))),
-        "printed, not returned": ("shape", edit(PREDICT, ("return shapes", "print(shapes)"))),
-        "keys of another name": ("shape", edit(PREDICT, ('"h_n": state', '"hidden": state'))),
-        "shapes as text": (
-            "shape",
-            edit(PREDICT, ("return shapes", "return {name: str(shape) for name, shape in shapes.items()}")),
-        ),
         "tensors, not shapes": (
             "shape",
             edit(
@@ -167,16 +108,6 @@ WRONG = {
             "generality",
             edit(PREDICT, (STATE_LINE, STATE_LINE + "\n    if num_layers == 1:\n        state = state[1:]")),
         ),
-        "one step without a time dimension": (
-            "generality",
-            edit(
-                PREDICT,
-                (
-                    "    return shapes",
-                    '    if seq_len == 1:\n        shapes["output"] = (batch_size, hidden_size * directions)\n    return shapes',
-                ),
-            ),
-        ),
     },
     "embed_then_rnn": {
         "a new embedding": (
@@ -204,18 +135,6 @@ WRONG = {
             edit(EMBED, ("embedding(token_ids)", "embedding((token_ids - 1).clamp(min=0))")),
         ),
         "read backwards": ("values", edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.flip(1))"))),
-        "sequences mixed by reshape": (
-            "values",
-            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.T).reshape(*token_ids.shape, -1)")),
-        ),
-        "the vectors scaled": (
-            "values",
-            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids) * embedding.embedding_dim ** 0.5")),
-        ),
-        "tanh of the vectors": (
-            "values",
-            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids).tanh()")),
-        ),
         "run twice": (
             "values",
             edit(EMBED, ("    return", "    output, h_n = rnn(vectors, h_n)\n    return")),
@@ -231,23 +150,10 @@ WRONG = {
             ),
         ),
         "h_n upside down": ("values", edit(EMBED, ("return output, h_n", "return output, h_n.flip(0)"))),
-        "only the output": ("shape", edit(EMBED, ("return output, h_n", "return output"))),
-        "the two swapped": ("shape", edit(EMBED, ("return output, h_n", "return h_n, output"))),
-        "h_n of the top layer": ("shape", edit(EMBED, ("return output, h_n", "return output, h_n[-1]"))),
-        "h_n batch first": (
-            "shape",
-            edit(EMBED, ("return output, h_n", "return output, h_n.transpose(0, 1)")),
-        ),
-        "the last step only": ("shape", edit(EMBED, ("return output, h_n", "return output[:, -1], h_n"))),
-        "time first": ("shape", edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.T)"))),
         "the vectors too": ("shape", edit(EMBED, ("return output", "return vectors, output"))),
         "ids straight into the RNN": ("shape", edit(EMBED, ("rnn(vectors)", "rnn(token_ids)"))),
         "at most twelve tokens": ("generality", edit(EMBED, ("rnn(vectors)", "rnn(vectors[:, :12])"))),
         "squeeze": ("generality", edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.squeeze())"))),
-        "view on the ids": (
-            "generality",
-            edit(EMBED, ("embedding(token_ids)", "embedding(token_ids.view(-1)).view(*token_ids.shape, -1)")),
-        ),
         "three layers of zeros": (
             "generality",
             edit(
@@ -263,25 +169,6 @@ WRONG = {
             edit(EMBED, ("embedding(token_ids)", "embedding.weight.data[token_ids]")),
         ),
         "no gradients": ("gradient", "@torch.no_grad()" + EMBED),
-        "h_n detached": ("gradient", edit(EMBED, ("return output, h_n", "return output, h_n.detach()"))),
-        "output in float": ("dtype", edit(EMBED, ("return output,", "return output.float(),"))),
-        "an initial state of the default dtype": (
-            "dtype",
-            edit(
-                EMBED,
-                ("rnn(vectors)", "rnn(vectors, torch.zeros(rnn.num_layers, len(vectors), rnn.hidden_size))"),
-            ),
-        ),
-        "an initial state on the CPU": (
-            "device",
-            edit(
-                EMBED,
-                (
-                    "rnn(vectors)",
-                    "rnn(vectors, torch.zeros(rnn.num_layers, len(vectors), rnn.hidden_size, dtype=vectors.dtype))",
-                ),
-            ),
-        ),
         "looked up on the CPU": (
             "device",
             edit(
@@ -309,41 +196,28 @@ WRONG = {
         ),
     },
     "last_step": {
-        "the first step": ("values", edit(LAST, ("-1", "0"))),
         "the last but one": ("values", edit(LAST, ("output[:, -1]", "output[:, -2 % output.shape[1]]"))),
         "the mean": ("values", edit(LAST, ("output[:, -1]", "output.mean(1)"))),
         "the largest": ("values", edit(LAST, ("output[:, -1]", "output.amax(1)"))),
-        "the sum": ("values", edit(LAST, ("output[:, -1]", "output.sum(dim=1)"))),
         "the batch size as the index": (
             "values",
             edit(LAST, ("-1", "min(output.shape[0], output.shape[1] - 1)")),
-        ),
-        "time first by reshape": (
-            "values",
-            edit(LAST, ("output[:, -1]", "output.reshape(output.shape[1], output.shape[0], -1)[-1]")),
         ),
         "of the first sequence only": (
             "values",
             edit(LAST, ("output[:, -1]", "output[:1, -1].expand(len(output), -1)")),
         ),
         "sequences in reverse": ("values", edit(LAST, ("output[:, -1]", "output[:, -1].flip(0)"))),
-        "the last sequence": ("shape", edit(LAST, ("[:, -1]", "[-1]"))),
         "the last sequence by its number": ("shape", edit(LAST, ("[:, -1]", "[output.shape[0] - 1]"))),
-        "the time dimension kept": ("shape", edit(LAST, ("-1", "-1:"))),
-        "the last feature": ("shape", edit(LAST, ("[:, -1]", "[:, :, -1]"))),
         "everything": ("shape", edit(LAST, ("[:, -1]", ""))),
         "nothing is returned": ("shape", edit(LAST, ("return ", ""))),
-        "a numpy array": ("shape", edit(LAST, ("[:, -1]", "[:, -1].detach().numpy()"))),
-        "squeeze": ("generality", edit(LAST, ("[:, -1]", "[:, -1].squeeze()"))),
         "the twelfth at most": ("generality", edit(LAST, ("[:, -1]", "[:, :12][:, -1]"))),
         "view": ("generality", edit(LAST, ("output[:, -1]", "output.view(-1).view(output.shape)[:, -1]"))),
         "two steps at least": ("generality", edit(LAST, ("output[:, -1]", "output[:, 1:][:, -1]"))),
-        "detached": ("gradient", edit(LAST, ("[:, -1]", "[:, -1].detach()"))),
         "rebuilt": (
             "gradient",
             edit(LAST, ("output[:, -1]", "torch.tensor(output.tolist(), dtype=output.dtype)[:, -1]")),
         ),
-        "in float": ("dtype", edit(LAST, ("[:, -1]", "[:, -1].float()"))),
         "in double": ("dtype", edit(LAST, ("[:, -1]", "[:, -1] * torch.ones(1, dtype=torch.float64)"))),
         "output zeroed": (
             "mutation",
@@ -355,37 +229,19 @@ WRONG = {
                 ),
             ),
         ),
-        "output transposed in place": (
-            "mutation",
-            edit(LAST, ("output[:, -1]", "output.transpose_(0, 1)[-1]")),
-        ),
     },
     "layer_state": {
-        "always the top": ("values", edit(LAYER, ("[layer]", "[-1]"))),
-        "always the bottom": ("values", edit(LAYER, ("[layer]", "[0]"))),
-        "counted from 1": ("values", edit(LAYER, ("[layer]", "[layer - 1]"))),
-        "counted from the top": ("values", edit(LAYER, ("[layer]", "[-layer - 1]"))),
-        "batch first by reshape": (
-            "values",
-            edit(LAYER, ("h_n[layer]", "h_n.reshape(h_n.shape[1], h_n.shape[0], -1)[:, layer]")),
-        ),
         "the sum up to it": ("values", edit(LAYER, ("h_n[layer]", "h_n[: layer + 1].sum(0)"))),
         "the mean of all": ("values", edit(LAYER, ("h_n[layer]", "h_n.mean(0)"))),
         "the first sequence for all": (
             "values",
             edit(LAYER, ("h_n[layer]", "h_n[layer, :1].expand(h_n.shape[1], -1)")),
         ),
-        "the sequence of that number": ("shape", edit(LAYER, ("[layer]", "[:, layer]"))),
         "the unit of that number": ("shape", edit(LAYER, ("[layer]", "[:, :, layer % h_n.shape[2]]"))),
-        "the layers dimension kept": ("shape", edit(LAYER, ("[layer]", "[layer : layer + 1]"))),
         "transposed": ("shape", edit(LAYER, ("[layer]", "[layer].T"))),
-        "one sequence of it": ("shape", edit(LAYER, ("[layer]", "[layer, 0]"))),
         "nothing is returned": ("shape", edit(LAYER, ("return ", ""))),
-        "squeeze": ("generality", edit(LAYER, ("[layer]", "[layer].squeeze()"))),
         "three layers at most": ("generality", edit(LAYER, ("[layer]", "[min(layer, 2)]"))),
-        "squeezed before": ("generality", edit(LAYER, ("h_n[layer]", "h_n.squeeze()[layer]"))),
         "view": ("generality", edit(LAYER, ("h_n[layer]", "h_n.view(-1).view(h_n.shape)[layer]"))),
-        "detached": ("gradient", edit(LAYER, ("[layer]", "[layer].detach()"))),
         "through data": ("gradient", edit(LAYER, ("h_n[layer]", "h_n.data[layer]"))),
         "in float": ("dtype", edit(LAYER, ("[layer]", "[layer].float()"))),
         "h_n zeroed": (
@@ -401,15 +257,7 @@ WRONG = {
         "the others zeroed": ("mutation", edit(LAYER, ("    return", "    h_n[:layer] = 0\n    return"))),
     },
     "item_states": {
-        "always the first": ("values", edit(ITEM, ("item]", "0]"))),
-        "always the last": ("values", edit(ITEM, ("item]", "-1]"))),
-        "counted from 1": ("values", edit(ITEM, ("item]", "item - 1]"))),
         "counted from the end": ("values", edit(ITEM, ("item]", "-item - 1]"))),
-        "batch first by reshape": (
-            "values",
-            edit(ITEM, ("h_n[:, item]", "h_n.reshape(h_n.shape[1], h_n.shape[0], -1)[item]")),
-        ),
-        "layers upside down": ("values", edit(ITEM, ("h_n[:, item]", "h_n[:, item].flip(0)"))),
         "the top layer for all": (
             "values",
             edit(ITEM, ("h_n[:, item]", "h_n[-1:, item].expand(len(h_n), -1)")),
@@ -417,16 +265,10 @@ WRONG = {
         "the mean of all": ("values", edit(ITEM, ("h_n[:, item]", "h_n.mean(1)"))),
         "the layer of that number": ("shape", edit(ITEM, ("[:, item]", "[item % len(h_n)]"))),
         "the unit of that number": ("shape", edit(ITEM, ("[:, item]", "[:, :, item % h_n.shape[2]]"))),
-        "the batch dimension kept": ("shape", edit(ITEM, ("item]", "item : item + 1]"))),
-        "the top layer only": ("shape", edit(ITEM, ("[:, item]", "[-1, item]"))),
         "transposed": ("shape", edit(ITEM, ("[:, item]", "[:, item].T"))),
         "a list of vectors": ("shape", edit(ITEM, ("h_n[:, item]", "[layer[item] for layer in h_n]"))),
-        "layers run together": ("shape", edit(ITEM, ("[:, item]", "[:, item].flatten()"))),
-        "squeeze": ("generality", edit(ITEM, ("[:, item]", "[:, item].squeeze()"))),
-        "three layers at most": ("generality", edit(ITEM, ("[:, item]", "[:3, item]"))),
         "squeezed before": ("generality", edit(ITEM, ("h_n[:, item]", "h_n.squeeze(1)[:, item]"))),
         "view": ("generality", edit(ITEM, ("h_n[:, item]", "h_n.view(-1).view(h_n.shape)[:, item]"))),
-        "detached": ("gradient", edit(ITEM, ("[:, item]", "[:, item].detach()"))),
         "in a default buffer": (
             "dtype",
             edit(
@@ -448,7 +290,6 @@ WRONG = {
                 ),
             ),
         ),
-        "h_n transposed in place": ("mutation", edit(ITEM, ("h_n[:, item]", "h_n.transpose_(0, 1)[item]"))),
     },
     "claims": {
         "a layer a step": ("values", _answered(layers_see_all_timesteps=False)),

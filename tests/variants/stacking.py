@@ -83,104 +83,6 @@ STACK, MULTI, COPY, COUNT = SOLUTIONS.values()
 INIT = STACK[: STACK.index("    def forward")]
 MULTI_INIT = MULTI[: MULTI.index("    def forward")]
 
-MASKED = """
-class StackedLSTM(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
-        super().__init__()
-        self.p, self.hidden_size = dropout, hidden_size
-        self.layers = nn.ModuleList([])
-        self.layers.append(LSTMLayer(input_size, hidden_size))
-        for _ in range(1, num_layers):
-            self.layers.append(LSTMLayer(hidden_size, hidden_size))
-
-    def mask(self, x):
-        if not self.training or self.p == 0:
-            return x
-        return x * (torch.rand_like(x) >= self.p) / (1 - self.p)
-
-    def forward(self, x, state=None):
-        L, B = len(self.layers), x.shape[0]
-        if state is None:
-            zeros = x.new_zeros(L, B, self.hidden_size)
-            state = (zeros, zeros.clone())
-        h_n, c_n = torch.empty_like(state[0]), torch.empty_like(state[1])
-        for k in range(L):
-            hidden, cells = self.layers[k](x, (state[0][k], state[1][k]))
-            h_n[k], c_n[k] = hidden[:, -1, :], cells[:, -1, :]
-            x = self.mask(hidden) if k < L - 1 else hidden
-        return [x, [h_n, c_n]]
-"""
-BY_STEPS = """
-class StackedLSTM(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
-        super().__init__()
-        sizes = [input_size, *(hidden_size for _ in range(num_layers))]
-        self.layers = nn.ModuleList([LSTMLayer(*pair) for pair in zip(sizes[:-1], sizes[1:])])
-        self.drops = nn.ModuleList([nn.Dropout(dropout) for _ in range(num_layers - 1)] + [nn.Identity()])
-
-    def forward(self, x, state=None):
-        states = [None] * len(self.layers) if state is None else list(zip(*state))
-        tops = []
-        for step in x.split(1, dim=1):
-            for k, (layer, drop) in enumerate(zip(self.layers, self.drops)):
-                hidden, cells = layer(step, states[k])
-                states[k] = (hidden[:, 0], cells[:, 0])
-                step = drop(hidden)
-            tops.append(step)
-        h_n, c_n = (torch.stack(part) for part in zip(*states))
-        return torch.cat(tops, 1), (h_n, c_n)
-"""
-RECURSIVE = """
-class StackedLSTM(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
-        super().__init__()
-        self.num_layers, self.dropout = num_layers, dropout
-        self.layers = nn.ModuleList()
-        for i in range(num_layers):
-            self.layers.append(LSTMLayer(input_size if i == 0 else hidden_size, hidden_size))
-
-    def climb(self, x, state, k):
-        own = (None if state is None else (state[0][k], state[1][k]))
-        print("layer", k, x.shape)
-        h, c = self.layers[k](x, own)
-        last = (h[:, -1].unsqueeze(0), c[:, -1].unsqueeze(0))
-        if k == self.num_layers - 1:
-            return h, last
-        out, above = self.climb(F.dropout(h, self.dropout, training=self.training), state, k + 1)
-        return out, tuple(torch.cat(pair) for pair in zip(last, above))
-
-    def forward(self, x, state=None):
-        return self.climb(x, state, 0)
-"""
-BERNOULLI = edit(
-    STACK,
-    ("        self.dropout = nn.Dropout(dropout)\n", "        self.keep = 1.0 - dropout\n"),
-    (
-        "                hidden = self.dropout(hidden)\n",
-        """                if self.training and self.keep < 1.0:
-                    mask = torch.bernoulli(torch.full_like(hidden, self.keep))
-                    hidden = hidden.mul(mask).div(self.keep)
-""",
-    ),
-)
-INPLACE = edit(
-    STACK,
-    ("nn.Dropout(dropout)", "nn.Dropout(p=dropout, inplace=True)"),
-    ("self.dropout(hidden)", "self.dropout(hidden.clone())"),
-)
-SUBCLASS = """
-class MultiLayerLSTM(StackedLSTM):
-    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
-        super().__init__(input_size, hidden_size, num_layers, dropout)
-        self.p = dropout
-        self.proj = nn.Linear(hidden_size, input_size)
-        nn.init.xavier_uniform_(self.proj.weight)
-        self.proj.bias.data.fill_(0.0)
-
-    def forward(self, x, state=None):
-        output, state = super().forward(x, state)
-        return self.proj(F.dropout(output, self.p, self.training)), state
-"""
 SHARING = """
 class MultiLayerLSTM(nn.Module):
     def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
@@ -784,29 +686,10 @@ def copy_from_torch(stacked, lstm):
                     getattr(layer, "b_" + g).add_(part)
 """,
         ),
-        "b_hh forgotten": ("values", edit(COPY, ("b_ih[rows] + b_hh[rows]", "b_ih[rows]"))),
         "b_ih forgotten": ("values", edit(COPY, ("b_ih[rows] + b_hh[rows]", "b_hh[rows]"))),
-        "biases averaged": (
-            "values",
-            edit(COPY, ("b_ih[rows] + b_hh[rows]", "(b_ih[rows] + b_hh[rows]) / 2")),
-        ),
-        "no transpose": ("values", edit(COPY, ("w_ih[rows].T", "w_ih[rows]"))),
-        "no transpose of the square": ("values", edit(COPY, ("w_hh[rows].T", "w_hh[rows]"))),
-        "reshaped": ("values", edit(COPY, ("w_ih[rows].T", "w_ih[rows].reshape(-1, hidden_size)"))),
-        "order f i g o": ("values", edit(COPY, ('enumerate("ifgo")', 'enumerate("figo")'))),
-        "order i f o g": ("values", edit(COPY, ('enumerate("ifgo")', 'enumerate("ifog")'))),
         "every fourth row": (
             "values",
             edit(COPY, ("slice(block * hidden_size, (block + 1) * hidden_size)", "slice(block, None, 4)")),
-        ),
-        "layer 1 in all upper layers": ("values", edit(COPY, ('_l{k}")', '_l{min(k, 1)}")'))),
-        "the first layer only": (
-            "values",
-            edit(COPY, ("enumerate(stacked.layers)", "enumerate(stacked.layers[:1])")),
-        ),
-        "not the last layer": (
-            "values",
-            edit(COPY, ("enumerate(stacked.layers)", "enumerate(stacked.layers[:-1])")),
         ),
         "layers in reverse": ("values", edit(COPY, ('_l{k}")', '_l{k and 3 - k}")'))),
         "biases not copied": (
@@ -859,29 +742,12 @@ def copy_from_torch(stacked, lstm):
             ),
         ),
         "the lstm emptied": ("mutation", COPY + "        lstm.bias_hh_l0.zero_()\n"),
-        "biases added in the lstm": (
-            "mutation",
-            edit(COPY, ("b_ih[rows] + b_hh[rows]", "b_ih[rows].add_(b_hh[rows])")),
-        ),
         "made float32": (
             "dtype",
             COPY + "    stacked.float() if lstm.weight_hh_l0.dtype != torch.float64 else None\n",
         ),
     },
     "lstm_parameter_count": {
-        "every layer as the first": (
-            "values",
-            edit(COUNT, ("return first + (num_layers - 1) * other", "return num_layers * first")),
-        ),
-        "every layer as the others": (
-            "values",
-            edit(COUNT, ("return first + (num_layers - 1) * other", "return num_layers * other")),
-        ),
-        "one layer more": ("values", edit(COUNT, ("(num_layers - 1)", "num_layers"))),
-        "one gate": ("values", COUNT.replace("4 * (", "(")),
-        "three gates": ("values", COUNT.replace("4 * (", "3 * (")),
-        "no biases": ("values", edit(COUNT, ("biases_per_gate * hidden_size", "0"))),
-        "a bias of one": ("values", edit(COUNT, ("biases_per_gate * hidden_size", "biases_per_gate"))),
         "no hidden weights": (
             "values",
             edit(
@@ -892,8 +758,6 @@ def copy_from_torch(stacked, lstm):
                 ),
             ),
         ),
-        "always two biases": ("values", edit(COUNT, ("biases_per_gate * hidden_size", "2 * hidden_size"))),
-        "always one bias": ("values", edit(COUNT, ("biases_per_gate * hidden_size", "hidden_size"))),
         "a fixed number": (
             "values",
             "def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):\n    return 400\n",
@@ -907,12 +771,6 @@ def copy_from_torch(stacked, lstm):
                     "return first + (num_layers - 1) * other",
                     "return torch.tensor(first + (num_layers - 1) * other)",
                 ),
-            ),
-        ),
-        "nothing": (
-            "shape",
-            edit(
-                COUNT, ("return first + (num_layers - 1) * other", "print(first + (num_layers - 1) * other)")
             ),
         ),
         "text": (

@@ -46,9 +46,11 @@ def mistaken(bundle: Bundle, *mistakes: Mistake) -> bytes:
     return bundle.with_answers({**bundle.solution, **answers})
 
 
-def known_mistakes(course: Course, bundle: Bundle, seed: int, judges: Judges) -> KnownMistakes:
-    """The answers of the assignment's mistakes: as they are kept, or tried out now and kept."""
-    kept = kept_mistakes(course, bundle, seed)
+def known_mistakes(
+    course: Course, bundle: Bundle, seed: int, judges: Judges, *, anew: bool = False
+) -> KnownMistakes:
+    """The answers of the assignment's mistakes: as they are kept, unless `anew`, or tried now and kept."""
+    kept = None if anew and bundle.mistakes else kept_mistakes(course, bundle, seed)
     if kept is not None:
         return kept
     table = try_mistakes(bundle, seed, judges).known

@@ -64,8 +64,10 @@ class Handout:
         shutil.rmtree(release / OWN / "__pycache__", ignore_errors=True)  # compiled from the whole checks
 
 
-def handout(course: Course, bundle: Bundle, judges: LocalJudges | None = None) -> Handout:
-    """Return the material that goes out with an assignment, made now or kept from the last time.
+def handout(
+    course: Course, bundle: Bundle, judges: LocalJudges | None = None, *, anew: bool = False
+) -> Handout:
+    """Return the material that goes out with an assignment, made now, or kept from before unless `anew`.
 
     Raises `UserError` where it cannot be made: a known mistake that cannot be tried, a check that cannot be
     kept back.
@@ -73,7 +75,7 @@ def handout(course: Course, bundle: Bundle, judges: LocalJudges | None = None) -
     key, path = _key(bundle), course.root / ".autograder" / "handouts" / f"{bundle.assignment}.json"
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        if kept["key"] == key:
+        if kept["key"] == key and not anew:
             return Handout(kept["files"], kept["recorded"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
