@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -23,25 +22,9 @@ from tests.support.courses import (
     files,
     named,
     run,
-    source,
+    short_source,
 )
 from tests.support.helpers import autograder, autograder_here, make_course
-
-DEMONSTRATION = nbformat.v4.new_code_cell("print(1)\nprint(2)", metadata={"tags": ["demonstration"]})
-
-
-def short_source(course: Path, **edits: tuple[str, str]) -> None:
-    """The source notebook without its demonstrations, which take most of a build's time, but for one."""
-    notebook = source()
-    notebook.cells = [
-        cell for cell in notebook.cells if "demonstration" not in cell["metadata"].get("tags", [])
-    ]
-    notebook.cells.append(deepcopy(DEMONSTRATION))
-    for name, (find, replace) in edits.items():
-        cell = notebook.cells[-1] if name == "demonstration" else named(notebook, name)
-        assert find in cell["source"]
-        cell["source"] = cell["source"].replace(find, replace)
-    nbformat.write(notebook, course / "source" / LSTM / NOTEBOOK)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +55,9 @@ def test_a_long_path_for_temporary_files_is_no_hindrance(tmp_path):
     folder.mkdir()
     (tmp_path / "course").mkdir()
     course = make_course(tmp_path / "course")
-    shutil.copytree(ROOT / "solutions" / "mistakes", course.root / "solutions" / "mistakes")
+    short_source(course.root)
+    (course.root / "solutions" / "mistakes").mkdir(parents=True)
+    (course.root / "solutions" / "mistakes" / f"{LSTM}.toml").write_text(KNOWN)
     told = autograder("build", "--force", LSTM, "--course", course.root, TMPDIR=str(folder))
     assert told.stdout.endswith(f"{LSTM}: built, 4 tasks, 10 points\n"), told.stderr
     assert not list(folder.glob("autograder-*"))

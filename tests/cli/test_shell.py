@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 import autograder as package
-from tests.support.courses import copy_course, files
+from tests.support.courses import copy_course, files, short_source
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK, ROOT, autograder, make_course, submission, submit
 from tests.support.reports import HOSTILE
 from tests.support.resuming import wait_for_a_worker
@@ -141,7 +141,7 @@ class TestStopped:
 @pytest.fixture
 def short() -> Iterator[Path]:
     """A folder of its own with a short path: a kernel's sockets are in it, whose names have a limit."""
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
         yield Path(made)
 
 
@@ -157,6 +157,7 @@ def short() -> Iterator[Path]:
 def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path, short, number, status, at):
     (tmp_path / "course").mkdir()
     course = make_course(tmp_path / "course").root
+    short_source(course)
     shutil.copytree(ROOT / "solutions" / "mistakes", course / "solutions" / "mistakes")
     before = files(course, "release", "solutions")
     process = subprocess.Popen(

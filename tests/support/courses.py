@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,23 @@ def copy_course(course: Path, target: Path) -> Path:
 def source(assignment: str = LSTM) -> NotebookNode:
     """The source notebook, solutions and all."""
     return nbformat.read(ROOT / "source" / assignment / f"{assignment[3:]}.ipynb", as_version=4)
+
+
+DEMONSTRATION = nbformat.v4.new_code_cell("print(1)\nprint(2)", metadata={"tags": ["demonstration"]})
+
+
+def short_source(course: Path, **edits: tuple[str, str]) -> None:
+    """The source notebook without its demonstrations, which take most of a build's time, but for one."""
+    notebook = source()
+    notebook.cells = [
+        cell for cell in notebook.cells if "demonstration" not in cell["metadata"].get("tags", [])
+    ]
+    notebook.cells.append(deepcopy(DEMONSTRATION))
+    for name, (find, replace) in edits.items():
+        cell = notebook.cells[-1] if name == "demonstration" else named(notebook, name)
+        assert find in cell["source"]
+        cell["source"] = cell["source"].replace(find, replace)
+    nbformat.write(notebook, course / "source" / LSTM / NOTEBOOK)
 
 
 def released(assignment: str = LSTM) -> NotebookNode:
