@@ -16,11 +16,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -50,12 +49,10 @@ def chromium() -> Iterator[Browser]:
         pytest.skip("needs Chromium: install Debian's package `chromium`, as .ci/run does, or set CHROMIUM")
     # Chromium's own sandbox needs user namespaces, which containers refuse; the pages here are ours.
     arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
-    with ExitStack() as stack:
-        with patch.dict(os.environ, TMPDIR="/tmp"):  # its profile has a socket, whose path may have 107 bytes
-            playwright = stack.enter_context(sync_playwright())
-            browser = playwright.chromium.launch(
-                executable_path=path, args=arguments, timeout=SECONDS * 1000, handle_sigint=False
-            )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=arguments, timeout=SECONDS * 1000, handle_sigint=False
+        )
         yield browser
         browser.close()
 
