@@ -17,7 +17,9 @@ from autograder.grading.build import build
 from autograder.grading.building.changes import Parts
 from autograder.grading.course.course import Course
 from autograder.grading.validate import validate
+from tests.support.environments import fork_servers
 from tests.support.faults import make_own_course
+from tests.support.helpers import autograder_here
 
 NAME = "01_double"
 SOURCE = f"source/{NAME}/double.ipynb"
@@ -113,13 +115,15 @@ def test_packaged_checks_are_a_part_of_their_own_and_none_of_the_engine(tmp_path
 def built(course: Path, **options: bool) -> tuple[list[str], str]:
     """Build, and return the steps that were taken and what was taken over."""
     steps: list[str] = []
-    (one,) = build(Course.at(course), [], say=steps.append, **options)
+    with fork_servers.kept():
+        (one,) = build(Course.at(course), [], say=steps.append, **options)
     return [step.removeprefix(f"{NAME}: ") for step in steps], one.taken_over
 
 
 def validated(course: Path) -> bool:
     """Validate, and return whether it was taken over."""
-    (one,) = validate(Course.at(course), [], 1, say=lambda line: None)
+    with fork_servers.kept():
+        (one,) = validate(Course.at(course), [], 1, say=lambda line: None)
     assert not one.problems
     return one.unchanged
 
@@ -161,10 +165,18 @@ def test_a_build_takes_over_what_does_not_depend_on_the_change(course):
     assert built(course, force=True) == ([*PROVED, TRIED, PLACED], "")
     assert (course / "release" / NAME / "hints.json").read_bytes() == hints, "nothing is taken over"
 
-    edit(solved, "2 * x", "3 * x")  # somebody's edit of what is generated
+    released = course / "release" / NAME / "double.ipynb"
+    before = released.read_bytes()
+    released.write_bytes(before + b"\n")  # somebody edits what is generated
     CHANGES["prose"][0](course)
     assert built(course) == ([*PROVED, TRIED, PLACED], "")
-    assert "3 * x" not in solved.read_text()
+    assert not released.read_bytes().endswith(b"\n\n")
+    (course / "gradebook.db").unlink()
+    assert built(course) == ([*PROVED, TRIED, PLACED], "")
+    told = autograder_here("build", "--course", course).stdout
+    assert (
+        told == f"{NAME}: unchanged since it was built (--force builds it all the same), 1 tasks, 2 points\n"
+    )
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Building what has changed and nothing else: when asked again, and while somebody writes."""
+"""Validating what has changed and nothing else, and building while somebody writes."""
 
 from __future__ import annotations
 
@@ -37,30 +37,6 @@ def course(tmp_path) -> Path:
 def save(course: Path, find: str = "", replace: str = "") -> None:
     """Write the source notebook, with another text in a task."""
     short_source(course, **({"lstm_gates": (find, replace)} if find else {}))
-
-
-@pytest.mark.slow
-def test_what_has_not_changed_is_not_built_again(course):
-    def build(*options: str) -> str:
-        result = autograder_here("build", LSTM, *options, "--course", course)
-        assert result.returncode == 0, result.stderr
-        return result.stdout.splitlines()[-1]
-
-    unchanged = f"{LSTM}: unchanged since it was built (--force builds it all the same), 4 tasks, 10 points"
-    built = f"{LSTM}: built, 4 tasks, 10 points"
-    released = course / "release" / LSTM / NOTEBOOK
-    assert build() == built
-    before = released.read_bytes()
-    assert build() == unchanged
-    released.write_bytes(before + b"\n")  # somebody edits what is made
-    assert build() == built
-    assert released.read_bytes() == before
-    (course / "gradebook.db").unlink()
-    assert build() == built
-    (course / "source" / LSTM / "data.csv").write_text("1,2\n")
-    assert build() == built
-    assert build() == unchanged
-    assert build("--force") == built
 
 
 @pytest.mark.slow
