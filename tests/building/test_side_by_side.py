@@ -74,7 +74,7 @@ def test_a_process_that_is_killed_is_told_as_such():
     def work(name, tell):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    with pytest.raises(UserError, match=r"A process ended unexpectedly \(exit status -9\)"):
+    with pytest.raises(UserError, match=r"^[ab]: its process ended unexpectedly \(exit status -9\)"):
         run(work)
 
 

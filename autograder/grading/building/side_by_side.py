@@ -46,7 +46,7 @@ def side_by_side(
             for connection in wait(list(running)):
                 assert isinstance(connection, Connection)
                 name, process = running[connection]
-                kind, told = _received(connection, process)
+                kind, told = _received(name, connection, process)
                 if kind == _TOLD:
                     heard(name, *told)
                     continue
@@ -78,13 +78,13 @@ def _start(name: str, work: Callable[[str, Tell], Any]) -> tuple[Connection, Bas
     return here, process
 
 
-def _received(connection: Connection, process: BaseProcess) -> tuple[int, Any]:
+def _received(name: str, connection: Connection, process: BaseProcess) -> tuple[int, Any]:
     try:
         kind, told = connection.recv()
         return int(kind), told
     except (EOFError, OSError):
         process.join()
-        return _FAILED, UserError(f"A process ended unexpectedly (exit status {process.exitcode}).")
+        return _FAILED, UserError(f"{name}: its process ended unexpectedly (exit status {process.exitcode}).")
 
 
 def _run(name: str, work: Callable[[str, Tell], Any], connection: Connection, parent: int) -> None:
