@@ -15,24 +15,26 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip
 TORCH := torch==2.13.0
 
-# One process more than there are cores, since tests wait at times; each file stays in one, so that what it sets up is
-# set up once. In the order of their names: else the files with few and long tests come last, and one process waits.
-PROCESSES := $(shell expr $$(nproc) + 1)
+# Each file stays in one process, so that what it sets up is set up once. In the order of their names: else the files
+# with few and long tests come last, and one process waits for the other.
+PROCESSES ?= $(shell nproc)
 PYTEST_ARGS ?= -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 demo: $(READY) ## a new course in demo-course/ (replacing the last one), with a graded class of twelve
 	rm -rf demo-course
 	$(BIN)/autograder demo demo-course
 
+# One process more than there are cores, since tests wait at times. Not for all tests: hostile code has seconds there.
+test: PROCESSES := $(shell expr $$(nproc) + 1)
 test: $(READY) ## every promise once, in five minutes; choose tests with PYTEST_ARGS="tests/cards -x"
 	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
 
-test-all: $(READY) ## all tests, in about 20 minutes; ARGS="-m slow" for those that `make test` leaves out
+test-all: $(READY) ## all tests, in about half an hour; ARGS="-m slow" for those that `make test` leaves out
 	$(BIN)/python -m pytest -q $(PYTEST_ARGS) $(ARGS)
 
 lint: $(READY) ## style, format and the walls between the packages

@@ -148,6 +148,7 @@ hint = "All values are right."
 """
 
 
+@pytest.mark.slow
 def test_a_build_says_why_the_solution_loses_points(built, tmp_path):
     course = copy_course(built, tmp_path / "course")
     short_source(course, lstm_cell=("f * c", "c"))

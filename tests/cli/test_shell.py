@@ -149,11 +149,12 @@ def short() -> Iterator[Path]:
     ("number", "status", "at"),
     [
         (signal.SIGINT, 130, "running the solution in a notebook"),
-        pytest.param(signal.SIGTERM, 143, "running the solution in a notebook", marks=pytest.mark.slow),
-        pytest.param(signal.SIGTERM, 143, "trying the known mistakes", marks=pytest.mark.slow),
-        pytest.param(signal.SIGINT, 130, "putting it in place", marks=pytest.mark.slow),
+        (signal.SIGTERM, 143, "running the solution in a notebook"),
+        (signal.SIGTERM, 143, "trying the known mistakes"),
+        (signal.SIGINT, 130, "putting it in place"),
     ],
 )
+@pytest.mark.slow
 def test_a_build_that_is_ended_says_so_and_leaves_nothing_half_written(tmp_path, short, number, status, at):
     (tmp_path / "course").mkdir()
     course = make_course(tmp_path / "course").root

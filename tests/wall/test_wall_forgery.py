@@ -67,9 +67,9 @@ OVER = "attack over"
 
 
 def in_turn(names: Iterable[str]) -> list[ParameterSet]:
-    """Return parameters of which `make test` takes every eighth, and `make test-all` the others."""
+    """Return parameters of which `make test` takes every sixteenth, and `make test-all` the others."""
     return [
-        pytest.param(name, marks=pytest.mark.slow if place % 8 else ()) for place, name in enumerate(names)
+        pytest.param(name, marks=pytest.mark.slow if place % 16 else ()) for place, name in enumerate(names)
     ]
 
 

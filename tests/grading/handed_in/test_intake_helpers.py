@@ -105,10 +105,12 @@ def kinds(verdict: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("student", HONEST)
+@pytest.mark.slow
 def test_what_lies_beside_the_notebook_is_there_when_it_is_graded(student, verdicts):
     assert verdicts[student]["score"] == 10.0, verdicts[student]["tasks"][0]
 
 
+@pytest.mark.slow
 def test_a_person_is_told_whose_files_were_used(verdicts):
     told = {student: verdicts[student]["findings"] for student in ("own", "folder", "data", "changed")}
     assert [finding["kind"] for finding in told["own"]] == ["helper_file"]
@@ -122,6 +124,7 @@ def test_a_person_is_told_whose_files_were_used(verdicts):
 
 
 @pytest.mark.parametrize("student", LOST)
+@pytest.mark.slow
 def test_points_lost_to_a_technicality_are_told_to_a_person(student, course, verdicts):
     kind = LOST[student][0]
     assert verdicts[student]["score"] == 8.0
