@@ -112,6 +112,24 @@ def test_packaged_checks_are_a_part_of_their_own_and_none_of_the_engine(tmp_path
         changes._package.cache_clear()
 
 
+def test_a_build_counts_only_while_what_it_made_is_there_and_the_gradebook_knows_it(tmp_path):
+    from tests.support.helpers import ASSIGNMENT, make_course
+
+    course = make_course(tmp_path)
+    changes.keep_built(course, ASSIGNMENT, Parts.of(course, ASSIGNMENT), {"tasks": 4})
+    last = changes.last_build(course, ASSIGNMENT)
+    assert last is not None
+    assert (last.parts, last.said) == (Parts.of(course, ASSIGNMENT), {"tasks": 4})
+    hints = course.folder("release", ".", ASSIGNMENT) / "hints.json"
+    kept = hints.read_bytes()
+    hints.write_bytes(kept + b"\n")
+    assert changes.last_build(course, ASSIGNMENT) is None
+    hints.write_bytes(kept)
+    assert changes.last_build(course, ASSIGNMENT) == last
+    (tmp_path / "gradebook.db").unlink()
+    assert changes.last_build(course, ASSIGNMENT) is None
+
+
 def built(course: Path, **options: bool) -> tuple[list[str], str]:
     """Build, and return the steps that were taken and what was taken over."""
     steps: list[str] = []
