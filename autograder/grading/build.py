@@ -60,7 +60,7 @@ class Built:
     unchanged: bool = False
     """True if nothing was done: it had been built, and nothing has changed since."""
     taken_over: str = ""
-    """What was taken over from the last build, in words."""
+    """The parts that were taken over from the last build, in words."""
 
 
 class SolutionFails(UserError):

@@ -1,4 +1,4 @@
-"""What a change of one part of an assignment asks for, and what is taken over from the last time."""
+"""Keys of the parts of an assignment: the work that a change asks for, and what is taken over."""
 
 from __future__ import annotations
 

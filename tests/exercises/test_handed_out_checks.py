@@ -187,7 +187,7 @@ def run_with(package: Path, *arguments: object, told: object = None):
 
 
 EVERY = 6
-"""Of so many known mistakes one is tried: each check meets some, whatever it asks of its reference."""
+"""One known mistake of so many is tried: each check meets some, whatever it asks of its reference."""
 
 
 def answers(bundle: Bundle) -> dict[str, dict[str, list[str]]]:

@@ -29,7 +29,7 @@ COPIES = {
 
 @pytest.fixture
 def spawned(workers: ForkServer, monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What each worker that is asked for lacks."""
+    """The parts of torch that each worker lacks, in the order in which workers are asked for."""
     found: list[object] = []
     spawn = workers.spawn
     monkeypatch.setattr(workers, "spawn", lambda without=None: found.append(without) or spawn(without))

@@ -97,7 +97,7 @@ def sources(course: Course, assignments: Iterable[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Last:
-    """What the last build or validation said, and the parts that it was made from."""
+    """The report of the last build or validation, and the parts that it was made from."""
 
     parts: Parts
     said: dict[str, Any]

@@ -207,7 +207,7 @@ class PublicTrial:
 
     task: str
     explain: bool
-    """Whether messages are made, so that what references give for these is noted, too."""
+    """True to make messages, so that the results of references for these are noted, too."""
 
     def run(self, setting: Setting, checks: Checks) -> Tried:
         bundle, solution = setting.bundle, setting.bundle.solution
