@@ -248,6 +248,8 @@ class Verdict:
         return sum(task.max_score for task in self.tasks)
 
     def as_json(self) -> dict[str, Any]:
+        """The verdict as plain data; scores are `None` where nothing could be read."""
+        nothing = {"score": None} if self.status in UNREAD else {}
         return {
             "student": self.student,
             "assignment": self.assignment,
@@ -258,8 +260,9 @@ class Verdict:
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
             "findings": [{"kind": finding.kind, "message": finding.message} for finding in self.findings],
-            "tasks": [task.as_json() for task in self.tasks],
+            "tasks": [{**task.as_json(), **nothing} for task in self.tasks],
             "by_hand": [{"task": each.task, "max_score": each.max_score} for each in self.by_hand],
+            **nothing,
         }
 
     @classmethod

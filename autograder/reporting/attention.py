@@ -32,6 +32,8 @@ REASONS = {
     "missing_cell": "a solution cell is gone",
     "duplicate_cell": "a solution cell is there twice",
     "edited_check": "a check cell was changed",
+    "answer_beside": "text beside an answer that is untouched",
+    "cell_type": "an answer in a cell of another type",
 }
 """The reasons for a person to look, the most urgent first. Other findings (`cell_error`, say) need nobody."""
 

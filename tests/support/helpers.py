@@ -29,7 +29,7 @@ from autograder.grading.course.course import Course
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
-from autograder.verdict import OUTCOMES, STATUSES
+from autograder.verdict import OUTCOMES, STATUSES, UNREAD
 from tests.support.environments import fork_servers
 
 # nbgrader starts a process, two seconds long, for every new gradebook, to be told the same each time.
@@ -152,6 +152,9 @@ def assert_explicit(verdict: Mapping[str, Any]) -> None:
     """Assert that every status and outcome is one of the contract's, and no score outside its bounds."""
     json.dumps(verdict, ensure_ascii=False, allow_nan=False).encode()
     assert verdict["status"] in STATUSES, verdict["status"]
+    if verdict["status"] in UNREAD:
+        assert {each["score"] for each in (verdict, *verdict["tasks"])} == {None}
+        return
     assert 0 <= verdict["score"] <= verdict["max_score"]
     for task in verdict["tasks"]:
         assert 0 <= task["score"] <= task["max_score"]

@@ -66,11 +66,15 @@ class Bundle:
 
     @cached_property
     def _skeleton(self) -> NotebookNode:
-        notebook = nbformat.reads(self.released, as_version=4)
+        notebook = self.handed_out()
         for cell in notebook.cells:
             if is_grade(cell) and not is_solution(cell) and grade_id(cell) in self.instructor_tests:
                 cell["source"] = self.instructor_tests[grade_id(cell)]
         return notebook
+
+    def handed_out(self) -> NotebookNode:
+        """A fresh copy of the released notebook, as students have it."""
+        return nbformat.reads(self.released, as_version=4)
 
     def with_answers(self, answers: Mapping[str, str]) -> bytes:
         """The released notebook as a student would hand it in with these sources in its solution cells."""

@@ -1,8 +1,9 @@
 """Putting a student's answers into the released notebook; nothing else of the submitted file counts.
 
-The skeleton is what was released. From the submission come the sources of its solution cells, by
-`grade_id`, and the code cells the student added, each behind the cell it followed. Metadata, tags,
-outputs, points, kernels and the order of cells are the skeleton's.
+The skeleton is what was released. From the submission come the answers in its solution cells, by
+`grade_id`, and the cells that the student added, each behind the cell it followed. Text that the student
+wrote into a released cell stands below that cell, to be read. Metadata, tags, outputs, points, kernels and
+the order of cells are the skeleton's.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import ast
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from nbformat import NotebookNode
 from autograder.cell_source import MAX_LINKS, links, parse_cell
 from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, tags
+from autograder.grading.assignment.images import images_of, with_placeholders
 from autograder.jupyter.inside import is_holding
 from autograder.verdict import Finding
 
@@ -28,10 +30,12 @@ MAX_BYTES = 64 << 20
 MAX_CELLS = 2000
 MAX_PARTS = 8_000_000
 """Opening brackets in the file: sixty megabytes of `{}` would take gigabytes of memory to read."""
+STUDENTS = "student-added"
+"""The tag of cells that a student added."""
 _CELL_TYPES = ("code", "markdown", "raw", "heading", "html")
-MAX_CELL_CODE = 200_000
-MAX_CODE = 1_000_000
-"""Characters of code in one cell, and in all of them: parsing takes a thousand times that in memory."""
+MAX_CELL = 200_000
+MAX_TEXT = 1_000_000
+"""Characters in one cell, and in all cells of a kind: parsing code takes a thousand times that in memory."""
 
 
 class CorruptNotebook(Exception):
@@ -68,6 +72,8 @@ class Rebuilt:
     def digest(self) -> str:
         """The digest of all that counts in the submitted file; saving the file again does not change it."""
         cells = [(cell["cell_type"], cell["source"]) for cell in self.notebook.cells]
+        images = [cell["attachments"] for cell in self.notebook.cells if cell.get("attachments")]
+        cells += [("images", repr(images))] if images else []
         return hashlib.sha256(repr((cells, self.findings)).encode("utf-8", "replace")).hexdigest()
 
 
@@ -137,26 +143,30 @@ def _needed_of_cell(cell: dict[str, Any]) -> dict[str, Any]:
         kept["id"] = cell["id"]
     if kind == "code":
         kept.update(outputs=[], execution_count=None)
+    elif kind == "markdown" and (images := images_of(cell)):
+        kept["attachments"] = images
     return kept
 
 
 def _joined(source: Any) -> str:
-    if isinstance(source, str):
-        return source
-    return "".join(line for line in source if isinstance(line, str)) if isinstance(source, list) else ""
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    return source.replace("\r\n", "\n") if isinstance(source, str) else ""
 
 
 def _leave_out_masses(cells: list[NotebookNode]) -> None:
-    left, links_left = MAX_CODE, 3 * MAX_LINKS
+    left = {"code": MAX_TEXT}
+    links_left = 3 * MAX_LINKS
     for cell in cells:
-        size = len(cell["source"]) if cell["cell_type"] == "code" else 0
-        linked = links(cell["source"]) if size else 0
-        if size > min(MAX_CELL_CODE, left) or linked > min(MAX_LINKS, links_left):
+        kind, size = cell["cell_type"], len(cell["source"])
+        linked = links(cell["source"]) if kind == "code" else 0
+        if size > min(MAX_CELL, left.setdefault(kind, MAX_TEXT)) or linked > min(MAX_LINKS, links_left):
+            told, what = ("# ", " of code") if kind == "code" else ("", "")
             cell["source"] = (
-                f"# Here were {size} characters of code: too many to read, so they were left out."
+                f"{told}Here were {size} characters{what}: too many to read, so they were left out."
             )
         else:
-            left -= size
+            left[kind] -= size
             links_left -= linked
 
 
@@ -165,8 +175,11 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
     submitted = read_notebook(raw)
     notebook = bundle.skeleton()
     findings: list[Finding] = []
+    handed_out = bundle.handed_out()
     answers, claimed = _find_answers(submitted.cells, notebook.cells, findings)
-    followers = _find_added(submitted.cells, notebook.cells, claimed, findings)
+    counting = set(answers.values())
+    followers = _find_added(submitted.cells, handed_out.cells, claimed, counting, findings)
+    beside = _written_beside(notebook.cells, followers)
     cells: list[NotebookNode] = []
     steps: list[Step] = []
 
@@ -174,17 +187,47 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
         steps.append(Step(len(cells), role, name, cell["source"]))
         cells.append(cell)
 
-    for source in followers.get(-1, ()):
-        put(_student_cell(source, len(cells)), "added", f"added cell {len(cells)}")
+    def put_students(cell: NotebookNode) -> None:
+        cell["id"] = f"added-{len(cells)}"  # not by chance: grading twice gives the same file
+        put(cell, "added" if cell["cell_type"] == "code" else "skip", f"added cell {len(cells)}")
+
+    for own in followers.get(-1, ()):
+        put_students(own)
     for position, cell in enumerate(notebook.cells):
         name = grade_id(cell) or str(cell.get("id", position))
         if is_solution(cell) and name in answers:
-            cell["source"] = answers[name]
+            _answer(cell, submitted.cells[answers[name]], findings)
+            if (
+                is_grade(cell)
+                and cell["source"] == handed_out.cells[position]["source"]
+                and position in beside
+            ):
+                # By it nbgrader, too, would take the cell for no answer, and give it 0 without a person.
+                cell["metadata"]["nbgrader"].pop("checksum", None)
+                findings.append(Finding("answer_beside", _BESIDE.format(name)))
         put(cell, _role(cell), check_task(cell) or name if is_grade(cell) else name)
-        for source in followers.get(position, ()):
-            put(_student_cell(source, len(cells)), "added", f"added cell {len(cells)}")
+        for own in followers.get(position, ()):
+            put_students(own)
     notebook.cells = cells
     return Rebuilt(notebook, tuple(step for step in steps if step.role != "skip"), tuple(findings))
+
+
+_BESIDE = "The answer `{}` is as it was released, and text of the student's stands beside it: read that."
+
+
+def _answer(cell: NotebookNode, given: NotebookNode, findings: list[Finding]) -> None:
+    """Put a student's answer into its cell."""
+    cell["source"] = given["source"]
+    if given["cell_type"] != cell["cell_type"]:
+        findings.append(
+            Finding(
+                "cell_type",
+                f"The cell `{grade_id(cell)}` was handed in as a {given['cell_type']} cell; its text counts "
+                f"as that of a {cell['cell_type']} cell.",
+            )
+        )
+    if cell["cell_type"] == "markdown":
+        with_placeholders(cell, given.get("attachments", {}))
 
 
 def _role(cell: NotebookNode) -> str:
@@ -199,9 +242,9 @@ def _role(cell: NotebookNode) -> str:
 
 def _find_answers(
     submitted: list[NotebookNode], skeleton: list[NotebookNode], findings: list[Finding]
-) -> tuple[dict[str, str], set[int]]:
-    """The student's source for each solution cell, and which submitted cells are thereby spoken for."""
-    answers: dict[str, str] = {}
+) -> tuple[dict[str, int], set[int]]:
+    """The submitted cell that counts for each solution cell, and all that are taken for one."""
+    answers: dict[str, int] = {}
     claimed: set[int] = set()
     defined: dict[int, set[str]] = {}
     for cell in skeleton:
@@ -226,45 +269,87 @@ def _find_answers(
                     f"The cell `{name}` is there {len(copies)} times; the last one changed counts.",
                 )
             )
-        chosen = (changed or copies)[-1]
-        answers[name] = submitted[chosen]["source"]
+        answers[name] = (changed or copies)[-1]
         claimed.update(copies)
     return answers, claimed
 
 
 def _find_added(
-    submitted: list[NotebookNode], skeleton: list[NotebookNode], claimed: set[int], findings: list[Finding]
-) -> dict[int, list[str]]:
-    """The student's own code cells, under the position of the skeleton's cell each one follows (-1: none)."""
-    positions = {grade_id(cell): i for i, cell in enumerate(skeleton) if grade_id(cell)}
-    by_id = {str(cell["id"]): i for i, cell in enumerate(skeleton) if cell.get("id")}
-    by_source = {cell["source"].strip(): i for i, cell in enumerate(skeleton)}
-    added: dict[int, list[str]] = {}
+    submitted: list[NotebookNode],
+    released: list[NotebookNode],
+    claimed: set[int],
+    counting: set[int],
+    findings: list[Finding],
+) -> dict[int, list[NotebookNode]]:
+    """The student's own cells, under the position of the released cell each one follows (-1: none).
+
+    Of `claimed` cells those that are `counting` are answers. Of other cells that were released, and of copies
+    that do not count, the lines that the student wrote into them are kept as text.
+    """
+    positions = {grade_id(cell): i for i, cell in enumerate(released) if grade_id(cell)}
+    by_id = {str(cell["id"]): i for i, cell in enumerate(released) if cell.get("id")}
+    by_source = {cell["source"].strip(): i for i, cell in enumerate(released)}
+    added: dict[int, list[NotebookNode]] = {}
     anchor = -1
     for index, cell in enumerate(submitted):
-        source = cell["source"]
-        position = positions.get(
-            grade_id(cell), by_id.get(str(cell.get("id")), by_source.get(source.strip()))
-        )
-        if index in claimed:
-            anchor = position if position is not None else anchor
+        source = cell["source"].strip()
+        position = positions.get(grade_id(cell), by_id.get(str(cell.get("id")), by_source.get(source)))
+        if position is not None:
+            anchor = position if index in claimed else max(anchor, position)
+        there = released[position] if position is not None else None
+        if not source or index in counting or (there is not None and there["source"].strip() == source):
             continue
-        released = skeleton[position] if position is not None else None
-        if released is not None:
-            anchor = max(anchor, position) if position is not None else anchor
-            if released["source"].strip() == source.strip() or is_solution(released):
-                continue
-            if is_grade(released):
-                findings.append(
-                    Finding(
-                        "edited_check",
-                        f"The cell `{grade_id(released)}` was changed; the released one was used.",
-                    )
+        if there is not None and is_grade(there) and not is_solution(there):
+            findings.append(
+                Finding(
+                    "edited_check", f"The cell `{grade_id(there)}` was changed; the released one was used."
                 )
-                continue
-        if cell.get("cell_type") == "code" and source.strip():
-            added.setdefault(anchor, []).append(source)
+            )
+        runs = cell["cell_type"] == "code" and (there is None or _role(there) in ("run", "skip"))
+        own = _students_cell(cell) if there is None or runs else _written_into(cell, there)
+        if own is not None:
+            added.setdefault(anchor, []).append(own)
     return added
+
+
+def _students_cell(cell: NotebookNode) -> NotebookNode:
+    """A cell of the student's own: code, or text to be read."""
+    if cell["cell_type"] == "code":
+        return nbformat.v4.new_code_cell(cell["source"], metadata={"tags": [STUDENTS]})
+    text = cell["source"] if cell["cell_type"] == "markdown" else _as_it_is(cell["source"])
+    made = nbformat.v4.new_markdown_cell(text, metadata={"tags": [STUDENTS]})
+    with_placeholders(made, cell.get("attachments", {}))
+    return made
+
+
+def _written_into(cell: NotebookNode, released: NotebookNode) -> NotebookNode | None:
+    """The lines that a student wrote into a released cell, as text to be read; `None` if there are none."""
+    known = set(map(str.strip, released["source"].split("\n")))
+    text = "\n".join(line for line in cell["source"].split("\n") if line.strip() not in known)
+    if not text.strip():
+        return None
+    shown = text if cell["cell_type"] == "markdown" else _as_it_is(text)
+    said = f"*Written into the cell above:*\n\n{shown}"
+    return _students_cell(NotebookNode(cell, cell_type="markdown", source=said))
+
+
+def _as_it_is(text: str) -> str:
+    """Return Markdown that shows a text letter by letter."""
+    return "".join(f"    {line}\n" for line in text.split("\n"))
+
+
+def _written_beside(released: list[NotebookNode], added: Mapping[int, list[NotebookNode]]) -> set[int]:
+    """The positions of the solution cells that have text of the student's around them.
+
+    Around a cell is what stands between the solution or grade cells before and after it.
+    """
+    marked = [i for i, cell in enumerate(released) if is_solution(cell) or is_grade(cell)]
+    found = set()
+    for before, position, after in zip([-1, *marked], marked, [*marked[1:], len(released)], strict=False):
+        kinds = {own["cell_type"] for i in range(before + 1, after) for own in added.get(i, ())}
+        if kinds & {"markdown", released[position]["cell_type"]}:
+            found.add(position)
+    return found
 
 
 def _same_id(one: NotebookNode, other: NotebookNode) -> bool:
@@ -288,9 +373,3 @@ def _names(body: list[ast.stmt]) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.Assign):
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
-
-
-def _student_cell(source: str, number: int) -> Any:
-    cell = nbformat.v4.new_code_cell(source, metadata={"tags": ["student-added"]})
-    cell["id"] = f"added-{number}"  # not by chance: grading twice gives the same file
-    return cell

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
+
+from autograder.grading.assignment.images import is_image
+from autograder.protocol.answers import Raised
 
 MAX_CELL_OUTPUTS = 200
 MAX_CELL_OUTPUT = 4_000_000
 """Characters of one cell's outputs; the worker's shell keeps fewer, unless a student has replaced it."""
 MAX_OUTPUT = 20_000_000
 """Characters of all outputs of one submission."""
-_IMAGES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8"}
-"""The beginnings of images. With plain text, they are all of a student's output shown on pages which graders
-open: nothing that can carry a script (MathJax follows links to scripts, so LaTeX is out as well)."""
 _CUT = {"output_type": "stream", "name": "stdout", "text": "\n… the rest of the output was cut\n"}
 
 
@@ -49,12 +48,17 @@ def _clean_output(item: Any) -> dict[str, Any] | None:
 
 
 def _shown(mime: Any, text: str) -> bool:
-    if mime not in _IMAGES:
-        return bool(mime == "text/plain")
-    try:
-        return base64.b64decode("".join(text.split()), validate=True).startswith(_IMAGES[mime])
-    except ValueError:
-        return False
+    """Return whether pages that graders open show it: nothing that can carry a script.
+
+    LaTeX is out as well, since MathJax follows links to scripts.
+    """
+    return bool(mime == "text/plain") or is_image(mime, text)
+
+
+def error_output(error: Raised) -> dict[str, Any]:
+    """The output of a cell that stopped with an error."""
+    lines = [*error.lines, f"{error.type}: {error.message}"]
+    return {"output_type": "error", "ename": error.type, "evalue": error.message, "traceback": lines}
 
 
 def length(output: dict[str, Any]) -> int:

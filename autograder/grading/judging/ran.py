@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.grading.assignment.rebuild import Step
-from autograder.grading.judging.outputs import MAX_OUTPUT, clean_outputs, length
+from autograder.grading.judging.outputs import MAX_OUTPUT, clean_outputs, error_output, length
 from autograder.protocol.answers import CellRan, Raised
 from autograder.verdict import Finding, Status
 
@@ -45,7 +45,11 @@ class Ran:
         if step.index in self.outputs:
             return seen
         left = MAX_OUTPUT - sum(length(each) for outputs in self.outputs.values() for each in outputs)
-        seen = seen._showing(step, clean_outputs(ran.outputs, left))
+        shown = clean_outputs(ran.outputs, left)
+        if ran.error is not None and not any(each["output_type"] == "error" for each in shown):
+            # Code of the student's may keep errors from being shown; nbgrader scores a cell by what it shows.
+            shown.append(error_output(ran.error))
+        seen = seen._showing(step, shown)
         if ran.error is None:
             return seen
         error = StudentError(ran.error)
@@ -70,8 +74,8 @@ class Ran:
         says = {"timeout": "did not end in time", "out_of_memory": "used too much memory"}.get(
             lost.reason, "ended its process"
         )
-        error = {"output_type": "error", "ename": "Stopped", "evalue": str(lost), "traceback": [str(lost)]}
-        seen = replace(self, given_up=self.given_up | {step.index})._showing(step, [error])
+        shown = error_output(Raised(type="Stopped", message=str(lost)))
+        seen = replace(self, given_up=self.given_up | {step.index})._showing(step, [shown])
         seen = seen.noted(lost.reason, f"{where} {says} and was left out; everything else was graded.")
         if step.role != "added":
             stopped = StudentError(Raised(type="Stopped", message=f"the cell {says} when it was run."))

@@ -241,7 +241,7 @@ def _save_comments(db: Session, pairs: _Pairs, by_row: Mapping[str, SubmissionRo
     changed, made = [], []
     for (cell, row), name in pairs.items():
         one = by_row.get(row)
-        untouched = one is not None and name in one.cells and one.cells[name].untouched
+        untouched = one is not None and one.read and name in one.cells and one.cells[name].untouched
         values = {"auto_comment": "No response." if untouched else None}
         if (cell, row) not in there:
             made.append({"cell_id": cell, "notebook_id": row, **values})

@@ -6,8 +6,13 @@ import copy
 import json
 from dataclasses import replace
 
+import nbformat
 import pytest
+from nbgrader.utils import determine_grade
 
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import grade_id
+from autograder.grading.assignment.rebuild import rebuild
 from tests.support.helpers import code_cell, make_bundle, released, run_judge, submission
 
 HIDDEN = "### BEGIN HIDDEN TESTS\nassert square(3) == 9\n### END HIDDEN TESTS"
@@ -29,6 +34,18 @@ def marked(source: str, name: str, **marks: object) -> dict:
     return cell
 
 
+def with_own_test(*further: dict) -> tuple[dict, Bundle]:
+    """A released notebook with a test cell of an instructor's, hidden tests in it, and its bundle."""
+    notebook = copy.deepcopy(released())
+    notebook["cells"] += [
+        marked("def square(x):\n    raise NotImplementedError()", "square", solution=True),
+        marked(VISIBLE, "test_square", grade=True, locked=True, points=3),
+        *further,
+    ]
+    whole = {"test_square": f"{VISIBLE}\n{HIDDEN}"}
+    return notebook, replace(make_bundle(), released=json.dumps(notebook), instructor_tests=whole)
+
+
 @pytest.mark.parametrize(
     ("answer", "score", "said"),
     [
@@ -38,14 +55,7 @@ def marked(source: str, name: str, **marks: object) -> dict:
     ],
 )
 def test_asserts_of_an_instructor_count_and_are_told_to_a_person(quick_workers, answer, score, said):
-    notebook = copy.deepcopy(released())
-    notebook["cells"] += [
-        marked("def square(x):\n    raise NotImplementedError()", "square", solution=True),
-        marked(VISIBLE, "test_square", grade=True, locked=True, points=3),
-    ]
-    bundle = replace(
-        make_bundle(), released=json.dumps(notebook), instructor_tests={"test_square": f"{VISIBLE}\n{HIDDEN}"}
-    )
+    notebook, bundle = with_own_test()
     graded = run_judge(
         submission({"square": f"def square(x):\n    return {answer}"}, base=notebook), quick_workers, bundle
     )
@@ -53,3 +63,31 @@ def test_asserts_of_an_instructor_count_and_are_told_to_a_person(quick_workers, 
     assert (told.score, told.max_score) == (score, 3)
     assert told.checks[0].message == said
     assert "unprotected_cell" in {finding.kind for finding in graded.verdict.findings}
+
+
+@pytest.mark.parametrize(
+    "silence",
+    [
+        "import IPython.core.interactiveshell as shell\n"
+        "shell.InteractiveShell.showtraceback = lambda *args, **kwargs: None",
+        "get_ipython().set_custom_exc((Exception,), lambda *args, **kwargs: None)",
+        "get_ipython()._showtraceback = lambda *args: None",
+    ],
+)
+def test_a_failure_counts_where_errors_are_not_shown(quick_workers, silence):
+    notebook, bundle = with_own_test()
+    graded = run_judge(submission({"square": silence}, base=notebook), quick_workers, bundle)
+    (told,) = [task for task in graded.verdict.tasks if task.task == "test_square"]
+    assert (told.score, told.checks[0].message[:9]) == (0, "NameError")
+    cell = next(c for c in nbformat.reads(graded.notebook, 4).cells if grade_id(c) == "test_square")
+    assert determine_grade(cell) == (0, 3), "nbgrader reads the same from the graded notebook"
+
+
+def test_hidden_tests_accuse_nobody(quick_workers):
+    notebook, bundle = with_own_test()
+    right = submission({"square": "def square(x):\n    return x * x"}, base=notebook)
+    assert "edited_check" not in {
+        each.kind for each in run_judge(right, quick_workers, bundle).verdict.findings
+    }
+    changed = submission({"test_square": "assert square(2) == 5"}, base=notebook)
+    assert "edited_check" in {each.kind for each in rebuild(changed, bundle).findings}
