@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 
 _MAGIC = re.compile(r"^(\s*+)(?:[\w.][\w., ]*+=\s*+)?[%!?].*$|^(\s*+)[\w.*]++\?{1,2}\s*$")
 """`%magic`, `!shell`, `x = !shell`, `?help` and `help?`; the first line of a `%%magic`, too.
@@ -45,3 +46,19 @@ def _without_magics(source: str, instead: str) -> str:
         _MAGIC.sub(lambda found: f"{found[1] or found[2] or ''}{instead}", line)
         for line in source.splitlines()
     )
+
+
+def bound_names(body: Sequence[ast.AST]) -> Iterator[str]:
+    """Return the names that statements bind where they stand, not inside functions and classes."""
+    for node in body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.alias(name=name, asname=asname):
+                yield asname or name.partition(".")[0]
+            case ast.Lambda():
+                pass
+            case _:
+                yield from bound_names(list(ast.iter_child_nodes(node)))

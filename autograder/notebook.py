@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from autograder.jupyter.runs import version, watch
+
 if TYPE_CHECKING:
     from autograder.cards.progress import TaskSoFar
     from autograder.checking.runner.checks import Checks
@@ -106,14 +108,14 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
 
     `also` is said below the card.
     """
-    from autograder.cards.card import card_brief, card_html, card_text
+    from autograder.cards.card import card_brief, card_html, card_text, not_judged
     from autograder.cards.progress import progress_line
     from autograder.checking.diagnosis.sealed_hints import opened
     from autograder.checking.explain.habits import habits
     from autograder.checking.remote.submission import Submission
     from autograder.checking.runner.checks import PUBLIC_SEED
     from autograder.jupyter.elsewhere import remarks
-    from autograder.jupyter.score import Score
+    from autograder.jupyter.score import Score, person_asks
     from autograder.tasks import hints_of
     from autograder.verdict import CheckVerdict, TaskVerdict
     from autograder.worker.session.calls.limit import Limit
@@ -121,6 +123,11 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.worker.session.taken_away import lacking
 
     source = _source(namespace.get(task))
+    here, known = version(task, source, _shell()), _last_checks(namespace)
+    if here.stale:
+        known.pop((folder, task), None)
+        _show(not_judged(task, here.stale), f"{task}: not judged\n    {here.stale}")
+        return Score.of(0.0)
     executor, without = Executor(namespace, Limit()), checks.without(task)
     submission = Submission(lacking(without, executor.perform), {task: source}, without=without)
     results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
@@ -131,7 +138,6 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     verdict = TaskVerdict(task, seen, told, only_graded=unseen)
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
     verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers) if answers else [])
-    known = _last_checks(namespace)
     told_before = any(each.was_wrong for each in known.values())
     wrong = verdict.first_to_read is not None and not verdict.unwritten
     was_wrong = wrong or ((folder, task) in known and known[folder, task].was_wrong)
@@ -139,7 +145,8 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     printed = submission.connection.printed
     quiet = printed and not any(check.prints for check in verdict.checks)
     counting = _COUNTING if wrong and not told_before else ""
-    notes = [note for note in (also, counting, _PRINTED_ELSEWHERE if quiet else "") if note]
+    remark = here.remark if person_asks() else ""
+    notes = [note for note in (also, remark, counting, _PRINTED_ELSEWHERE if quiet else "") if note]
     notes += [habit.message for habit in habits(task, source, printed)] + remarks(source, namespace)
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_tasks_so_far(folder, checks, namespace), told=unseen))
@@ -169,6 +176,7 @@ def _tasks_so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> li
     for task in in_order(folder, (check.task for check in checks.all), namespace):
         mine = checks.of(task)
         known = _last_checks(namespace).get((folder, task))
+        source = _source(namespace.get(task))
         found.append(
             TaskSoFar(
                 task,
@@ -176,7 +184,8 @@ def _tasks_so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> li
                 max_score=sum(check.points for check in mine),
                 only_graded=sum(check.points for check in mine if check.instead is not None),
                 earned=known.score if known else None,
-                changed=known is not None and known.source != _source(namespace.get(task)),
+                changed=known is not None
+                and (known.source != source or bool(version(task, source, _shell()).stale)),
             )
         )
     return found
@@ -216,3 +225,6 @@ def _show(page: str, text: str) -> None:
     from IPython.display import display
 
     display({"text/html": page, "text/plain": text}, raw=True)
+
+
+watch(_shell())

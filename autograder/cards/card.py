@@ -105,8 +105,13 @@ def task_outputs(task: TaskVerdict) -> list[dict[str, Any]]:
 
 def unjudged_outputs(task: str) -> list[dict[str, Any]]:
     """A check cell's output where nothing could be judged: no score is shown, and nbgrader reads 0.0."""
-    said = f'<p style="margin:0"><strong>{marked(task)}: not judged</strong>, see the top of this page.</p>'
-    return _scored(framed(f"Checks of {task}", WAITING, said), 0.0)
+    return _scored(not_judged(task, "See the top of this page."), 0.0)
+
+
+def not_judged(task: str, why: str) -> str:
+    """The card of a task that is not judged, for a page."""
+    head = f'<p style="margin:0 0 .4em 0"><strong>{marked(task)}: not judged</strong></p>'
+    return framed(f"Checks of {task}", WAITING, f"{head}{_paragraph(marked(why))}")
 
 
 def _scored(page: str, score: float) -> list[dict[str, Any]]:

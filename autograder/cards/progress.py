@@ -66,7 +66,7 @@ def progress_html(notebook: str, tasks: Sequence[TaskSoFar]) -> str:
 
 
 def _sum(tasks: Sequence[TaskSoFar], told: float = 0.0) -> str:
-    earned = sum(task.earned or 0.0 for task in tasks)
+    earned = sum(task.earned or 0.0 for task in tasks if not task.changed)
     most = sum(task.max_score for task in tasks)
     unseen = sum(task.only_graded for task in tasks)
     said = f"{points(earned)} of {points(most)} points so far"
@@ -74,12 +74,15 @@ def _sum(tasks: Sequence[TaskSoFar], told: float = 0.0) -> str:
 
 
 def _last_points(task: TaskSoFar) -> str:
-    changed = " before you changed it" if task.changed else ""
-    return f"{points(task.earned or 0.0)}/{points(task.max_score)}{changed}"
+    return (
+        "changed since its check"
+        if task.changed
+        else f"{points(task.earned or 0.0)}/{points(task.max_score)}"
+    )
 
 
 def _points(task: TaskSoFar) -> str:
-    if task.earned is None:
+    if task.earned is None or task.changed:
         return f"{points(task.max_score)} points"
     seen = f"{points(task.earned)} of {points(task.max_score)} points"
     return f"{seen}, {points(task.only_graded)} at grading only" if task.only_graded else seen

@@ -35,6 +35,11 @@ class Score(float):
         return float, (float(self),)
 
 
+def person_asks() -> bool:
+    """Return whether a person runs the cell: the front end can ask for input."""
+    return _cell_of_a_person() is not None
+
+
 def _cell_of_a_person() -> int | None:
     """The number of the running cell, where its front end can ask for input; `None` elsewhere."""
     ipython = sys.modules.get("IPython")

@@ -58,7 +58,7 @@ def test_points_are_remembered_and_a_change_is_noticed(notebook, capsys):
     assert "`lstm_gates` 2/2, `lstm_cell` 0/2" in said
     notebook.solve("lstm_gates", "\n# another text\n")
     notebook.run("check('lstm_cell')")
-    assert "`lstm_gates` 2/2 before you changed it" in capsys.readouterr().out
+    assert "`lstm_gates` changed since its check" in capsys.readouterr().out
 
 
 def test_the_first_card_with_a_mistake_says_where_counting_starts(notebook, capsys):

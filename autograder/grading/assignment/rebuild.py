@@ -8,18 +8,17 @@ the order of cells are the skeleton's.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.cell_source import MAX_LINKS, links, parse_cell
+from autograder.cell_source import MAX_LINKS, bound_names, links, parse_cell
 from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, tags
 from autograder.grading.assignment.images import images_of, with_placeholders
@@ -364,12 +363,4 @@ def _defined_names(cell: NotebookNode) -> set[str]:
     if cell.get("cell_type") != "code":
         return set()
     tree = parse_cell(cell["source"])
-    return set(_names(tree.body)) if tree else set()
-
-
-def _names(body: list[ast.stmt]) -> Iterator[str]:
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            yield node.name
-        elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+    return set(bound_names(tree.body)) if tree else set()

@@ -44,11 +44,17 @@ class Kernel:
         self,
         code: str,
         *,
+        cell: str = "",
         person: bool = True,
         answers_after: float = 0,
         interrupt_after: float | None = None,
     ) -> Shown:
-        """Run a cell. `person` is whether somebody could be asked, who then takes some seconds to answer."""
+        """Run a cell.
+
+        `cell` is its id, which JupyterLab and Notebook 7 send with each request. `person` is whether somebody
+        could be asked, who then takes some seconds to answer.
+        """
+        self.client.session.metadata = {"cellId": cell} if cell else {}
         shown = Shown()
 
         def take(message: dict[str, Any]) -> None:
