@@ -199,6 +199,10 @@ class RunCell(Message, frozen=True, tag="run"):
 
     source: str
     count: int | None = None
+    task: str = ""
+    """The task whose own cell it is: what the cell makes of that name is what the name means from now on."""
+    added: bool = False
+    """True for a cell that the student added: in those the names of tasks may mean something else."""
 
 
 class WriteFile(Message, frozen=True, tag="file"):

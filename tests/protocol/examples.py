@@ -74,7 +74,7 @@ MESSAGES: tuple[messages.AnyMessage, ...] = (
         looks=messages.Looks(2, (LINE, None)),
         **USUAL,
     ),
-    messages.RunCell(source="x = 1\n", count=9, **USUAL),
+    messages.RunCell(source="x = 1\n", count=9, task="x", added=True, **USUAL),
     messages.WriteFile(path="data/a.txt", content=torch.arange(5, dtype=torch.uint8), **USUAL),
 )
 ANSWERS: tuple[answers.AnyAnswer, ...] = (

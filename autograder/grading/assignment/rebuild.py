@@ -8,6 +8,7 @@ the order of cells are the skeleton's.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import warnings
@@ -53,6 +54,9 @@ class Step:
     role: str
     name: str
     source: str
+    task: str = ""
+    """The task that the cell defines: its own, if the student has changed it. A cell that is as it was
+    released leaves the name to others."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,15 @@ class Rebuilt:
     def sources(self) -> dict[str, str]:
         """The sources of the student's cells, in order: answers by `grade_id`, added cells by their name."""
         return {step.name: step.source for step in self.steps if step.role in ("solution", "added")}
+
+    @property
+    def taken_names(self) -> list[str]:
+        """The tasks whose names a cell that the student added below takes, or takes away."""
+        own = {step.task: step.index for step in self.steps if step.task}
+        changed = {step.index: _changed_names(step.source) for step in self.steps if step.role == "added"}
+        return [
+            task for task, at in own.items() if any(at < i and task in names for i, names in changed.items())
+        ]
 
     def digest(self) -> str:
         """The digest of all that counts in the submitted file; saving the file again does not change it."""
@@ -182,18 +195,18 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
     cells: list[NotebookNode] = []
     steps: list[Step] = []
 
-    def put(cell: NotebookNode, role: str, name: str) -> None:
-        steps.append(Step(len(cells), role, name, cell["source"]))
+    def put(cell: NotebookNode, role: str, name: str, task: str = "") -> None:
+        steps.append(Step(len(cells), role, name, cell["source"], task))
         cells.append(cell)
 
     def put_students(cell: NotebookNode) -> None:
         cell["id"] = f"added-{len(cells)}"  # not by chance: grading twice gives the same file
         put(cell, "added" if cell["cell_type"] == "code" else "skip", f"added cell {len(cells)}")
 
-    for own in followers.get(-1, ()):
-        put_students(own)
+    for added in followers.get(-1, ()):
+        put_students(added)
     for position, cell in enumerate(notebook.cells):
-        name = grade_id(cell) or str(cell.get("id", position))
+        name, stub = grade_id(cell) or str(cell.get("id", position)), cell["source"]
         if is_solution(cell) and name in answers:
             _answer(cell, submitted.cells[answers[name]], findings)
             if (
@@ -204,9 +217,10 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
                 # By it nbgrader, too, would take the cell for no answer, and give it 0 without a person.
                 cell["metadata"]["nbgrader"].pop("checksum", None)
                 findings.append(Finding("answer_beside", _BESIDE.format(name)))
-        put(cell, _role(cell), check_task(cell) or name if is_grade(cell) else name)
-        for own in followers.get(position, ()):
-            put_students(own)
+        own = name if is_solution(cell) and cell["source"] != stub else ""
+        put(cell, _role(cell), check_task(cell) or name if is_grade(cell) else name, own)
+        for added in followers.get(position, ()):
+            put_students(added)
     notebook.cells = cells
     return Rebuilt(notebook, tuple(step for step in steps if step.role != "skip"), tuple(findings))
 
@@ -255,7 +269,11 @@ def _find_answers(
             # Some front ends drop nbgrader's metadata but keep the cell's id, and some drop both.
             copies = [i for i, other in enumerate(submitted) if i not in claimed and _same_id(other, cell)]
         if not copies and cell["cell_type"] == "code":
-            defined = defined or {i: _defined_names(other) for i, other in enumerate(submitted)}
+            defined = defined or {
+                i: _defined_names(other["source"])
+                for i, other in enumerate(submitted)
+                if other["cell_type"] == "code"
+            }
             copies = [i for i, names in defined.items() if i not in claimed and name in names][-1:]
         if not copies:
             findings.append(Finding("missing_cell", f"The cell `{name}` is not in the submitted notebook."))
@@ -359,8 +377,15 @@ def _same_id(one: NotebookNode, other: NotebookNode) -> bool:
     )
 
 
-def _defined_names(cell: NotebookNode) -> set[str]:
-    if cell.get("cell_type") != "code":
-        return set()
-    tree = parse_cell(cell["source"])
+def _changed_names(source: str) -> set[str]:
+    """The names that a cell binds or deletes where its statements stand."""
+    tree = parse_cell(source)
+    deleted = (
+        (each for node in tree.body if isinstance(node, ast.Delete) for each in node.targets) if tree else ()
+    )
+    return _defined_names(source) | {each.id for each in deleted if isinstance(each, ast.Name)}
+
+
+def _defined_names(source: str) -> set[str]:
+    tree = parse_cell(source)
     return set(bound_names(tree.body)) if tree else set()

@@ -164,7 +164,7 @@ class Attempt:
         """Judge a task with another source in its cell."""
         sources = {**self.rebuilt.sources, task: source}
         try:
-            error = self._send_cell(source).error
+            error = self._send_cell(source, task=task).error
         except WorkerLost as lost:
             if lost.reason == "infra_error":
                 raise
@@ -175,7 +175,7 @@ class Attempt:
 
         def again() -> None:
             self.cells()
-            self._send_cell(source)
+            self._send_cell(source, task=task)
 
         results = checks.run(task, submission, seed=seed, include_hidden=True, renew=again, explain=explain)
         return _task(task, points, results)
@@ -224,7 +224,7 @@ class Attempt:
             if step.role == "check":
                 continue
             if step.index not in self.ran.given_up:
-                self._send_cell(step.source)
+                self._send_cell(step.source, task=step.task, added=step.role == "added")
             if step.role != "solution" or step.name not in broken:
                 continue
             if step.name in judged:
@@ -236,7 +236,7 @@ class Attempt:
                 if any(result.outcome in ("timeout", "crashed") for result in results):
                     return
             sources[step.name] = solution[step.name]
-            self._send_cell(solution[step.name])
+            self._send_cell(solution[step.name], task=step.name)
 
     def _spawn(self) -> Worker:
         """A fresh worker with the files that lie beside the notebook."""
@@ -254,7 +254,9 @@ class Attempt:
         if step.role == "check":
             return True
         try:
-            self.ran = self.ran.with_cell(step, self._send_cell(step.source, self.numbers.get(step.index)))
+            number, added = self.numbers.get(step.index), step.role == "added"
+            ran = self._send_cell(step.source, number, task=step.task, added=added)
+            self.ran = self.ran.with_cell(step, ran)
         except WorkerLost as lost:
             if lost.reason == "infra_error":
                 raise
@@ -262,10 +264,14 @@ class Attempt:
             return False
         return True
 
-    def _send_cell(self, source: str, number: int | None = None) -> CellRan:
+    def _send_cell(
+        self, source: str, number: int | None = None, *, task: str = "", added: bool = False
+    ) -> CellRan:
         assert self.worker is not None
         seconds = min(self.limits.cell_seconds, max(0.1, self._left()))
-        (answer,) = self.worker.perform([RunCell(source=source, count=number)], seconds)
+        (answer,) = self.worker.perform(
+            [RunCell(source=source, count=number, task=task, added=added)], seconds
+        )
         if not isinstance(answer, CellRan):
             self.worker.end()
             raise WorkerLost("crashed", NO_ANSWER)

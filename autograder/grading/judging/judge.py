@@ -97,6 +97,9 @@ def judge(
         tasks = tuple(
             task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks + tests
         )
+        for task in set(rebuilt.taken_names) & set(attempt.habits):
+            said = f"A cell below takes the name `{task}`; the version in the task's own cell was judged."
+            attempt.habits[task].append(Habit("later_cell", said))
         tasks = tuple(with_remarks(task, attempt.habits.get(task.task, ())) for task in tasks)
         faults = _check_faults(tasks)
         findings = [

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from msgspec.structs import replace
 
 from autograder.protocol import answers, messages
-from autograder.protocol.values import ByName, tensors_in
+from autograder.protocol.values import tensors_in
 from autograder.worker.session import operations
 from autograder.worker.session.calls.limit import Late, Limit
 from autograder.worker.session.calls.printed import Printed
@@ -42,10 +42,14 @@ class Cells(Protocol):
 class Executor:
     """Answers messages about the objects of one notebook."""
 
-    def __init__(self, namespace: ByName, limit: Limit | None = None, cells: Cells | None = None) -> None:
+    def __init__(
+        self, namespace: dict[str, Any], limit: Limit | None = None, cells: Cells | None = None
+    ) -> None:
         """`limit` is for where nobody outside sees to it that each call ends, `cells` for a worker."""
         self.objects = Objects(namespace)
-        self._limit, self._cells = limit, cells
+        self._namespace, self._limit, self._cells = namespace, limit, cells
+        self._own: dict[str, Any] = {}
+        """The tasks as their own cells made them, by name."""
 
     def perform(self, batch: Iterable[messages.AnyMessage]) -> list[answers.AnyAnswer]:
         """Do what messages say, up to the first that stops, and return an answer to each that was done."""
@@ -60,8 +64,10 @@ class Executor:
                 return
 
     def _answer(self, message: messages.AnyMessage) -> answers.AnyAnswer:
+        if not (isinstance(message, messages.RunCell) and message.added):
+            self._namespace.update(self._own)
         if isinstance(message, messages.RunCell) and self._cells is not None:
-            return self._cells.run(message.source, message.count)
+            return self._run(message, self._cells)
         if isinstance(message, messages.WriteFile):
             return _write(message)
         with Printed() as printed:
@@ -71,6 +77,18 @@ class Executor:
             except Late as late:
                 answer = answers.Late(seconds=late.seconds, line=late.line)
         return replace(answer, printed=printed.text) if printed.text else answer
+
+    def _run(self, cell: messages.RunCell, cells: Cells) -> answers.CellRan:
+        """Run a cell; of a task's own cell, keep the task that it makes.
+
+        An experiment further down may take the name; a helper that is put right there still counts.
+        """
+        before = self._namespace.get(cell.task)
+        answer = cells.run(cell.source, cell.count)
+        made = self._namespace.get(cell.task)
+        if cell.task and made is not None and made is not before:
+            self._own[cell.task] = made
+        return answer
 
     def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
         """Do one message with torch as every call finds it. What the student's code raises is its answer."""

@@ -24,6 +24,9 @@ _NOT_THERE = "Extensions that the course does not need are not there when gradin
 _OF_THE_PAGE = ("autosave", "clear", "connect_info", "edit", "less", "man", "more", "qtconsole", "subshell")
 """Magics that do something to the page, or open something beside it."""
 
+_OF_THE_SESSION = ("reset", "reset_selective")
+"""Magics that take names away: a cell of experiments may end with one, below all that is judged."""
+
 
 class WithoutPrograms(InteractiveShell):
     """A shell that starts no program and is left by no cell."""
@@ -36,7 +39,7 @@ class WithoutPrograms(InteractiveShell):
         for name in ("script", *script.script_magics):
             cell_magics[name] = lambda line, cell, name=name: self._pass_over(f"%%{name} {line}")
         line_magics = self.magics_manager.magics["line"]
-        for name in _OF_THE_PAGE:
+        for name in (*_OF_THE_PAGE, *_OF_THE_SESSION):
             line_magics[name] = lambda line: None
         for name in ("load_ext", "reload_ext"):
             line_magics[name] = partial(self._load_extension, name, self.find_line_magic(name))

@@ -18,6 +18,7 @@ from tests.support.helpers import (
     cell_named,
     code_cell,
     make_bundle,
+    outputs_text,
     released,
     run_judge,
     scores,
@@ -276,3 +277,43 @@ def test_a_corrupt_file_gets_a_verdict_and_a_page(name: str, quick_workers: Fork
 
 def test_no_file_is_missing(quick_workers: ForkServer):
     assert run_judge(None, quick_workers).verdict.status == "missing"
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "class LSTMCell(nn.Module):\n    pass",
+        "del LSTMCell, lstm_gates",
+        "lstm_gates = lstm_cell = LSTMCell = None",
+        "%reset -f",
+    ],
+)
+def test_an_experiment_below_takes_no_points(quick_workers: ForkServer, below: str):
+    graded = run_judge(submission(after={"check_LSTMCell": below}), quick_workers)
+    assert scores(graded) == ALL
+    notes = {task.task: task.note for task in graded.verdict.tasks}
+    assert ("takes the name `LSTMCell`" in notes["LSTMCell"]) == ("LSTMCell" in below)
+
+
+def test_a_helper_that_is_mended_below_counts(quick_workers: ForkServer):
+    gates = answer("lstm_gates").replace("torch.sigmoid", "squash", 1)
+    wrong, right = "def squash(x):\n    return x\n", "def squash(x):\n    return torch.sigmoid(x)\n"
+    graded = run_judge(submission({"lstm_gates": wrong + gates}, end=right), quick_workers)
+    assert scores(graded) == ALL
+
+
+def test_an_answer_below_a_cell_that_is_as_it_was_released_counts(quick_workers: ForkServer):
+    stub = str(cell_named(released(), "lstm_gates")["source"])
+    graded = run_judge(
+        submission({"lstm_gates": stub}, after={"lstm_gates": answer("lstm_gates")}), quick_workers
+    )
+    assert scores(graded) == ALL
+
+
+def test_the_cells_of_an_experiment_see_its_own_version(quick_workers: ForkServer):
+    graded = run_judge(
+        submission(after={"check_lstm_gates": "lstm_gates = 7", "check_LSTMCell": "print(lstm_gates)"}),
+        quick_workers,
+    )
+    assert scores(graded) == ALL
+    assert "function lstm_gates" in outputs_text(graded)
