@@ -4,20 +4,23 @@ holds back a demonstration until the task that it needs is written.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import linecache
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from autograder.cell_source import parse_cell
 from autograder.jupyter.runs import version, watch
 
 if TYPE_CHECKING:
     from autograder.cards.progress import TaskSoFar
+    from autograder.checking.remote.submission import Submission
     from autograder.checking.runner.checks import Checks
 
 _MEMORY = "_autograder_checked"
@@ -37,6 +40,8 @@ class Checked:
 
     score: float
     source: str
+    holds: bool
+    """True if every check passed."""
     was_wrong: bool = False
     """True once any check of the task in this session has found a mistake."""
 
@@ -112,15 +117,11 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.cards.progress import progress_line
     from autograder.checking.diagnosis.sealed_hints import opened
     from autograder.checking.explain.habits import habits
-    from autograder.checking.remote.submission import Submission
     from autograder.checking.runner.checks import PUBLIC_SEED
     from autograder.jupyter.elsewhere import remarks
     from autograder.jupyter.score import Score, person_asks
     from autograder.tasks import hints_of
     from autograder.verdict import CheckVerdict, TaskVerdict
-    from autograder.worker.session.calls.limit import Limit
-    from autograder.worker.session.executor import Executor
-    from autograder.worker.session.taken_away import lacking
 
     source = _source(namespace.get(task))
     here, known = version(task, source, _shell()), _last_checks(namespace)
@@ -128,20 +129,22 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
         known.pop((folder, task), None)
         _show(not_judged(task, here.stale), f"{task}: not judged\n    {here.stale}")
         return Score.of(0.0)
-    executor, without = Executor(namespace, Limit()), checks.without(task)
-    submission = Submission(lacking(without, executor.perform), {task: source}, without=without)
+    submission = _submission(task, source, checks, namespace)
     results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
     unseen = sum(check.points for check in checks.of(task) if check.instead is not None)
     # What a fault of the checks keeps from being judged costs nothing.
     seen = sum(result.check.points for result in results if result.fault is None)
     told = tuple(CheckVerdict.from_result(result) for result in results)
-    verdict = TaskVerdict(task, seen, told, only_graded=unseen)
+    everything = all(check.outcome == "passed" or check.fault is not None for check in told)
+    waits_for = () if everything else _not_holding(_used(task, source, checks), folder, checks, namespace)
+    verdict = TaskVerdict(task, seen, told, only_graded=unseen, waits_for=waits_for)
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
-    verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers) if answers else [])
+    if answers and not waits_for:
+        verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers))
     told_before = any(each.was_wrong for each in known.values())
-    wrong = verdict.first_to_read is not None and not verdict.unwritten
+    wrong = verdict.first_to_read is not None and not verdict.unwritten and not waits_for
     was_wrong = wrong or ((folder, task) in known and known[folder, task].was_wrong)
-    known[folder, task] = Checked(verdict.score, source, was_wrong)
+    known[folder, task] = Checked(verdict.score, source, everything, was_wrong)
     printed = submission.connection.printed
     quiet = printed and not any(check.prints for check in verdict.checks)
     counting = _COUNTING if wrong and not told_before else ""
@@ -151,11 +154,49 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_tasks_so_far(folder, checks, namespace), told=unseen))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))
-    everything = all(check.outcome == "passed" or check.fault is not None for check in verdict.checks)
     if not everything and "NBGRADER_VALIDATING" in os.environ:
         # Of a cell with partial credit `nbgrader validate` and its button show only this.
         print(card_brief(verdict, _VALIDATING_WIDTH), file=sys.stderr)
     return Score.of(verdict.score + (unseen if everything else 0.0))
+
+
+def _submission(task: str, source: str, checks: Checks, namespace: dict[str, Any]) -> Submission:
+    """The notebook's objects, as checks of a task reach them."""
+    from autograder.checking.remote.submission import Submission
+    from autograder.worker.session.calls.limit import Limit
+    from autograder.worker.session.executor import Executor
+    from autograder.worker.session.taken_away import lacking
+
+    executor, without = Executor(namespace, Limit()), checks.without(task)
+    return Submission(lacking(without, executor.perform), {task: source}, without=without)
+
+
+def _used(task: str, source: str, checks: Checks) -> list[str]:
+    """The other tasks of the notebook that the cell of a task names."""
+    tree = parse_cell(source)
+    nodes = ast.walk(tree) if tree is not None else ()
+    named = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return [name for name in dict.fromkeys(check.task for check in checks.all) if name in named - {task}]
+
+
+def _not_holding(
+    tasks: Sequence[str], folder: Path, checks: Checks, namespace: dict[str, Any]
+) -> tuple[str, ...]:
+    """Return those of the tasks that do not hold: by their last check, or by one that nobody sees."""
+    from autograder.checking.runner.checks import PUBLIC_SEED
+
+    found = []
+    for task in tasks:
+        source, known = _source(namespace.get(task)), _last_checks(namespace).get((folder, task))
+        if known is None or known.source != source:
+            submission = _submission(task, source, checks, namespace)
+            results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False, explain=False)
+            holds = all(each.outcome == "passed" or each.fault is not None for each in results)
+        else:
+            holds = known.holds
+        if not holds or version(task, source, _shell()).stale:
+            found.append(task)
+    return tuple(found)
 
 
 def _list(folder: Path, checks: Checks, namespace: dict[str, Any]) -> None:

@@ -151,6 +151,8 @@ class TaskVerdict:
     """A remark on how the task was judged, where one is needed."""
     only_graded: float = 0.0
     """The further points that the task has for checks that run at grading only; set in a notebook."""
+    waits_for: tuple[str, ...] = ()
+    """The tasks that it uses and that do not hold yet, so that what fails may follow; set in a notebook."""
 
     @property
     def kept_back(self) -> float:

@@ -141,7 +141,7 @@ def _in_order(task: TaskVerdict) -> tuple[list[CheckVerdict], list[CheckVerdict]
 
     A check that waits for another one is not to be fixed itself. One with a fault is in neither list.
     """
-    first = task.first_to_read
+    first = task.first_to_read if not task.waits_for else None
     others = [check for check in task.checks if check.outcome != "fault" and check is not first]
     return [as_student_sees(first)] if first else [], list(map(as_student_sees, others))
 
@@ -196,6 +196,8 @@ def _headline(task: TaskVerdict) -> str:
     of = f"{task.task}: {points(task.score)} of {points(task.max_score + task.only_graded)} points"
     if not task.checks:
         return of
+    if task.waits_for:
+        return f"{of} so far, open" if task.score else f"{task.task}: open"
     if _faulty(task) and _nothing_to_do(task):
         return f"{of}; not everything could be judged"
     if all(check.outcome in _DONE for check in task.checks):
@@ -207,6 +209,13 @@ def _sentences_below(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
     """The sentences below the card: why points are missing though all their checks passed, then `notes`."""
     why = "Half a point is kept back until every check passes, including those without points of their own."
     said = [why] if task.kept_back else []
+    if task.waits_for:
+        names = " and ".join(f"`{name}`" for name in task.waits_for)
+        verb = "does" if len(task.waits_for) == 1 else "do"
+        said.append(
+            f"{names} {verb} not hold yet, and what is open here may follow from that. It costs nothing here "
+            "when graded."
+        )
     said += [
         f"Another known mistake shows in the check “{check.title}”: read its hint, too."
         for check in _second_hint(task)
@@ -233,7 +242,7 @@ def _nothing_to_do(task: TaskVerdict) -> bool:
 
 def _edge(task: TaskVerdict) -> str:
     """The colour of the card's edge; its headline says the same."""
-    if not task.checks or (_faulty(task) and _nothing_to_do(task)):
+    if not task.checks or task.waits_for or (_faulty(task) and _nothing_to_do(task)):
         return WAITING
     if all(check.outcome in _DONE for check in task.checks):
         return PASSED
@@ -245,8 +254,10 @@ def _summary(first: Sequence[CheckVerdict], rest: Sequence[CheckVerdict]) -> str
     waiting = sum(check.outcome == "skipped" for check in rest)
     passed = sum(check.outcome == "passed" for check in rest)
     more = len(rest) - waiting - passed
-    if not first:
+    if not first and not more:
         return "The one check passed" if len(rest) == 1 else f"All {len(rest)} checks passed"
+    if not first:
+        return f"{len(rest)} checks: {passed} passed, {more + waiting} open"
     if passed == len(rest):
         return f"{passed} other check{'s' if passed > 1 else ''} passed"
     told = [f"{passed} passed"] if passed else []

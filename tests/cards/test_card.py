@@ -284,7 +284,7 @@ def test_the_points_so_far_in_one_sentence():
     )
     assert progress_line(TASKS, told=0.5).endswith("3 of 10 points so far."), "said once is enough"
     changed = [replace(TASKS[0], changed=True), TASKS[1]]
-    assert "`lstm_gates` 2/2 before you changed it" in progress_line(changed)
+    assert "`lstm_gates` changed since its check" in progress_line(changed)
 
 
 def test_the_list_says_how_each_stands_and_how_to_check_it():

@@ -270,3 +270,38 @@ def test_a_notebook_shows_the_sentence_alone(notebook, capsys):
     assert "Traceback" not in told
     assert "went on" not in told
     assert len(told.strip().splitlines()) == 1
+
+
+WRONG = """
+_right = lstm_gates
+def lstm_gates(*tensors):
+    i, f, g, o = _right(*tensors)
+    return f, i, g, o
+"""
+
+
+@pytest.mark.parametrize("seen_before", [True, False])
+def test_what_may_follow_from_an_earlier_task_is_open(notebook, capsys, seen_before):
+    notebook.solve("lstm_gates", WRONG)
+    notebook.solve("lstm_cell")
+    if seen_before:
+        notebook.run("check('lstm_gates')")
+        assert "lstm_gates: 0 of 2 points" in capsys.readouterr().out
+    score = notebook.run("score = check('lstm_cell')")
+    card = capsys.readouterr().out
+    assert card.startswith("lstm_cell: open")
+    assert "(passed" in card
+    assert "`lstm_gates` does not hold yet, and what is open here may follow from that." in card
+    assert "known mistake" not in card
+    assert score == 0
+
+
+def test_a_mistake_beside_earlier_tasks_that_hold_is_told(notebook, capsys):
+    notebook.solve("lstm_gates")
+    notebook.solve(
+        "lstm_cell", "\n_right = lstm_cell\ndef lstm_cell(*tensors):\n    return _right(*tensors)[::-1]\n"
+    )
+    notebook.run("check('lstm_cell')")
+    card = capsys.readouterr().out
+    assert "open" not in card
+    assert "✗" in card
