@@ -152,7 +152,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     notes = [note for note in (also, remark, counting, _PRINTED_ELSEWHERE if quiet else "") if note]
     notes += [habit.message for habit in habits(task, source, printed)] + remarks(source, namespace)
     if len({check.task for check in checks.all}) > 1:
-        notes.append(progress_line(_tasks_so_far(folder, checks, namespace), told=unseen))
+        notes.append(progress_line(_tasks_so_far(folder, checks, namespace)))
     _show(card_html(verdict, *notes), card_text(verdict, *notes))
     if not everything and "NBGRADER_VALIDATING" in os.environ:
         # Of a cell with partial credit `nbgrader validate` and its button show only this.

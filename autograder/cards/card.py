@@ -124,11 +124,9 @@ def points(value: float) -> str:
     return f"{value:g}"
 
 
-def only_at_grading(unseen: float, most: float) -> str:
-    """Return a clause that tells how many of the points a notebook does not show."""
-    noun = "point" if most == 1 else "points"
-    verb = "is" if 1 in (unseen, most) else "are"
-    return f"{points(unseen)} of the {points(most)} {noun} {verb} for checks that run at grading only"
+def more_at_grading(unseen: float) -> str:
+    """Return a clause that tells how many points a notebook does not show."""
+    return f"; {points(unseen)} more at grading" if unseen else ""
 
 
 def unwritten(task: TaskVerdict) -> bool:
@@ -193,16 +191,20 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 
 def _headline(task: TaskVerdict) -> str:
-    of = f"{task.task}: {points(task.score)} of {points(task.max_score + task.only_graded)} points"
+    of = f"{task.task}: {points(task.score)} of {points(task.max_score)} points"
+    more = more_at_grading(task.only_graded)
     if not task.checks:
-        return of
+        return of + more
     if task.waits_for:
-        return f"{of} so far, open" if task.score else f"{task.task}: open"
+        return f"{of} so far, open{more}" if task.score else f"{task.task}: open"
     if _faulty(task) and _nothing_to_do(task):
-        return f"{of}; not everything could be judged"
+        return f"{of}; not everything could be judged{more}"
     if all(check.outcome in _DONE for check in task.checks):
-        return f"{of}, everything holds" if task.max_score else f"{task.task}: everything holds"
-    return f"{of}, still to do" if unwritten(task) else of
+        if task.max_score:
+            return f"{of}, everything holds{more}"
+        told = f"answered, {points(task.only_graded)} points at grading" if more else "everything holds"
+        return f"{task.task}: {told}"
+    return f"{of}, still to do{more}" if unwritten(task) else of + more
 
 
 def _sentences_below(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
@@ -220,8 +222,6 @@ def _sentences_below(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
         f"Another known mistake shows in the check “{check.title}”: read its hint, too."
         for check in _second_hint(task)
     ]
-    if task.only_graded:
-        said.append(f"{only_at_grading(task.only_graded, task.max_score + task.only_graded)}.")
     return said + [note for note in notes if note]
 
 
@@ -245,7 +245,7 @@ def _edge(task: TaskVerdict) -> str:
     if not task.checks or task.waits_for or (_faulty(task) and _nothing_to_do(task)):
         return WAITING
     if all(check.outcome in _DONE for check in task.checks):
-        return PASSED
+        return PASSED if task.max_score or not task.only_graded else WAITING
     return TO_DO if unwritten(task) else WRONG
 
 

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.cards.card import framed, only_at_grading, points
+from autograder.cards.card import framed, more_at_grading, points
 from autograder.cards.colours import PASSED, TO_DO, WAITING, chip, marked
 
 
@@ -26,16 +26,13 @@ class TaskSoFar:
     """True if the task's cell has changed since."""
 
 
-def progress_line(tasks: Sequence[TaskSoFar], told: float = 0.0) -> str:
-    """One sentence on all tasks of a notebook, as "`a` 2/2, `b` not checked yet. 2 of 4 points so far.".
-
-    `told` are the points for checks at grading only of which the reader has been told already.
-    """
+def progress_line(tasks: Sequence[TaskSoFar]) -> str:
+    """One sentence on all tasks of a notebook, as "`a` 2/2, `b` not checked yet. 2 of 4 points so far."."""
     said = [f"`{task.task}` {_last_points(task)}" for task in tasks if task.earned is not None]
     new = [f"`{task.task}`" for task in tasks if task.earned is None]
     if new:
         said.append(f"{' and '.join(filter(None, [', '.join(new[:-1]), new[-1]]))} not checked yet")
-    return f"This notebook so far: {', '.join(said)}. {_sum(tasks, told)}"
+    return f"This notebook so far: {', '.join(said)}. {_sum(tasks)}"
 
 
 def progress_text(notebook: str, tasks: Sequence[TaskSoFar]) -> str:
@@ -61,31 +58,31 @@ def progress_html(notebook: str, tasks: Sequence[TaskSoFar]) -> str:
         )
     head = f"<strong>{html.escape(notebook)}</strong>: {_sum(tasks)}"
     inside = f'<p style="margin:0 0 .4em 0">{head}</p>{"".join(rows)}'
-    finished = all(_state(task)[2] == PASSED for task in tasks)
+    finished = all(_state(task)[0] == "✓" for task in tasks)
     return framed(f"Tasks of {notebook}", PASSED if finished else TO_DO, inside)
 
 
-def _sum(tasks: Sequence[TaskSoFar], told: float = 0.0) -> str:
+def _sum(tasks: Sequence[TaskSoFar]) -> str:
     earned = sum(task.earned or 0.0 for task in tasks if not task.changed)
-    most = sum(task.max_score for task in tasks)
     unseen = sum(task.only_graded for task in tasks)
-    said = f"{points(earned)} of {points(most)} points so far"
-    return f"{said}; {only_at_grading(unseen, most)}." if unseen > told else f"{said}."
+    most = sum(task.max_score for task in tasks) - unseen
+    return f"{points(earned)} of {points(most)} points so far{more_at_grading(unseen)}."
 
 
 def _last_points(task: TaskSoFar) -> str:
-    return (
-        "changed since its check"
-        if task.changed
-        else f"{points(task.earned or 0.0)}/{points(task.max_score)}"
-    )
+    if task.changed:
+        return "changed since its check"
+    most = task.max_score - task.only_graded
+    return f"{points(task.earned or 0.0)}/{points(most)}" if most else "answered"
 
 
 def _points(task: TaskSoFar) -> str:
+    most = task.max_score - task.only_graded
     if task.earned is None or task.changed:
         return f"{points(task.max_score)} points"
-    seen = f"{points(task.earned)} of {points(task.max_score)} points"
-    return f"{seen}, {points(task.only_graded)} at grading only" if task.only_graded else seen
+    if not most:
+        return f"{points(task.only_graded)} points at grading"
+    return f"{points(task.earned)} of {points(most)} points{more_at_grading(task.only_graded)}"
 
 
 def _state(task: TaskSoFar) -> tuple[str, str, str]:
@@ -94,6 +91,8 @@ def _state(task: TaskSoFar) -> tuple[str, str, str]:
         return "–", "not checked yet", WAITING
     if task.changed:
         return "?", "changed since its check", WAITING
+    if task.max_score == task.only_graded:
+        return "✓", "answered", WAITING
     if task.earned >= task.max_score - task.only_graded:
         return "✓", "everything holds", PASSED
     return "✗", "not finished", TO_DO

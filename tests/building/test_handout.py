@@ -58,10 +58,10 @@ def test_generate_hands_out_no_hidden_check_and_what_only_it_needs(generated):
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (SOLUTION, ["0.5 of the 1 point is for checks that run at grading only", "everything holds"]),
+        (SOLUTION, ["; 0.5 more at grading", "everything holds"]),
         (
             SOLUTION.replace("2 * x", "x + 2"),
-            [HINT, "0.5 of the 1 point is for checks that run at grading only"],
+            [HINT, "; 0.5 more at grading"],
         ),
         (SOLUTION.replace("2 * x", "3 * x"), ["Each is the right number times 1.5."]),
     ],

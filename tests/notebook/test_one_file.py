@@ -57,7 +57,7 @@ def test_it_is_checked_and_graded_with_nothing_beside_it(course, download):
         shown = [session.run(cell["source"]) for cell in notebook.cells if cell["cell_type"] == "code"]
         assert [each.error for each in shown] == [""] * len(shown)
         (card,) = [card["text/plain"] for each in shown for card in each.cards]
-        assert "double: 0.5 of 1 points, everything holds" in card
+        assert "double: 0.5 of 0.5 points, everything holds; 0.5 more at grading" in card
         assert session.run("check()").text.startswith("double: ")
         session.run("import os; os.chdir('/')")
         session.run("def double(x):\n    return x + 2")

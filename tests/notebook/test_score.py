@@ -54,16 +54,15 @@ def test_a_cell_that_nobody_can_be_asked_in_ends_with_the_number(session):
     assert len(shown.cards) == 1
 
 
-def test_card_and_sum_count_the_points_of_the_whole_task(session):
+def test_card_and_sum_tell_the_points_that_are_seen_and_those_that_are_not(session):
     for task in ("lstm_gates", "lstm_cell", "copy_from_torch"):
         session.run(f'check("{task}")')
     text = session.run('check("LSTMCell")').text
-    assert text.startswith("LSTMCell: 3.5 of 4 points, everything holds")
-    assert "0.5 of the 4 points are for checks that run at grading only." in text
-    assert "`LSTMCell` 3.5/4. 9.5 of 10 points so far." in text.replace(", `copy_from_torch` 2/2", "")
-    assert text.count("at grading only") == 1
+    assert text.startswith("LSTMCell: 3.5 of 3.5 points, everything holds; 0.5 more at grading")
+    assert "`LSTMCell` 3.5/3.5. 9.5 of 9.5 points so far; 0.5 more at grading." in text.replace(", `copy_from_torch` 2/2", "")
+    assert text.count("more at grading") == 2
     other = session.run('check("lstm_gates")').text
-    assert "9.5 of 10 points so far; 0.5 of the 10 points are for checks that run at grading only." in other
+    assert "9.5 of 9.5 points so far; 0.5 more at grading." in other
     assert session.run('check("LSTMCell")', person=False).results == ["4.0"], "what nbgrader validates"
 
 
