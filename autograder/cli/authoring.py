@@ -201,7 +201,13 @@ def validate(
     assignments: AssignmentsArgument = None,
     as_json: JsonOption = False,
     jobs: JobsOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Validate again what has not changed, too.")] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Validate again what has not changed, too, with right answers under further seeds.",
+        ),
+    ] = False,
     course: CourseOption = Path("."),
 ) -> None:
     """Grade the checks themselves with known mistakes and right answers. Exit status 1 if they fail."""

@@ -29,9 +29,10 @@ from autograder.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from autograder.grading.batch import Done
     from autograder.grading.judging.jobs import Judges
     from autograder.grading.records.results import Result
-    from autograder.verdict import Verdict
+
 
 STOPPED = "Stopped. What was graded is on record; the same command goes on from there."
 STOPPED_FORCED = (
@@ -58,7 +59,7 @@ def demo(
         for line in make_demo(directory, course):
             tell(line)
         assignment = demo_assignment(course)
-        out.print(results_table(_grade_with_progress(directory, assignment, None, None, False, False)))
+        out.print(results_table(_grade_with_progress(directory, assignment, None, None, False, False)[0]))
         tell(f"What each student reads: {directory}/autograded/STUDENT/{assignment}/")
         tell(f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}")
         tell(f"The gradebook:           {directory}/gradebook.db; in formgrader: run `jupyter lab` in")
@@ -93,13 +94,21 @@ def check(
                 from autograder.cli.tables import print_verdict
                 from autograder.errors import UserError
                 from autograder.grading.course.course import Course
+                from autograder.grading.records.store import has_seed
                 from autograder.grading.single import check_notebook
 
-            verdict = check_notebook(Course.at(course), notebook, assignment, workers)
+            at = Course.at(course)
+            as_graded = has_seed(at)
+            verdict = check_notebook(at, notebook, assignment, workers)
         if as_json:
             print_json(verdict.as_json())
         else:
             print_verdict(out, verdict)
+            tell(
+                "Judged with the course's seed, as `autograder grade` does."
+                if as_graded
+                else "Judged with a seed for this run: the course has none before its first build."
+            )
         if verdict.status == "corrupt":
             raise UserError(f"{notebook} was not graded. {verdict.findings[0].message}")
         if verdict.status == "infra_error":
@@ -133,12 +142,16 @@ def grade(
     with told(STOPPED_FORCED if force else STOPPED):
         if scheduler is not None:
             _refuse_with_scheduler({"--jobs": jobs, "--unsafe": unsafe, "--gpu-memory": gpu_memory})
-        found = _grade_with_progress(course, assignment, student, jobs, force, unsafe, gpu_memory, scheduler)
-        from autograder.cli.tables import legend, print_results, summary  # it imports torch, too
+        found, judged = _grade_with_progress(
+            course, assignment, student, jobs, force, unsafe, gpu_memory, scheduler
+        )
+        from autograder.cli.tables import changed_scores, legend, print_results, summary  # it imports torch
 
         print_results(out, found)
         if signs := legend(found):
             tell(signs)
+        for line in changed_scores(judged):
+            tell(line)
         tell(summary(found))
         if any(result.verdict.status == "infra_error" for result in found):
             raise typer.Exit(3)
@@ -193,7 +206,7 @@ def _grade_with_progress(
     unsafe: bool,
     gpu_memory: float = 0.0,
     scheduler: str | None = None,
-) -> list[Result]:
+) -> tuple[list[Result], list[Done]]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -217,7 +230,7 @@ def _grade_with_progress(
     )
     # No refreshing thread: judges are forked from here.
     progress = Progress(*columns, console=err, auto_refresh=False)
-    verdicts: list[Verdict] = []
+    judged: list[Done] = []
 
     def started(count: int) -> None:
         progress.start()  # only now, so that a refusal is one sentence and no dead bar
@@ -254,9 +267,11 @@ def _grade_with_progress(
             started=started,
         )
         for done in batch:
-            verdicts.append(done.verdict)
+            judged.append(done)
             for task in progress.task_ids:
                 progress.update(task, advance=1, refresh=True)
     # A whole class's verdicts were all read: there is no need to look into the files once more.
+    judged.sort(key=lambda done: done.verdict.student)
+    verdicts = [done.verdict for done in judged]
     statuses = None if students else {verdict.student: verdict.status for verdict in verdicts}
-    return with_marks(at, assignment, sorted(verdicts, key=lambda verdict: verdict.student), statuses)
+    return with_marks(at, assignment, verdicts, statuses), judged

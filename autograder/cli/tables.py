@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,10 @@ from rich.text import Text
 
 from autograder.cards.card import points
 from autograder.reporting.common_mistakes import first_failure
+from autograder.verdict import UNREAD
 
 if TYPE_CHECKING:
+    from autograder.grading.batch import Done
     from autograder.grading.records.results import Result
     from autograder.grading.records.scores import TaskPoints
     from autograder.verdict import Verdict
@@ -96,6 +98,19 @@ def legend(results: list[Result]) -> str:
     waiting = any(task.points is None for task in tasks)
     signs = [f"{_GIVEN} points that a person gave"] if given else []
     return "   ".join([*signs, f"{_WAITING} waits for a person's points"] if waiting else signs)
+
+
+def changed_scores(judged: Iterable[Done]) -> Iterator[str]:
+    """Yield a line for each submission whose checks gave other points than the last time, with the reason."""
+    for done in judged:
+        before, now = done.before, done.verdict
+        if before is not None and (told := _of_checks(before)) != _of_checks(now):
+            yield f"{now.student}: {told} before, {_of_checks(now)} now: {done.because}."
+
+
+def _of_checks(verdict: Verdict) -> str:
+    """Return the points that the checks gave, or the status of what could not be read."""
+    return verdict.status if verdict.status in UNREAD else f"{points(verdict.score)} points"
 
 
 def status(result: Result) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
@@ -45,6 +45,10 @@ class Done:
 
     verdict: Verdict
     fresh: bool
+    before: Verdict | None = None
+    """The verdict that it replaces, if any."""
+    because: str = ""
+    """The reason why that one counts no more."""
 
 
 _Result = Graded | Unchanged | Failure
@@ -79,6 +83,7 @@ def grade(
     todo: dict[str, str] = {}
     keys: dict[str, Key] = {}
     verdicts: dict[str, Kept] = {}
+    reasons: dict[str, tuple[Verdict, str]] = {}
     known: list[Done] = []
     mistakes = kept_mistakes(course, bundle, seed)
     if mistakes is None:
@@ -86,17 +91,12 @@ def grade(
     for student in chosen:
         key = Key.of(course.handed_in(student, bundle), digest, seed)
         kept = load_verdict(course, student, assignment)
-        if (
-            kept is None
-            or force
-            or student not in recorded
-            or kept.key.conditions != key.conditions
-            or kept.verdict.status == "infra_error"
-            or _diagnosis_changed(kept.verdict, mistakes)
-        ):
+        if kept is None or student not in recorded or kept.verdict.status == "infra_error":
             todo[student] = ""
+        elif because := _because(kept, key, mistakes, force):
+            todo[student], reasons[student] = "", (kept.verdict, because)
         elif kept.key != key:
-            verdicts[student] = kept
+            verdicts[student], reasons[student] = kept, (kept.verdict, "handed in again")
             todo[student] = kept.content
         else:
             timely = recorded[student] == course.submitted_at(student, assignment)
@@ -118,7 +118,18 @@ def grade(
         results = judges.work_off(jobs(), bundle, seed, mistakes, seconds=RECORD_SECONDS, most=TOGETHER)
         with closing(results):
             for some in results:
-                yield from _record_results(course, bundle, seed, some, keys, verdicts)
+                for done in _record_results(course, bundle, seed, some, keys, verdicts):
+                    before, because = reasons.get(done.verdict.student, (None, ""))
+                    yield replace(done, before=before, because=because) if done.fresh else done
+
+
+def _because(kept: Kept, key: Key, mistakes: KnownMistakes, force: bool) -> str:
+    """Return why a submission is judged again whatever is in its file; `""` if it is not."""
+    if kept.key.conditions != key.conditions:
+        return "the release, its checks, the seed or a version has changed"
+    if _diagnosis_changed(kept.verdict, mistakes):
+        return "the known mistakes have changed"
+    return "judged again by --force" if force else ""
 
 
 def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:

@@ -17,12 +17,14 @@ from autograder.grading.course.problem import Unfit
 from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.judge import judge
 from autograder.grading.records.known import tried_when_needed
+from autograder.grading.records.store import assignment_seed, has_seed
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import Verdict
 
 
 def check_notebook(course: Course, notebook: Path, assignment: str | None, workers: ForkServer) -> Verdict:
-    """Judge one notebook file as the batch would, with inputs drawn for this one run.
+    """Judge one notebook file as the batch would, under the course's seed; where none is drawn yet, under one
+    for this run alone.
 
     Of a source notebook of the course, built or not, the solution in it is judged.
     The assignment is the one whose notebook has the file's name, unless it is named. The verdict's
@@ -46,7 +48,7 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None, worke
     else:
         bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
         raw = notebook.read_bytes()
-    seed = secrets.randbits(48)
+    seed = assignment_seed(course, bundle.assignment) if has_seed(course) else secrets.randbits(48)
     workers.warm(bundle.preload)
 
     tried = tried_when_needed if source is None else partial(tried_as_built, course)

@@ -6,7 +6,7 @@ known mistakes in it, and the course's right answers in other styles.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +34,8 @@ from autograder.grading.workers.forkserver import ForkServer
 
 SEED = 20_260_102
 """The seed of a validation: any will do, and a fixed one makes a finding repeatable."""
+FURTHER_SEEDS = (SEED + 1, SEED + 2)
+"""Those under which right answers are tried when a validation is forced."""
 
 
 def validate(
@@ -47,7 +49,8 @@ def validate(
 ) -> list[Validation]:
     """Validate the assignments, `jobs` at a time: all of the course if none is named.
 
-    One in which everything held is not validated again before something changes, unless it is forced.
+    One in which everything held is not validated again before something changes, unless it is forced: then
+    what is right is tried under further seeds, too.
     `advance` is told how many of the notebooks are judged, and of how many that are known of by then.
     """
     chosen = chosen_assignments(course, assignments)
@@ -75,7 +78,9 @@ def validate(
         with ForkServer(preload=preload_for(sources(course, todo))) as workers:
 
             def work(name: str, tell: Callable[..., None]) -> Validation:
-                return _validate(course, name, workers, jobs // at_a_time, tell, lambda *judged: tell(judged))
+                seeds = FURTHER_SEEDS if force else ()
+                jobs_here = jobs // at_a_time
+                return _validate(course, name, workers, jobs_here, tell, lambda *judged: tell(judged), seeds)
 
             for name, one in side_by_side(todo, at_a_time, work, heard):
                 found[name] = one
@@ -91,6 +96,7 @@ def _validate(
     jobs: int,
     say: Callable[[str], None],
     advance: Callable[[int, int], None],
+    further_seeds: Sequence[int],
 ) -> Validation:
     found = Validation(assignment)
     bundle = course.bundle(assignment)
@@ -99,7 +105,7 @@ def _validate(
     found.variants_in = course.told(kept_in(course, assignment))
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
-    judged = judge(Setting(bundle, SEED, workers), variants, jobs, say, advance)
+    judged = judge(Setting(bundle, SEED, workers), variants, jobs, say, advance, further_seeds)
     for own, unfit in judged.unfit.items():
         for check in unfit:
             message = f"the check `{check}` of `{own}` fails the solution at the smallest sizes"
@@ -108,7 +114,8 @@ def _validate(
         found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
     found.faults = met_faults(judged.named_tasks())
     found.problems += [str(met) for met in found.faults]
-    look_at_ends(found, judged.verdicts["solution"], judged.verdicts["release"], places)
+    solutions = [judged.verdicts["solution"], *judged.again]
+    look_at_ends(found, solutions, judged.verdicts["release"], places)
     for mistake in bundle.mistakes:
         found.mistakes.append(judged.mistakes[mistake.name].as_json())
         for message in judged.mistakes[mistake.name].complaints():

@@ -16,8 +16,9 @@ import pytest
 from autograder.checking.runner.marks import RULES
 from autograder.grading import doctor
 from autograder.grading.course.course import Course
+from autograder.grading.records.store import assignment_seed
 from autograder.grading.workers import forkserver
-from autograder.verdict import OUTCOMES, STATUSES
+from autograder.verdict import OUTCOMES, STATUSES, UNREAD
 from tests.support.helpers import ASSIGNMENT, ROOT, autograder, autograder_here, make_known
 
 EXPECTED = {
@@ -29,10 +30,10 @@ EXPECTED = {
     "farah": ("graded", 8),
     "goran": ("graded", 8),
     "hilde": ("graded", 9.5),
-    "ismail": ("corrupt", 0),
+    "ismail": ("corrupt", None),
     "jo": ("graded", 8),
     "kim": ("graded", 8),
-    "lea": ("missing", 0),
+    "lea": ("missing", None),
 }
 
 
@@ -104,7 +105,7 @@ class TestDemo:
     def test_gradebook_has_the_same_scores(self, demo):
         course, _ = demo
         assert scores_in(course / "gradebook.db") == {
-            student: score for student, (_, score) in EXPECTED.items()
+            student: score or 0 for student, (_, score) in EXPECTED.items()
         }
 
     def test_hostile_code_found_and_changed_nothing(self, demo):
@@ -144,6 +145,9 @@ def assert_contract(verdict: dict[str, Any]) -> None:
     assert isinstance(verdict["seconds"], float)
     assert all(set(finding) >= {"kind", "message"} for finding in verdict["findings"])
     assert sum(task["max_score"] for task in verdict["tasks"]) == verdict["max_score"]
+    if verdict["status"] in UNREAD:
+        assert {each["score"] for each in (verdict, *verdict["tasks"])} == {None}
+        return
     assert sum(task["score"] for task in verdict["tasks"]) == verdict["score"]
     for task in verdict["tasks"]:
         assert set(task) >= {"task", "score", "max_score", "checks"}
@@ -248,6 +252,20 @@ def test_check_prints_json_that_is_the_contract(course):
     assert_contract(verdict)
     assert (verdict["status"], verdict["score"]) == ("graded", 10)
     assert not (course / "gradebook.db").exists()
+
+
+def test_check_has_the_inputs_of_grading_once_there_are_any(course):
+    solved = ROOT / "solutions" / ASSIGNMENT / "lstm_cell.ipynb"
+    told = autograder_here("check", solved, "--course", course).stdout
+    assert "a seed for this run" in told
+    assert not (course / ".autograder" / "seed").exists()
+    seed = assignment_seed(Course.at(course), ASSIGNMENT)
+    assert (
+        "the course's seed, as `autograder grade` does"
+        in autograder_here("check", solved, "--course", course).stdout
+    )
+    verdict = json.loads(autograder_here("check", solved, "--json", "--course", course).stdout)
+    assert verdict["seed"] == seed
 
 
 def test_doctor_says_what_holds():

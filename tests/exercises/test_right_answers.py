@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from autograder.grading import validate
+from autograder.grading.course.course import Course
 from autograder.grading.course.template import new_course
+from autograder.grading.validating import judged
+from autograder.grading.validating.judged import Judged
 from tests.support.faults import make_own_course
 from tests.support.helpers import ROOT, autograder_here
 
@@ -61,6 +67,26 @@ def test_a_right_answer_must_lose_nothing(course: Path, kept: Path):
     (found,) = json.loads(told.stdout)["assignments"]
     assert found["variants_failed"] == ["double: a sum"]
     assert "the right answer 'a sum' to `double` fails `values`" in found["problems"][0]
+
+
+@pytest.mark.slow
+def test_what_is_right_is_tried_under_further_seeds_when_forced(course: Path, kept: Path, monkeypatch):
+    kept.write_text(ANSWERS)
+    seen: list[Mapping[str, int]] = []
+
+    def noted(*arguments: Any) -> Judged:
+        found = judged.judge(*arguments)
+        seen.append({name: verdict.seed for name, verdict in found.verdicts.items()})
+        return found
+
+    monkeypatch.setattr(validate, "judge", noted)
+    for force in (True, False):
+        (held,) = validate.validate(Course.at(course), ["01_double"], 1, lambda line: None, force=force)
+        assert held.problems == []
+    (forced,) = seen  # the second took over what the first found
+    for name in ("solution", "variants 0"):
+        seeds = {seed for each, seed in forced.items() if each.partition(",")[0] == name}
+        assert seeds == {validate.SEED, *validate.FURTHER_SEEDS}
 
 
 @pytest.mark.slow

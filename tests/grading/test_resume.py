@@ -294,3 +294,11 @@ def test_what_is_on_record_is_told_by_its_key_and_a_whole_notebook(graded, tmp_p
     assert "ada" in on_record(course, bundle)
     path.write_bytes(path.read_bytes()[:-1000])
     assert "ada" not in on_record(course, bundle)
+
+
+def test_marks_that_change_are_listed_with_the_reason(graded, tmp_path):
+    course = copy(graded, tmp_path / "course")
+    assert "before" not in grade(course, "--force").stdout, "the same points are no change"
+    notebook_path(course, "cai").write_bytes(submission())
+    told = grade(course).stdout
+    assert "cai: 8 points before, 10 points now: handed in again." in told, told

@@ -59,7 +59,9 @@ def test_card_and_sum_tell_the_points_that_are_seen_and_those_that_are_not(sessi
         session.run(f'check("{task}")')
     text = session.run('check("LSTMCell")').text
     assert text.startswith("LSTMCell: 3.5 of 3.5 points, everything holds; 0.5 more at grading")
-    assert "`LSTMCell` 3.5/3.5. 9.5 of 9.5 points so far; 0.5 more at grading." in text.replace(", `copy_from_torch` 2/2", "")
+    assert "`LSTMCell` 3.5/3.5. 9.5 of 9.5 points so far; 0.5 more at grading." in text.replace(
+        ", `copy_from_torch` 2/2", ""
+    )
     assert text.count("more at grading") == 2
     other = session.run('check("lstm_gates")').text
     assert "9.5 of 9.5 points so far; 0.5 more at grading." in other

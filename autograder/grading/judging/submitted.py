@@ -26,6 +26,8 @@ class Submitted:
     """The digest of what has a verdict already; `""` if it is to be judged in any case."""
     explain: bool = True
     """False where nobody reads the messages."""
+    seed: int | None = None
+    """The seed of its inputs; `None` for the setting's."""
 
     def run(self, setting: Setting, checks: Checks) -> Graded | Unchanged | Failure:
         files, bundle = HandedIn.of(self.submitted), setting.bundle
@@ -38,7 +40,7 @@ class Submitted:
             files,
             bundle,
             student=self.student,
-            seed=setting.seed,
+            seed=setting.seed if self.seed is None else self.seed,
             checks=checks,
             workers=setting.workers,
             known=lambda task: setting.known.get(task, ()),

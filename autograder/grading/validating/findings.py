@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -66,12 +66,16 @@ class Validation:
         }
 
 
-def look_at_ends(found: Validation, solution: Verdict, release: Verdict, places: Places) -> None:
-    """Note what the solution loses, and what the untouched release gets."""
-    for task in solution.tasks:
-        if loss := first_loss(task):
-            place = places.check(task.task, loss.check) if loss.check else places.graded(task.task)
-            found.refuse(place, f"the solution fails {loss}")
+def look_at_ends(found: Validation, solutions: Sequence[Verdict], release: Verdict, places: Places) -> None:
+    """Note what the solution loses under any of its seeds, and what the untouched release gets."""
+    losses: dict[str, _Loss] = {}
+    for solution in solutions:
+        for task in solution.tasks:
+            if loss := first_loss(task):
+                losses.setdefault(task.task, loss)
+    for name, loss in losses.items():
+        place = places.check(name, loss.check) if loss.check else places.graded(name)
+        found.refuse(place, f"the solution fails {loss}")
     for task in release.tasks:
         if task.score:
             message = f"the untouched release gets {task.score:g} points for `{task.task}`"

@@ -36,6 +36,8 @@ class Judged:
     """The mistakes' answers to the checks that students have, by task."""
     unfit: Mapping[str, Sequence[str]]
     """The checks of values that fail the solution at the smallest sizes, by task."""
+    again: Sequence[Verdict] = ()
+    """The solution under further seeds."""
 
     def named_tasks(self) -> Iterator[tuple[str, TaskVerdict]]:
         """Yield the tasks in which a check may have met a fault, with words for what was judged."""
@@ -61,16 +63,31 @@ def judge(
     jobs: int,
     say: Callable[[str], None],
     advance: Callable[[int, int], None],
+    further_seeds: Sequence[int] = (),
 ) -> Judged:
-    """Judge an assignment's notebooks, and by itself what was not judged beside others as it is alone."""
+    """Judge an assignment's notebooks, and by itself what was not judged beside others as it is alone.
+
+    What is right is judged under further seeds, too: an answer may be right by luck of one.
+    """
     bundle = setting.bundle
     together = {f"mistakes {k}": mistakes for k, mistakes in enumerate(mistaken_together(bundle))}
-    mixtures = {f"variants {k}": mixture for k, mixture in enumerate(mixtures_of(variants))}
+    mixtures, seeds = {}, dict[str, int]()
+    for seed in (setting.seed, *further_seeds):
+        for k, mixture in enumerate(mixtures_of(variants)):
+            name = f"variants {k}" if seed == setting.seed else f"variants {k}, seed {seed}"
+            mixtures[name], seeds[name] = mixture, seed
     todo = [
         Submitted("solution", bundle.with_answers(bundle.solution)),
         Submitted("release", bundle.released.encode()),
         *(Submitted(name, mistaken(bundle, *mistakes), explain=False) for name, mistakes in together.items()),
-        *(Submitted(name, mixed(bundle, variants, mixture)) for name, mixture in mixtures.items()),
+        *(
+            Submitted(f"solution, seed {seed}", bundle.with_answers(bundle.solution), seed=seed)
+            for seed in further_seeds
+        ),
+        *(
+            Submitted(name, mixed(bundle, variants, mixture), seed=seeds[name])
+            for name, mixture in mixtures.items()
+        ),
     ]
     small = SmallSizes()
     tasks = dict.fromkeys(mistake.task for mistake in bundle.mistakes)
@@ -82,15 +99,18 @@ def judge(
     known = {task: results[trial][0] for task, trial in here.items()}
     verdicts = verdicts_in(results, known)
     # A right answer may build on another task's in a way that only some answers to that one allow.
-    suspects = {
-        f"alone {task.task} {name}": {task.task: name}
-        for key, mixture in mixtures.items()
-        for task in verdicts[key].tasks
-        if (name := mixture.get(task.task)) and first_loss(task)
-    }
+    suspects = {}
+    for key, mixture in mixtures.items():
+        for task in verdicts[key].tasks:
+            if (style := mixture.get(task.task)) and first_loss(task):
+                name = f"alone {task.task} {style}, seed {seeds[key]}"
+                suspects[name], seeds[name] = {task.task: style}, seeds[key]
     mistakes, apart = judged_together(together, verdicts, known)
     alone = [
-        *(Submitted(key, mixed(bundle, variants, mixture)) for key, mixture in suspects.items()),
+        *(
+            Submitted(key, mixed(bundle, variants, mixture), seed=seeds[key])
+            for key, mixture in suspects.items()
+        ),
         *(Submitted(key, mistaken(bundle, mistake), explain=False) for key, mistake in apart.items()),
     ]
     verdicts |= verdicts_in(results_of(alone, jobs, setting), known)
@@ -104,4 +124,5 @@ def judge(
         mistakes,
         {task: results[trial][0] for task, trial in public.items()},
         results[small],
+        [verdicts[f"solution, seed {seed}"] for seed in further_seeds],
     )
