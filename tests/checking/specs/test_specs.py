@@ -155,6 +155,7 @@ test_classes = task.any_size(
     sized("with one layer", L=1),
 )
 test_ones = task.values(USUAL.with_parameters(alike).named("with ones for weights"))
+test_eval = task.values(USUAL, USUAL.again().in_eval().named("in eval()"))
 test_dtype = task.dtypes(USUAL.with_options(num_classes=7).named("with seven classes"))
 test_device = task.devices(gradients=False)
 '''
@@ -265,6 +266,7 @@ WRONG = {
     ("Stack", "a layer"): ("range(num_layers)", "range(3)", ["classes"]),
     ("Stack", "an option"): ("torch.zeros(size, num_classes)", "torch.zeros(size, 4)", ["classes"]),
     ("Stack", "large weights"): ("x @ self.head", "(x @ self.head).clamp(-1.5, 1.5)", ["ones"]),
+    ("Stack", "eval"): ("x @ self.head", "x @ self.head * (1 if self.training else 2)", ["eval"]),
     ("Stack", "a device"): ("x @ self.head", "x @ self.head + torch.zeros(1, dtype=x.dtype)", ["device"]),
 }  # fmt: skip
 RIGHT = {
