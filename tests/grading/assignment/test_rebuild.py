@@ -127,6 +127,14 @@ def test_added_cells_keep_their_place():
     assert order[-1] == ("added", "last = 3")
 
 
+def test_a_cell_below_a_copy_of_a_released_one_stays_below_what_it_uses():
+    data = solved()
+    first = next(cell for cell in data["cells"] if cell["cell_type"] == "code")
+    data["cells"] += [{**first, "id": "copy", "metadata": {}}, code_cell("lstm_gates")]
+    assert [step.source for step in of(data).steps if step.role == "added"] == ["lstm_gates"]
+    assert of(data).steps[-1].source == "lstm_gates"
+
+
 def test_a_marked_cell_that_the_release_does_not_have_is_an_added_one():
     data = solved()
     forged = code_cell("10.0")
