@@ -24,7 +24,9 @@ from tests.support.environments.browsers import (
     picture,
     row_of,
     run_all,
+    run_cell,
     saved,
+    write_into,
 )
 from tests.support.helpers import (
     ASSIGNMENT,
@@ -115,6 +117,15 @@ class TestStudent:
         expect(told).to_contain_text("everything holds")
         expect(told).not_to_contain_text(wrong.hint)
 
+    @pytest.mark.slow
+    def test_a_version_that_the_cell_does_not_hold_gets_no_points(self, notebook):
+        right, told = answer("lstm_gates"), card(notebook.page, "lstm_gates")
+        for edited in (right.replace("return", "print(", 1), right.replace("def lstm_gates", "def gates")):
+            hand_over(notebook.page, "lstm_gates", edited)
+            expect(told).to_contain_text("not judged")
+            hand_over(notebook.page, "lstm_gates", right)
+            expect(told).to_contain_text("everything holds")
+
 
 @pytest.mark.slow
 def test_notebook_7_shows_the_card_and_a_wrong_name_as_a_sentence(browser, lab, wrong):
@@ -131,6 +142,11 @@ def test_notebook_7_shows_the_card_and_a_wrong_name_as_a_sentence(browser, lab, 
         assert (error.text_content() or "").count("\n") <= 1, "more than a sentence"
         error.scroll_into_view_if_needed()
         picture(page, "notebook-7")
+        cells = page.locator(".jp-Notebook .jp-CodeCell")
+        write_into(cells.nth(1), wrong.source.replace("def lstm_gates", "def gates"))
+        run_cell(cells.nth(1))
+        run_cell(cells.nth(2))
+        expect(card(page, "lstm_gates")).to_contain_text("does not define it")
 
 
 @pytest.mark.slow
