@@ -27,10 +27,10 @@ def session(tmp_path_factory):
         yield started
 
 
-def checked(session: Kernel, *cells: str, ids: bool) -> Shown:
+def checked(session: Kernel, *cells: str, ids: bool, named: str = "task") -> Shown:
     """Run the cells of one task, each an edit of the one before, and return what `check` shows."""
     for source in cells:
-        session.run(source, cell="task" if ids else "")
+        session.run(source, cell=named if ids else "")
     return session.run('check("lstm_gates")', cell="check" if ids else "")
 
 
@@ -47,9 +47,10 @@ def test_a_cell_that_stopped_gets_no_points_for_the_version_before(session, name
 
 def test_a_function_that_was_renamed_gets_no_points(session):
     renamed = RIGHT.replace("def lstm_gates", "def lstm_gate")
-    card = checked(session, RIGHT, renamed, ids=True).text
-    assert card.startswith("lstm_gates: not judged")
-    assert "does not define it" in card
+    for named in ("task", "vscode-notebook-cell:/home/ada/lstm_cell.ipynb#W4sZmlsZQ%3D%3D"):
+        card = checked(session, RIGHT, renamed, ids=True, named=named).text
+        assert card.startswith("lstm_gates: not judged")
+        assert "does not define it" in card
     assert "`lstm_gates` as run in [" in checked(session, RIGHT, renamed, ids=False).text
 
 
