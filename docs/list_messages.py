@@ -136,7 +136,7 @@ GROUPS = (
             f"{PACKAGE}/notebook.py",
             f"{PACKAGE}/tasks.py",
             f"{PACKAGE}/beside.py",
-            f"{PACKAGE}/grading/feedback.py",
+            f"{PACKAGE}/grading/feedback/*.py",
         ),
         sentences,
     ),

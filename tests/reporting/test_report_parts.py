@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder import reporting
-from autograder.grading.feedback import sentence as sentence_of
+from autograder.grading.feedback.points import sentence as sentence_of
 from autograder.reporting.page import breakable
 from autograder.reporting.spreadsheet import csv_text
 from tests.support.contrast import contrast

@@ -1,4 +1,4 @@
-"""Additions of a feedback page to the cards: points that a person gave, and points that wait for one.
+"""Points that a person gave, and points that wait for one, in sentences.
 
 A card is made when the submission is judged and a person's points come later, so the gradebook is read when
 the page is made.
@@ -11,7 +11,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.api import Grade, Gradebook
-from nbgrader.preprocessors import ClearHiddenTests, NbGraderPreprocessor
+from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
 from autograder.cards.card import framed, points
@@ -19,14 +19,11 @@ from autograder.cards.colours import WAITING
 from autograder.grading.assignment.cells import grade_id, is_grade, is_solution, is_task
 
 
-class WithoutHiddenTests(ClearHiddenTests):
-    """nbgrader's `ClearHiddenTests`, without a warning for each page: see `PointsOfAPerson`."""
-
-    display_data_priority: List = List().tag(config=True)
-
-
 class PointsOfAPerson(NbGraderPreprocessor):
-    """A preprocessor that puts a sentence above each card whose points a person has changed or is to give."""
+    """A preprocessor that puts a sentence above each card whose points a person has changed or is to give.
+
+    It is for nbgrader's own page: `FeedbackExporter` says the same by itself, and leaves it out.
+    """
 
     # nbconvert's page exporter sets it for all preprocessors; nbgrader's base class does not let it be set.
     display_data_priority: List = List().tag(config=True)
@@ -41,9 +38,7 @@ class PointsOfAPerson(NbGraderPreprocessor):
             waiting = sum(grade.max_score for grade in notebook.grades if waits(grade))
         cells = []
         if waiting:
-            most = points(about["max_score"])
-            said = f"{points(waiting)} of {most} points are still to come from your grader"
-            said += "; the score above does not include them."
+            said = to_come(waiting, about["max_score"])
             cells.append(new_markdown_cell(_framed("Points to come", said)))
         for cell in nb.cells:
             said = told.get(grade_id(cell), "") if is_grade(cell) or is_task(cell) else ""
@@ -63,6 +58,14 @@ def _framed(title: str, said: str) -> str:
     return framed(title, WAITING, f'<p style="margin:0">{said}</p>')
 
 
+def to_come(waiting: float, most: float) -> str:
+    """Return how many points are missing from the score because nobody has given them."""
+    return (
+        f"{points(waiting)} of {points(most)} points are still to come from your grader; "
+        "the score above does not include them."
+    )
+
+
 def waits(grade: Grade) -> bool:
     """Return whether nobody has given points."""
     return grade.auto_score is None and grade.manual_score is None
@@ -71,7 +74,8 @@ def waits(grade: Grade) -> bool:
 def sentence(grade: Grade) -> str:
     """Return who gave which points, if not the checks alone, or that nobody has yet; else `""`."""
     if waits(grade):
-        return f"{points(grade.max_score)} points here come from your grader, who has not given any yet."
+        come = "point here comes" if grade.max_score == 1 else "points here come"
+        return f"{points(grade.max_score)} {come} from your grader, who has not given any yet."
     judged, given, extra = grade.auto_score, grade.manual_score, grade.extra_credit or 0.0
     if judged is None or (given in (None, judged) and not extra):
         return ""

@@ -1,0 +1,75 @@
+"""Hidden tests of an instructor's own, kept off the page: their text, and what their cell showed of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import ClearHiddenTests
+from traitlets import List
+
+from autograder.grading.assignment.cells import is_grade, is_solution
+from autograder.protocol.text import one_line
+
+FAILED = "A hidden test of this cell failed."
+_LINE = re.compile(r"line (\d+): (.*)")
+"""A line of a traceback, as the worker tells it."""
+
+
+class WithoutHiddenTests(ClearHiddenTests):
+    """nbgrader's `ClearHiddenTests`, for a test cell's outputs, too, and for test cells alone.
+
+    An error is shown if its traceback leads through the cell's visible lines only. What else such a cell
+    shows is left out: a student's print there tells what the hidden tests call.
+    """
+
+    # nbconvert's own page exporter sets it for all preprocessors; nbgrader's class warns of that.
+    display_data_priority: List = List().tag(config=True)
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        if not is_grade(cell) or is_solution(cell):
+            return cell, resources  # a student may write the delimiters, and nbgrader would stop at them
+        lines = cell.source.split("\n")
+        hidden = self._hidden(lines)
+        if hidden and cell.cell_type == "code":
+            cell.outputs = [shown for output in cell.outputs if (shown := _shown(output, lines, hidden))]
+        return super().preprocess_cell(cell, resources, cell_index)
+
+    def _hidden(self, lines: Sequence[str]) -> set[int]:
+        """The numbers of the lines that nbgrader takes out, from 1."""
+        hidden: set[int] = set()
+        inside = False
+        for number, line in enumerate(lines, 1):
+            begins, ends = (each in line for each in (self.begin_test_delimeter, self.end_test_delimeter))
+            if inside or begins or ends:
+                hidden.add(number)
+            inside = begins or (inside and not ends)
+        return hidden
+
+
+def _shown(output: NotebookNode, lines: Sequence[str], hidden: set[int]) -> NotebookNode | None:
+    """Return what is shown of an output of a cell with hidden lines; `None` for nothing."""
+    if output.output_type == "error":
+        named = [_LINE.search(line) for line in output.traceback]
+        places = {
+            number
+            for found in named
+            if found
+            for number, line in enumerate(lines, 1)
+            if _as_told(line) == found[2] and (number == int(found[1]) or number in hidden)
+        }
+        if places and not places & hidden:
+            return output
+        return new_output("error", ename="", evalue=FAILED, traceback=[FAILED])
+    # Ours alone is HTML: of what students show, only text and images are kept.
+    return output if "text/html" in output.get("data", {}) else None
+
+
+def _as_told(line: str) -> str:
+    """Return a line of code as a traceback tells it (`protocol.events.Line`)."""
+    return one_line(line.strip(), 200)
