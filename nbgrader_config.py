@@ -24,14 +24,10 @@ c.Autograde.exporter_class = "autograder.grading.preprocessor.SubmissionExporter
 c.Autograde.sanitize_preprocessors = ["autograder.grading.preprocessor.GradeOutside"]
 c.Autograde.autograde_preprocessors = ["nbgrader.preprocessors.CheckCellMetadata"]
 
-# Hidden tests of an instructor's own would otherwise appear in the feedback, and points that a person
-# gave would contradict the card without a word.
-c.GenerateFeedback.preprocessors = [
-    "nbgrader.preprocessors.GetGrades",
-    "autograder.grading.feedback.PointsOfAPerson",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
-    "autograder.grading.feedback.WithoutHiddenTests",
-]
+# The feedback page: the points first, the notebook folded below, nothing from the network. Hidden tests of an
+# instructor's own do not stand in it.
+c.GenerateFeedback.exporter_class = "autograder.grading.feedback.FeedbackExporter"
+c.GenerateFeedback.preprocessors = ["autograder.grading.feedback.WithoutHiddenTests"]
 
 # `nbgrader export` writes 0 for whoever has no score: here the field is empty, and a column says why.
 c.ExportApp.plugin_class = "autograder.reporting.nbgrader_csv.ScoresAndStates"

@@ -41,6 +41,10 @@ SETTINGS = {
         "autograder.grading.releasing.exporter.ReleaseExporter",
         "formgrader's Generate hands out hidden checks and no hints",
     ),
+    ("GenerateFeedback", "exporter_class"): (
+        "autograder.grading.feedback.FeedbackExporter",
+        "feedback is nbgrader's own page, which does not begin with what to look at",
+    ),
     ("ExportApp", "plugin_class"): (
         "autograder.reporting.nbgrader_csv.ScoresAndStates",
         "`nbgrader export` writes 0 for those who have no score",

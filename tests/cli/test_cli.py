@@ -310,7 +310,11 @@ def test_doctor_names_the_settings_that_an_older_course_lacks(tmp_path):
     assert not [told for told in problems_of(tmp_path / "course") if "Without the line" in told]
     config = tmp_path / "course" / "nbgrader_config.py"
     lines = config.read_text().splitlines(keepends=True)
-    newer = ("c.GenerateAssignment.exporter_class", "c.ExportApp.plugin_class")
+    newer = (
+        "c.GenerateAssignment.exporter_class",
+        "c.GenerateFeedback.exporter_class",
+        "c.ExportApp.plugin_class",
+    )
     config.write_text("".join(line for line in lines if not line.startswith(newer)))
     told = [told for told in problems_of(tmp_path / "course") if "Without the line" in told]
     assert [line.split(" = ")[0] for line in told] == [f"Without the line `{name}" for name in newer]

@@ -140,10 +140,10 @@ def test_a_week_of_the_class(made, browser):
             succeeds(prof, done)
 
         # Students: their feedback, and nobody else's.
-        assert "(Score: 10.0 / 10.0)" in reads(made, anna, "anna")
+        assert "lstm_cell: 10 of 10 points</h1>" in reads(made, anna, "anna")
         told = reads(made, ben, "ben")
         assert COMMENT in told
-        assert "(Score: 1.5 / 10.0)" in told
+        assert "lstm_cell: 1.5 of 10 points</h1>" in told
 
 
 def formgrader(page: Page) -> FrameLocator:

@@ -8,9 +8,11 @@ from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
+import nbformat
 from nbgrader.api import Gradebook
 
 from autograder.grading.course.course import Course
+from tests.support.courses import copy_course, done, run
 from tests.support.helpers import (
     ASSIGNMENT,
     NOTEBOOK,
@@ -100,6 +102,44 @@ def give_points(gradebook: Gradebook, student: str, cell: str, points: float | N
     grade = gradebook.find_grade(cell, NOTEBOOK, ASSIGNMENT, student)
     grade.manual_score, grade.needs_manual_grade = points, False
     gradebook.db.commit()
+
+
+COMMENT = "Look at the *order* of the blocks.\n\nThen try again."
+ODD_CELLS = (
+    "My drawing: ![drawing](attachment:foo.png)",
+    "<script>document.title = 'hacked'</script><img src=https://evil.example/pixel.png>",
+    "![remote](https://evil.example/pixel.png) and $\\frac$ and $h_t$",
+    "[" * 30_000,
+    "half a pair: \ud800",
+    "# BEGIN HIDDEN TESTS",
+)
+"""Markdown that students added: each would stop nbgrader's own page, reach for the network, or lie."""
+
+
+def with_feedback(graded_class: Path, folder: Path) -> Path:
+    """A copy of the graded class with its pages: `cem` has a person's comments, `ada` odd cells."""
+    course = copy_course(graded_class, folder / "course")
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        for cell in ("lstm_gates", "LSTMCell"):
+            book.find_comment(cell, NOTEBOOK, ASSIGNMENT, "cem").manual_comment = COMMENT
+        book.db.commit()
+    add_cells(course, "ada", *ODD_CELLS)
+    done(run(course, "nbgrader", "generate_feedback", ASSIGNMENT))
+    return course
+
+
+def add_cells(course: Path, student: str, *sources: str) -> None:
+    """Put Markdown cells into a graded notebook as the rebuild keeps those that a student added."""
+    path = course / "autograded" / student / ASSIGNMENT / f"{NOTEBOOK}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    for source in sources:
+        notebook.cells.append(nbformat.v4.new_markdown_cell(source, metadata={"tags": ["student-added"]}))
+    text = nbformat.writes(notebook).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    path.write_text(text.replace("\ufffd\ufffd\ufffd", "\\ud800"))
+
+
+def page_of(course: Path, student: str) -> Path:
+    return course / "feedback" / student / ASSIGNMENT / f"{NOTEBOOK}.html"
 
 
 VOID = {"meta", "br", "img", "input", "link", "wbr"}

@@ -78,8 +78,8 @@ def test_every_student_reads_feedback_whoever_graded(people, command):
     assert totals(people.course) == {people.anna.name: 10, people.ben.name: 4}
     people.hand_back()
     (annas,), (bens,) = people.reads(people.anna), people.reads(people.ben)
-    assert "(Score: 10.0 / 10.0)" in annas
-    assert "(Score: 4.0 / 10.0)" in bens
+    assert "lstm_cell: 10 of 10 points</h1>" in annas
+    assert "lstm_cell: 4 of 10 points</h1>" in bens
     assert "lstm_cell: 2 of 2 points, everything holds" in bens
     assert "LSTMCell: 0 of 4 points, still to do" in bens
 
@@ -90,7 +90,7 @@ def test_every_student_reads_feedback_whoever_graded(people, command):
     people.hand_back()
     first, second = people.reads(people.ben)
     assert first == bens
-    assert "(Score: 10.0 / 10.0)" in second
+    assert "lstm_cell: 10 of 10 points</h1>" in second
     handed_back = [path.name for path in (people.ben.home / LSTM / "feedback").rglob("*") if path.is_file()]
     assert handed_back == [NOTEBOOK.replace(".ipynb", ".html")] * 2
 
@@ -110,7 +110,7 @@ def test_feedback_of_an_earlier_version_and_of_an_earlier_grading(people):
     assert verdict.read_text() == before, "judged again: its seconds are others"
     people.hand_back()
     (page,) = people.reads(people.ben)
-    assert "(Score: 4.0 / 10.0)" in page
+    assert "lstm_cell: 4 of 10 points</h1>" in page
 
     # Judged again, for whatever reason: the page that was made before is not handed back any more.
     submitted = people.course / "submitted" / people.ben.name / LSTM / NOTEBOOK
@@ -121,4 +121,4 @@ def test_feedback_of_an_earlier_version_and_of_an_earlier_grading(people):
     people.staff("autograder", "grade", LSTM)
     people.hand_back()
     (page,) = people.reads(people.ben)
-    assert "(Score: 2.0 / 10.0)" in page
+    assert "lstm_cell: 2 of 10 points</h1>" in page

@@ -126,7 +126,7 @@ def test_the_whole_exchange_loop(empty_course, tmp_path):
     instructor("release_feedback")
     student("fetch_feedback", LSTM)
     (page,) = (path.read_text() for path in (home / LSTM / "feedback").rglob("*.html"))
-    assert "(Score: 4.0 / 10.0)" in page
+    assert "lstm_cell: 4 of 10 points</h1>" in page
     assert "lstm_cell: 2 of 2 points, everything holds" in page
     assert "LSTMCell: 0 of 4 points, still to do" in page
     assert [path.suffix for path in (home / LSTM / "feedback").rglob("*") if path.is_file()] == [".html"]

@@ -4,7 +4,8 @@
 `nbgrader_config.py`.
 """
 
+from autograder.grading.feedback.exporter import FeedbackExporter
 from autograder.grading.feedback.hidden import WithoutHiddenTests
 from autograder.grading.feedback.points import PointsOfAPerson
 
-__all__ = ["PointsOfAPerson", "WithoutHiddenTests"]
+__all__ = ["FeedbackExporter", "PointsOfAPerson", "WithoutHiddenTests"]
