@@ -204,3 +204,28 @@ def test_a_notebook_of_which_nothing_ran_wants_a_person(handed_in, tmp_path):
     assert row(said, "ada")[1] == "crashed"
     found = marks(course)["ada"]
     assert found["check_lstm_cell"] == (0, None, True)
+
+
+def test_an_answer_beside_its_cell_waits_and_can_be_read(handed_in, tmp_path):
+    course = copy_course(handed_in, tmp_path / "course")
+    released = nbformat.read(course / "release" / LSTM / NOTEBOOK, as_version=4)
+    hand_in(course, "lazy", released)
+    place = next(
+        i
+        for i, cell in enumerate(released.cells)
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == ESSAY
+    )
+    released.cells.insert(place + 1, new_markdown_cell("Because of the product rule."))
+    released.cells[0].source += "\n\nGroup 7: Ada Lind."
+    hand_in(course, "fay", released)
+    grade(course, "--student", "lazy", "--student", "fay")
+    marks_of = {
+        name: {task["task"]: task["points"] for task in one["mark"]["tasks"]}
+        for name, one in told(course).items()
+        if one["mark"]
+    }
+    assert (marks_of["lazy"][ESSAY], marks_of["fay"][ESSAY]) == (0, None)
+    done(run(course, "nbgrader", "generate_feedback", LSTM))
+    page = (course / "feedback" / "fay" / LSTM / NOTEBOOK).with_suffix(".html").read_text(encoding="utf-8")
+    assert "Because of the product rule." in page
+    assert "Group 7: Ada Lind." in page
