@@ -1,5 +1,5 @@
 """The functions that a course notebook imports: `check` judges a task where the student works, `after`
-holds back a demonstration until the task that it needs is written.
+lets the notebook go on below a demonstration that a task makes stop.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import inspect
 import linecache
 import os
 import sys
+import textwrap
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -56,15 +58,51 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def after(*tasks: str) -> Iterator[None]:
-    """Run the block, or say which task to write first while one of them still is the released stub.
+    """Run the block; if it stops, say which of the tasks that it needs is not right yet, and go on below it.
 
-    Only `NotImplementedError`, which the stub raises, is kept from the reader; every other error shows.
+    So *Run All* reaches the end of a notebook with any answer. Whatever is raised is shown in one line.
     """
     try:
         yield
-    except NotImplementedError:
-        names = " and ".join(f"`{task}`" for task in tasks)
-        print(f"This cell needs {names}: finish that first, then run this cell again.")
+    except Exception as error:
+        print(_why_stopped(tasks, error))
+
+
+def _why_stopped(tasks: Sequence[str], error: Exception) -> str:
+    """Return which task to look at when a demonstration of some tasks stopped, and what was raised where."""
+    frames = list(traceback.walk_tb(error.__traceback__))[1:]  # the first is that of `after`
+    namespace = frames[0][0].f_globals
+    written = [each for each in frames if each[0].f_globals is namespace]
+    cards = {
+        task: card
+        for (_, task), card in namespace.get(_MEMORY, {}).items()
+        if card.source == _source(namespace.get(task))
+    }
+    open_tasks = [task for task in tasks if task not in cards or not cards[task].holds]
+    # torch raises `NotImplementedError`, too, but the stub stands in the notebook.
+    is_stub = isinstance(error, NotImplementedError) and written[-1] == frames[-1]
+    if is_stub or not all(task in namespace for task in tasks):
+        return f"Finish {_names(open_tasks or tasks, 'and')} first, then run this cell again."
+    wrong = [task for task in open_tasks if task in cards]
+    several = len(wrong or open_tasks or tasks) > 1
+    if not open_tasks:
+        whose = f"the {'cards' if several else 'card'} of {_names(tasks, 'and')}"
+        said = f"This cell stopped, although {whose} {'show' if several else 'shows'} no mistake."
+    else:
+        named = _names(wrong, "and") if wrong else _names(open_tasks, "or")
+        verb = "are" if len(wrong) > 1 else "is"
+        said = f"{named} {verb} not right yet: see {'their cards' if several else 'its card'}."
+    frame, line = written[-1]
+    function = frame.f_code.co_qualname.partition(".<locals>")[0]
+    where = f"line {line}" if function.startswith("<") else f"`{function}`, line {line}"
+    raised = textwrap.shorten("".join(traceback.format_exception_only(error)), 300, placeholder=" …")
+    return f"{said}\n    In {where}: {raised}"
+
+
+def _names(tasks: Sequence[str], last: str) -> str:
+    """Return the names of some tasks as a phrase, with "and" or "or" before the last one."""
+    names = [f"`{task}`" for task in tasks]
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 @overload

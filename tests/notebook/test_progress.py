@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from autograder import tasks
 from autograder.notebook import check
-from tests.support.helpers import ROOT, cell_named, released, solved
+from tests.support.helpers import ROOT, released
+from tests.support.session import Session
 
 NOTEBOOK = "03_lstm_cell"
 
@@ -25,25 +25,6 @@ def notebook(tmp_path, monkeypatch):
     for file in (ROOT / "release" / NOTEBOOK).glob("*.*"):
         shutil.copyfile(file, tmp_path / file.name)
     return Session()
-
-
-class Session:
-    """Cells that share a namespace, as in a kernel. A cell's text is found by the name of its file."""
-
-    def __init__(self) -> None:
-        self.namespace = {"check": check, "__name__": "__main__"}
-        self.number = 0
-        self.run("import torch\nimport math\nfrom torch import nn\n")
-
-    def run(self, source: str):
-        self.number += 1
-        file = Path(f"cell_{self.number}.py").resolve()
-        file.write_text(source)
-        exec(compile(source, str(file), "exec"), self.namespace)
-        return self.namespace.get("score")
-
-    def solve(self, task: str, change: str = "") -> None:
-        self.run(str(cell_named(solved(), task)["source"]) + change)
 
 
 def test_points_are_remembered_and_a_change_is_noticed(notebook, capsys):
