@@ -187,14 +187,13 @@ SPOILT: dict[str, tuple[Callable[[NotebookNode], object], list[str]]] = {
     "a demonstration without after": (
         lambda notebook: notebook.cells.append(
             nbformat.v4.new_code_cell(
-                "def later():\n    return lstm_gates()\n\n\nprint(later)\nprint(lstm_gates(1))",
+                "def later():\n    return lstm_gates()\n\n\nprint(1)\nprint(lstm_gates(1))",
                 metadata={"tags": ["demonstration"]},
             )
         ),
         [
-            f"{SOURCE}, cell 54 (def later():), line 6: calls `lstm_gates` outside "
-            '`with after("lstm_gates"):`, so that the released notebook stops here: what needs a task belongs into '
-            "such a block."
+            f"{SOURCE}, cell 54 (def later():), line 6: uses `lstm_gates` outside "
+            '`with after("lstm_gates"):`, so that a wrong answer can stop the notebook here: move it into such a block.'
         ],
     ),
     "a solution that is no Python": (
@@ -424,10 +423,9 @@ def test_a_sound_notebook_is_not_talked_of(course):
             ("%matplotlib inline\n!true\nx = 1", []),
             ("import asyncio\nawait asyncio.sleep(0)", ["demonstration"]),
             ("lstm_gates(", ["demonstration", "raises-exception"]),
-            ("try:\n    lstm_gates()\nexcept NotImplementedError:\n    pass", ["demonstration"]),
             ("# the end of the solution is near", []),
             ("f = lambda: lstm_gates()", ["demonstration"]),
-            ('with after("lstm_cell"):\n    LSTMCell(3, 5), lstm_gates()', ["demonstration"]),
+            ('with after("LSTMCell", "lstm_gates"):\n    LSTMCell(3, 5), lstm_gates()', ["demonstration"]),
         ):
             notebook.cells.append(nbformat.v4.new_code_cell(source_, metadata={"tags": tags}))
 

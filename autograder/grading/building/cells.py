@@ -1,16 +1,12 @@
-"""The cells of a source notebook: their ids, their Python, what they grade, and what they show too early."""
+"""The cells of a source notebook: their ids, their Python, and what they grade."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from autograder.grading.assignment.bundle import DEMONSTRATION
-from autograder.grading.building.markers import Markers
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 from autograder.grading.course.problem import Problem
-
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def look_at_ids(cells: Sequence[SourceCell]) -> Iterator[Problem]:
@@ -104,39 +100,6 @@ def defined_in(cells: Sequence[SourceCell]) -> frozenset[str]:
     return frozenset(found)
 
 
-def look_at_demonstrations(cells: Sequence[SourceCell], markers: Markers) -> Iterator[Problem]:
-    """Demonstrations that call a task that is not written yet, outside `with after("<task>")`.
-
-    Only what is certain to stop: a call, made when the cell runs, of a function whose lines are all solution.
-    What stops otherwise, the proof of the release finds by running it.
-    """
-    functions = {cell.grade_id for cell in cells if cell.is_solution and _is_stubbed(cell, markers)}
-    for cell in cells:
-        if DEMONSTRATION not in cell.tags or MAY_FAIL in cell.tags:
-            continue
-        try:
-            tree = cell.tree()
-        except (SyntaxError, ValueError):
-            continue  # told by itself
-        if tree is None:
-            continue
-        own = {
-            node.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-        own |= {node.name for node in ast.walk(tree) if isinstance(node, (*_FUNCTION, ast.ClassDef))}
-        told: set[str] = set()
-        for line, task in _calls(tree, functions - own):
-            if task not in told:
-                told.add(task)
-                yield Problem(
-                    cell.where(line),
-                    f'calls `{task}` outside `with after("{task}"):`, so that the released notebook stops '
-                    "here: what needs a task belongs into such a block.",
-                )
-
-
 def _mentions_check(cell: SourceCell, task: str) -> bool:
     try:
         tree = cell.tree()
@@ -147,39 +110,3 @@ def _mentions_check(cell: SourceCell, task: str) -> bool:
             case ast.Call(ast.Name("check"), [ast.Constant(str(named)), *_]) if named == task:
                 return True
     return False
-
-
-def _is_stubbed(cell: SourceCell, markers: Markers) -> bool:
-    """Return whether every call of the function that the released cell defines ends at the stub."""
-    try:
-        tree = cell.tree()
-    except (SyntaxError, ValueError):
-        return False
-    for node in tree.body if tree else ():
-        if isinstance(node, _FUNCTION) and node.name == cell.grade_id:
-            lines = cell.source.split("\n")
-            marked = [n for n, text in enumerate(lines, 1) if markers.solution.begin in text]
-            first = node.body[1:] if ast.get_docstring(node) is not None else node.body
-            # The solution is all that the function does.
-            return any(node.lineno < n < first[0].lineno for n in marked) if first else False
-    return False
-
-
-def _calls(node: ast.AST, tasks: Collection[str]) -> Iterator[tuple[int, str]]:
-    """The calls of tasks that are made when a cell runs, and whose error nothing holds back."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.GeneratorExp() | ast.Try():
-            return  # made later, or by somebody who expects an error
-        case ast.If() | ast.IfExp() | ast.BoolOp():
-            return  # made perhaps
-        case ast.With(items) if any(_may_hold(item.context_expr) for item in items):
-            return
-        case ast.Call(ast.Name(name)) if name in tasks:
-            yield node.lineno, name
-    for child in ast.iter_child_nodes(node):
-        yield from _calls(child, tasks)
-
-
-def _may_hold(node: ast.expr) -> bool:
-    """Return whether a context manager may suppress an error, as `after` does: torch's are known not to."""
-    return not ast.unparse(node).startswith(("torch.", "warnings.", "open("))

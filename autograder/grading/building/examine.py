@@ -11,12 +11,12 @@ from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.catalogue import catalogue_faults
 from autograder.grading.building.cells import (
     defined_in,
-    look_at_demonstrations,
     look_at_ids,
     look_at_syntax,
     look_at_tasks,
 )
 from autograder.grading.building.check_files import look_at_check_files
+from autograder.grading.building.demonstrations import look_at_demonstrations
 from autograder.grading.building.markers import Markers, look_at_markers
 from autograder.grading.building.names import clashes, look_at_folder
 from autograder.grading.building.source import SourceCell, read_source
@@ -111,7 +111,7 @@ def _look_at_cells(
     yield from look_at_syntax(cells)
     yield from look_at_markers(cells, markers, set(checked))
     yield from look_at_tasks(cells, checked, course.told(folder / "checks"))
-    yield from look_at_demonstrations(cells, markers)
+    yield from look_at_demonstrations(cells, checked)
     if not checked and not any(cell.task for cell in cells):
         yield Problem(
             cells[0].file,
