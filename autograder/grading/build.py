@@ -11,20 +11,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
-import nbformat
 from sqlalchemy import text
 
 from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
-from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle, preload_for
-from autograder.grading.assignment.cells import is_grade, is_solution, tags
+from autograder.grading.assignment.bundle import Bundle, preload_for
+from autograder.grading.assignment.cells import is_grade, is_solution
 from autograder.grading.building.as_built import solved_notebook, tried_as_built
 from autograder.grading.building.changes import Last, Parts, keep_built, last_build, sources
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.side_by_side import side_by_side
 from autograder.grading.building.solving import generate_solution
 from autograder.grading.building.staging import generate_release, staged
-from autograder.grading.building.stopped import stops_unsolved
+from autograder.grading.building.stopped import stops_unsolved, with_demonstrations
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
 from autograder.grading.course.problem import Unfit
@@ -268,7 +267,7 @@ def _prove_release(
     ]
     if given:
         raise UserError("\n".join(given))
-    everything = replace(bundle, released=_without_demonstration_tags(bundle.released))
+    everything = with_demonstrations(bundle)
     solved, unsolved = run(solution, everything), run(released, everything)
     for seen, expected in ((solved.verdict, full), (unsolved.verdict, empty)):
         for task, alone in zip(seen.tasks, expected.tasks, strict=True):
@@ -290,13 +289,6 @@ def _graded_by_hand(bundle: Bundle) -> list[float]:
         if (is_grade(cell) and is_solution(cell)) or marks.get("task"):
             found.append(float(marks.get("points", 0)))
     return found
-
-
-def _without_demonstration_tags(released: str) -> str:
-    notebook = nbformat.reads(released, as_version=4)
-    for cell in notebook.cells:
-        cell["metadata"]["tags"] = [tag for tag in tags(cell) if tag != DEMONSTRATION]
-    return str(nbformat.writes(notebook))
 
 
 def _install(course: Course, stage: Course, assignment: str, made: Handout) -> None:

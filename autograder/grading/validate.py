@@ -29,7 +29,8 @@ from autograder.grading.validating.findings import (
     look_at_variants,
 )
 from autograder.grading.validating.judged import judge
-from autograder.grading.validating.right import kept_in, place_of, right_answers
+from autograder.grading.validating.right import place_of, right_answers
+from autograder.grading.validating.run_all import stops
 from autograder.grading.workers.forkserver import ForkServer
 
 SEED = 20_260_102
@@ -102,7 +103,7 @@ def _validate(
     bundle = course.bundle(assignment)
     places = Places(course, assignment, bundle.notebook)
     variants = right_answers(course, bundle)
-    found.variants_in = course.told(kept_in(course, assignment))
+    found.variants_in = course.told(course.right_answers_path(assignment))
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
     judged = judge(Setting(bundle, SEED, workers), variants, jobs, say, advance, further_seeds)
@@ -116,6 +117,8 @@ def _validate(
     found.problems += [str(met) for met in found.faults]
     solutions = [judged.verdicts["solution"], *judged.again]
     look_at_ends(found, solutions, judged.verdicts["release"], places)
+    for place, message in stops(bundle, judged.stopped, places.source):
+        found.refuse(place, message)
     for mistake in bundle.mistakes:
         found.mistakes.append(judged.mistakes[mistake.name].as_json())
         for message in judged.mistakes[mistake.name].complaints():

@@ -82,9 +82,14 @@ REFUSED = {
         "ZeroDivisionError: division by zero",
     ),
     "a demonstration too early": (
-        {"demonstration": ("print(1)", "LSTMCell(3, 5)")},
-        "cell 33 (LSTMCell(3, 5)): 03_lstm_cell cannot be released: in the unsolved notebook, it stops with "
-        "NotImplementedError",
+        {
+            "demonstration": (
+                "print(2)",
+                'made = []\nwith after("LSTMCell"):\n    made.append(LSTMCell(3, 5))\nprint(made[0])',
+            )
+        },
+        "cell 33 (print(1)): 03_lstm_cell cannot be released: in the unsolved notebook, it stops with "
+        "IndexError: list index out of range\n    line 5: print(made[0])\n",
     ),
     "demonstration": (
         {"demonstration": ("print(2)", "lstm_cell = None")},

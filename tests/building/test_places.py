@@ -337,6 +337,12 @@ def double(x):
     return 5 * x
 '''
 """
+STOPPED = nbformat.v4.new_code_cell(
+    "import torch\nfrom autograder import after\n\nseen = []\n"
+    'with after("double"):\n    seen.append(double(torch.ones(2, 3)))\nfor y in seen:\n    print(y[:, 1])',
+    metadata={"tags": ["demonstration"]},
+)
+"""A cell that stops where `double` returns `None`, though neither the solution nor the stub stops it."""
 JUDGED = {
     "a mistake that nothing catches": (CATALOGUE, "[right_as_it_is]"),
     "a mistake that another rule catches": (CATALOGUE, "[by_another_rule]"),
@@ -354,6 +360,7 @@ def judged(origin: Path, tmp_path_factory) -> tuple[Path, list[str]]:
     """A course that was built, then spoilt in every way that only judging shows, and what `validate` says."""
     course = tmp_path_factory.mktemp("judged") / "course"
     shutil.copytree(origin, course)
+    notebook(lambda it: it.cells.extend([STOPPED, nbformat.v4.new_code_cell("print(seen)")]))(course)
     told = autograder_here("build", "--course", course)
     assert told.returncode == 0, told.stderr
     text = (course / CHECKS).read_text()
@@ -378,9 +385,19 @@ def test_what_validate_refuses(judged, what):
     assert [problem for problem in problems if problem.startswith(f"{file}, line {line}: ")], problems
 
 
+def test_run_all_ends_at_a_cell_that_a_wrong_answer_stops(judged):
+    stopped = [problem for problem in judged[1] if problem.startswith(SOURCE)]
+    assert stopped == [
+        f"{SOURCE}, cell 4 (import torch): Run All ends here where every task returns None: it stops with "
+        "TypeError: 'NoneType' object is not subscriptable\n    line 8: print(y[:, 1])"
+    ]
+
+
 def test_all_that_validate_refuses_has_a_place(judged):
     course, problems = judged
     for problem in problems:
+        if problem.startswith(f"{SOURCE}, cell "):
+            continue
         file, _, line = problem.partition(": ")[0].partition(", line ")
         assert (course / file).is_file(), problem
         assert line.isdigit() or file.endswith("hints.json"), problem

@@ -26,7 +26,6 @@ from autograder.grading.course.course import Course
 from autograder.grading.records.store import assignment_seed, one_writer, write_whole
 from autograder.grading.releasing.handout import RECORDED
 from autograder.grading.releasing.page import PAGE
-from autograder.grading.validating.right import kept_in
 from autograder.tasks import OWN
 
 _ENGINE = (
@@ -77,7 +76,7 @@ class Parts:
             code=_digest(rest, code),
             checks=_digest(checks),
             catalogue=_digest([course.catalogue_path(assignment)]),
-            right_answers=_digest([kept_in(course, assignment), *_below(older)]),
+            right_answers=_digest([course.right_answers_path(assignment), *_below(older)]),
             engine=hashlib.sha256("\n".join(engine).encode()).hexdigest(),
         )
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle
+from autograder.grading.assignment.cells import tags
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -16,12 +19,20 @@ _FRAME = re.compile(r"^Cell In\[\d+\], line (\d+)", re.MULTILINE)
 """IPython's heading of the part of a traceback about a cell; the first is of the cell that was run."""
 
 
+def with_demonstrations(bundle: Bundle) -> Bundle:
+    """Return the assignment as it is where demonstrations are run, too, as a student does."""
+    notebook = nbformat.reads(bundle.released, as_version=4)
+    for cell in notebook.cells:
+        cell["metadata"]["tags"] = [tag for tag in tags(cell) if tag != DEMONSTRATION]
+    return replace(bundle, released=str(nbformat.writes(notebook)))
+
+
 def stopped_at(cell: SourceCell, error: NotebookNode) -> tuple[str, str]:
     """The place of the cell, with its line where a traceback tells it, and what was raised there."""
-    told = _COLOURS.sub("", "\n".join(error.get("traceback", [])))
-    found = _FRAME.search(told)
+    traceback = error.get("traceback", [])
+    found = _FRAME.search(_COLOURS.sub("", "\n".join(traceback)))
     lines, line = cell.source.split("\n"), int(found[1]) if found else 0
-    code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    code = lines[line - 1].strip() if 0 < line <= len(lines) else "".join(traceback[:-1][:1])
     raised = ": ".join(filter(None, [error["ename"], error["evalue"]]))
     return cell.where(line or None), f"it stops with {raised}" + (f"\n    {code}" if code else "")
 

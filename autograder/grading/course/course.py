@@ -138,6 +138,10 @@ class Course:
         """The file with the assignment's known mistakes."""
         return self.folder("solution", ".", "mistakes") / f"{assignment}.toml"
 
+    def right_answers_path(self, assignment: str) -> Path:
+        """The file with right answers to the assignment in other styles."""
+        return self.folder("solution", ".", "variants") / f"{assignment}.toml"
+
     def mistakes(self, assignment: str, solution: Mapping[str, str]) -> tuple[Mistake, ...]:
         """The assignment's catalogue; none where there is none or no solution to apply it to."""
         path = self.catalogue_path(assignment)

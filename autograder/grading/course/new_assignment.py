@@ -52,7 +52,7 @@ def new_assignment(course: Course, name: str, task: str = TASK) -> NewAssignment
         )
     origin = course_files() / SKELETON
     folder, catalogue = course.folder("source", ".", name), course.catalogue_path(name)
-    variants = course.folder("solution", ".", "variants") / f"{name}.toml"
+    variants = course.right_answers_path(name)
     for taken in (folder, catalogue, variants):
         if os.path.lexists(taken):
             raise UserError(f"{taken} is there already, and nothing was written: name another assignment.")

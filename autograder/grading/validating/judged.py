@@ -15,6 +15,7 @@ from autograder.grading.records.known import KnownMistakes, mistaken
 from autograder.grading.validating.findings import JudgedMistake, first_loss
 from autograder.grading.validating.mistaken import judged_together, mistaken_together
 from autograder.grading.validating.right import Variants, mixed, mixtures_of
+from autograder.grading.validating.run_all import WRONG, RunAll
 from autograder.grading.validating.work import SmallSizes, results_of, verdicts_in
 from autograder.verdict import TaskVerdict, Verdict
 
@@ -36,6 +37,8 @@ class Judged:
     """The mistakes' answers to the checks that students have, by task."""
     unfit: Mapping[str, Sequence[str]]
     """The checks of values that fail the solution at the smallest sizes, by task."""
+    stopped: Mapping[RunAll, Mapping[int, Any]]
+    """The cells that stop where all tasks are wrong in the same way."""
     again: Sequence[Verdict] = ()
     """The solution under further seeds."""
 
@@ -94,7 +97,8 @@ def judge(
     here = {task: Trial(task, setting.seed) for task in tasks}
     public = {task: Trial(task, PUBLIC_SEED, include_hidden=False) for task in tasks}
     say(f"{bundle.assignment}: judging {len(todo)} notebooks")
-    longest_first: list[Job[Any]] = [small, *here.values(), *public.values(), *todo]
+    runs = [RunAll(way) for way in ("", *WRONG)]
+    longest_first: list[Job[Any]] = [small, *here.values(), *public.values(), *todo, *runs]
     results = results_of(longest_first, jobs, setting, advance)
     known = {task: results[trial][0] for task, trial in here.items()}
     verdicts = verdicts_in(results, known)
@@ -124,5 +128,6 @@ def judge(
         mistakes,
         {task: results[trial][0] for task, trial in public.items()},
         results[small],
+        {run: results[run] for run in runs},
         [verdicts[f"solution, seed {seed}"] for seed in further_seeds],
     )

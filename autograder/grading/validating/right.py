@@ -45,14 +45,9 @@ def place_of(course: Course, bundle: Bundle, task: str, style: str) -> str:
     return toml_place(course, _file(course, bundle), task, style)
 
 
-def kept_in(course: Course, assignment: str) -> Path:
-    """Return the file in which the right answers to an assignment are written."""
-    return course.folder("solution", ".", "variants") / f"{assignment}.toml"
-
-
 def _file(course: Course, bundle: Bundle) -> Path:
     """Return the file that the right answers are read from: Python only where there is no TOML."""
-    path = kept_in(course, bundle.assignment)
+    path = course.right_answers_path(bundle.assignment)
     older = course.root / "tests" / "variants" / f"{bundle.notebook}.py"
     return older if older.is_file() and not path.is_file() else path
 

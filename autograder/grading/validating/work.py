@@ -14,6 +14,7 @@ from autograder.grading.judging.judge import unfit_checks
 from autograder.grading.judging.judge_pool import work_off
 from autograder.grading.judging.submitted import Submitted
 from autograder.grading.judging.trial import Trial
+from autograder.grading.validating.run_all import RunAll
 from autograder.verdict import Verdict
 
 
@@ -46,6 +47,8 @@ def _undone(job: Job[Any]) -> str:
             return f"the {student} could not be judged"
         case Trial(task):
             return f"the known mistakes of `{task}` could not be tried"
+        case RunAll():
+            return "the notebook could not be run with wrong answers"
     return "the solution could not be judged at the smallest sizes"
 
 
