@@ -109,12 +109,12 @@ def test_who_stops_the_notebook_stops_it(session, stop):
         session.run('with after("lstm_cell"):\n    raise stop')
 
 
-def run_all(notebook: dict, folder: Path) -> str:
+def run_all(notebook: str, folder: Path) -> str:
     """Run a notebook in a kernel as *Run All* does, and return all that its cells show.
 
     Raises `CellExecutionError` where a cell stops, as *Run All* does.
     """
-    made = nbformat.from_dict(notebook)
+    made = nbformat.reads(notebook, as_version=4)
     resources = {"metadata": {"path": folder}}
     NotebookClient(made, kernel_name="python3", timeout=120, resources=resources).execute()
     outputs = [output for cell in made.cells for output in cell.get("outputs", ())]
@@ -126,19 +126,25 @@ def test_run_all_reaches_the_end_of_a_notebook_with_a_red_card(tmp_path):
     cell_named(notebook, "lstm_cell")["source"] = WRONG
     slow = ("optimizer", "figures.")  # those that train or draw
     notebook["cells"] = [c for c in notebook["cells"] if not any(word in c["source"] for word in slow)]
-    told = run_all(notebook, tmp_path)
+    told = run_all(json.dumps(notebook), tmp_path)
     assert "`lstm_cell` is not right yet: see its card.\n    In line 2: ValueError: " in told
     assert "7.5 of 10 points so far" in told, "the cards below the red one are there"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", sorted(path.name for path in (ROOT / "release").glob("*_*")))
-@pytest.mark.parametrize("body", ["raise RuntimeError('wrong')", "return None"])
-def test_run_all_reaches_the_end_of_every_notebook(folder, body, tmp_path):
+@pytest.mark.parametrize(
+    ("folder", "body"),
+    [
+        ("02_rnn_cell", "raise RuntimeError('wrong')"),
+        ("03_lstm_cell", "return None"),
+        ("06_state", "return torch.zeros(7, 11, 13)"),
+        ("10_seq2seq", "return None"),
+    ],
+)
+def test_run_all_reaches_the_end_of_a_release_where_nothing_is_right(folder, body, tmp_path):
+    """`autograder validate` runs all ten without their cards, in workers."""
     (path,) = (ROOT / "release" / folder).glob("*.ipynb")
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    for cell in notebook["cells"]:
-        source = "".join(cell["source"])
-        if cell["metadata"].get("nbgrader", {}).get("solution") and "def " in source:
-            cell["source"] = source.replace("raise NotImplementedError()", body)
-    run_all(notebook, tmp_path)
+    text = path.read_text(encoding="utf-8").replace("raise NotImplementedError()", body)
+    told = run_all(text, tmp_path)
+    assert "0 of 10 points so far" in told
+    assert "not right yet: see " in told
