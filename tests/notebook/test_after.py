@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.support.environments.session import Session
 from tests.support.helpers import ROOT, cell_named, solved
-from tests.support.session import Session
 
 WRONG = "def lstm_cell(x, h, c, *weights):\n    return x\n"
 UNWRITTEN = "def lstm_cell(*_):\n    ### here\n    raise NotImplementedError()\n"

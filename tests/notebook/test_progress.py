@@ -11,8 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autograder import tasks
 from autograder.notebook import check
+from tests.support.environments.session import Session
 from tests.support.helpers import ROOT, released
-from tests.support.session import Session
 
 NOTEBOOK = "03_lstm_cell"
 
