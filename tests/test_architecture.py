@@ -97,7 +97,7 @@ def test_the_worker_carries_no_check_in_its_memory():
     result = subprocess.run([sys.executable, "-c", dedent(code)], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     loaded = {name.split(".")[1] for name in result.stdout.split()}
-    assert loaded == {"figures", "notebook", "palette", "protocol", "worker"}
+    assert loaded == {"cell_source", "figures", "jupyter", "notebook", "palette", "protocol", "worker"}
 
 
 def test_what_attacks_name_of_ours_is_there():

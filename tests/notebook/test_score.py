@@ -68,8 +68,8 @@ def test_card_and_sum_tell_the_points_that_are_seen_and_those_that_are_not(sessi
     assert session.run('check("LSTMCell")', person=False).results == ["4.0"], "what nbgrader validates"
 
 
-def test_a_graded_page_shows_the_card_alone_and_nbgrader_reads_the_score(quick_workers):
-    graded = run_judge(submission({"lstm_gates": WRONG}), quick_workers)
+def test_a_graded_page_shows_the_card_alone_and_nbgrader_reads_the_score(workers):
+    graded = run_judge(submission({"lstm_gates": WRONG}), workers)
     notebook = nbformat.reads(graded.notebook, as_version=4)
     cells = {name: cell_named(notebook, f"check_{name}") for name in ("lstm_gates", "LSTMCell")}
     assert determine_grade(cells["lstm_gates"]) == (0.0, 2.0)

@@ -247,24 +247,24 @@ GRADED = (
 
 
 @pytest.mark.parametrize("name", GRADED)
-def test_what_has_no_effect_has_none_on_the_score(name: str, quick_workers: ForkServer):
+def test_what_has_no_effect_has_none_on_the_score(name: str, workers: ForkServer):
     data = solved()
     NO_EFFECT[name](data)
-    graded = run_judge(json.dumps(data).encode(), quick_workers)
+    graded = run_judge(json.dumps(data).encode(), workers)
     assert (graded.verdict.status, scores(graded)) == ("graded", ALL)
     unsolved = released()
     NO_EFFECT[name](unsolved)
-    assert run_judge(json.dumps(unsolved).encode(), quick_workers).verdict.score == 0
+    assert run_judge(json.dumps(unsolved).encode(), workers).verdict.score == 0
 
 
-def test_a_helper_that_an_answer_needs_is_there_in_time(quick_workers: ForkServer):
+def test_a_helper_that_an_answer_needs_is_there_in_time(workers: ForkServer):
     data = json.loads(submission({"lstm_cell": answer("lstm_cell").replace("torch.tanh(", "helper(")}))
     place = data["cells"].index(cell_named(data, "lstm_cell"))
     data["cells"].insert(place, code_cell("import math\ndef helper(value):\n    return torch.tanh(value)"))
-    assert scores(run_judge(json.dumps(data).encode(), quick_workers)) == ALL
+    assert scores(run_judge(json.dumps(data).encode(), workers)) == ALL
 
 
-def test_redefining_check_changes_nothing(quick_workers: ForkServer):
+def test_redefining_check_changes_nothing(workers: ForkServer):
     lie = "check = lambda *a: 10.0\n"
     names = ("lstm_gates", "lstm_cell", "LSTMCell", "copy_from_torch")
     stubs = {name: cell_named(released(), name)["source"] + "\n" + lie for name in names}
@@ -272,19 +272,19 @@ def test_redefining_check_changes_nothing(quick_workers: ForkServer):
     for name in names:
         cell_named(data, f"check_{name}")["source"] = lie + f"check('{name}')"
     cell_named(data, "setup")["source"] += "\n" + lie
-    assert run_judge(json.dumps(data).encode(), quick_workers).verdict.score == 0
+    assert run_judge(json.dumps(data).encode(), workers).verdict.score == 0
 
 
 @pytest.mark.parametrize("name", ["empty", "cut", "deep lists", "too many cells"])
-def test_a_corrupt_file_gets_a_verdict_and_a_page(name: str, quick_workers: ForkServer):
+def test_a_corrupt_file_gets_a_verdict_and_a_page(name: str, workers: ForkServer):
     raw = CORRUPT[name] if isinstance(CORRUPT[name], bytes) else json.dumps(CORRUPT[name]).encode()
-    graded = run_judge(raw, quick_workers)
+    graded = run_judge(raw, workers)
     assert (graded.verdict.status, graded.verdict.score, graded.verdict.max_score) == ("corrupt", 0, 10)
     assert "About your submission" in graded.notebook
 
 
-def test_no_file_is_missing(quick_workers: ForkServer):
-    assert run_judge(None, quick_workers).verdict.status == "missing"
+def test_no_file_is_missing(workers: ForkServer):
+    assert run_judge(None, workers).verdict.status == "missing"
 
 
 @pytest.mark.parametrize(
@@ -296,32 +296,32 @@ def test_no_file_is_missing(quick_workers: ForkServer):
         "%reset -f",
     ],
 )
-def test_an_experiment_below_takes_no_points(quick_workers: ForkServer, below: str):
-    graded = run_judge(submission(after={"check_LSTMCell": below}), quick_workers)
+def test_an_experiment_below_takes_no_points(workers: ForkServer, below: str):
+    graded = run_judge(submission(after={"check_LSTMCell": below}), workers)
     assert scores(graded) == ALL
     notes = {task.task: task.note for task in graded.verdict.tasks}
     assert ("takes the name `LSTMCell`" in notes["LSTMCell"]) == ("LSTMCell" in below)
 
 
-def test_a_helper_that_is_mended_below_counts(quick_workers: ForkServer):
+def test_a_helper_that_is_mended_below_counts(workers: ForkServer):
     gates = answer("lstm_gates").replace("torch.sigmoid", "squash", 1)
     wrong, right = "def squash(x):\n    return x\n", "def squash(x):\n    return torch.sigmoid(x)\n"
-    graded = run_judge(submission({"lstm_gates": wrong + gates}, end=right), quick_workers)
+    graded = run_judge(submission({"lstm_gates": wrong + gates}, end=right), workers)
     assert scores(graded) == ALL
 
 
-def test_an_answer_below_a_cell_that_is_as_it_was_released_counts(quick_workers: ForkServer):
+def test_an_answer_below_a_cell_that_is_as_it_was_released_counts(workers: ForkServer):
     stub = str(cell_named(released(), "lstm_gates")["source"])
     graded = run_judge(
-        submission({"lstm_gates": stub}, after={"lstm_gates": answer("lstm_gates")}), quick_workers
+        submission({"lstm_gates": stub}, after={"lstm_gates": answer("lstm_gates")}), workers
     )
     assert scores(graded) == ALL
 
 
-def test_the_cells_of_an_experiment_see_its_own_version(quick_workers: ForkServer):
+def test_the_cells_of_an_experiment_see_its_own_version(workers: ForkServer):
     graded = run_judge(
         submission(after={"check_lstm_gates": "lstm_gates = 7", "check_LSTMCell": "print(lstm_gates)"}),
-        quick_workers,
+        workers,
     )
     assert scores(graded) == ALL
     assert "function lstm_gates" in outputs_text(graded)
