@@ -54,10 +54,10 @@ def with_own_test(*further: dict) -> tuple[dict, Bundle]:
         ("x / 0", 0.0, "ZeroDivisionError: division by zero"),
     ],
 )
-def test_asserts_of_an_instructor_count_and_are_told_to_a_person(quick_workers, answer, score, said):
+def test_asserts_of_an_instructor_count_and_are_told_to_a_person(workers, answer, score, said):
     notebook, bundle = with_own_test()
     graded = run_judge(
-        submission({"square": f"def square(x):\n    return {answer}"}, base=notebook), quick_workers, bundle
+        submission({"square": f"def square(x):\n    return {answer}"}, base=notebook), workers, bundle
     )
     told = {task.task: task for task in graded.verdict.tasks}["test_square"]
     assert (told.score, told.max_score) == (score, 3)
@@ -74,20 +74,20 @@ def test_asserts_of_an_instructor_count_and_are_told_to_a_person(quick_workers, 
         "get_ipython()._showtraceback = lambda *args: None",
     ],
 )
-def test_a_failure_counts_where_errors_are_not_shown(quick_workers, silence):
+def test_a_failure_counts_where_errors_are_not_shown(workers, silence):
     notebook, bundle = with_own_test()
-    graded = run_judge(submission({"square": silence}, base=notebook), quick_workers, bundle)
+    graded = run_judge(submission({"square": silence}, base=notebook), workers, bundle)
     (told,) = [task for task in graded.verdict.tasks if task.task == "test_square"]
     assert (told.score, told.checks[0].message[:9]) == (0, "NameError")
     cell = next(c for c in nbformat.reads(graded.notebook, 4).cells if grade_id(c) == "test_square")
     assert determine_grade(cell) == (0, 3), "nbgrader reads the same from the graded notebook"
 
 
-def test_hidden_tests_accuse_nobody(quick_workers):
+def test_hidden_tests_accuse_nobody(workers):
     notebook, bundle = with_own_test()
     right = submission({"square": "def square(x):\n    return x * x"}, base=notebook)
     assert "edited_check" not in {
-        each.kind for each in run_judge(right, quick_workers, bundle).verdict.findings
+        each.kind for each in run_judge(right, workers, bundle).verdict.findings
     }
     changed = submission({"test_square": "assert square(2) == 5"}, base=notebook)
     assert "edited_check" in {each.kind for each in rebuild(changed, bundle).findings}
