@@ -66,7 +66,7 @@ OBJECTS = {"FunctionSpec": "task", "ModuleSpec": "task", "StudentError": "error"
 INTERNAL = """
     Case.draw Case.draw_options Case.words_at CheckFailed.is_special Dimension.may_show Dimension.index
     Dimension.counted Dimensions.drawn Dimensions.ladder Dimensions.in_words Sizes.by_letter
-    Call.left Draw.again Draw.has_drawn Draw.letters Draw.with_zeros
+    Call.left Draw.again Draw.letters Draw.with_zeros
     Handed.drawn Handle.gradient_requests Handle.made Handle.on_gpu Handle.placed Handle.placed_request
     Handle.ref Opaque.own Request.before Sizes.dims Sizes.drawn Sizes.name Sizes.names StudentError.help
     StudentError.out_of_memory Submission.cell_errors

@@ -47,8 +47,6 @@ class WrongValues(CheckFailed):
     dims: tuple[str, ...] = ()
     """Their dimensions."""
     sizes: Sizes | None = None
-    is_right_before: bool = False
-    """True if the message says in which case before it the answer is right."""
     is_explained: bool = False
     """True if the message says what turns them into the right ones."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -15,8 +14,6 @@ from autograder.checking.inputs.sizes import Sizes
 
 Module = TypeVar("Module", bound=nn.Module)
 Drawn = TypeVar("Drawn")
-Other = tuple[torch.Tensor, torch.Tensor]
-"""A drawn tensor, and the one of its shape and dtype to be given in its place."""
 
 
 class Draw:
@@ -45,19 +42,6 @@ class Draw:
         self._numbers.begin()
         self.letters.clear()
         return self
-
-    def with_others(self, others: Sequence[Other]) -> Draw:
-        """Begin from the first number, and give other tensors in place of those that are equal to some.
-
-        A module comes as a copy then, so that its parameters can be others.
-        """
-        self.again()
-        self._numbers.others = tuple(others)
-        return self
-
-    def has_drawn(self, tensor: torch.Tensor) -> bool:
-        """Return whether a tensor is equal to one that was drawn."""
-        return self._numbers.has(tensor)
 
     def at(self, sizes: Sizes) -> Draw:
         """Return a draw from the same source of numbers at other sizes."""
@@ -149,21 +133,12 @@ class _Numbers:
         self._generator = torch.Generator().manual_seed(seed)
         self._drawn: list[_Drawn[Any]] = []
         self._next = 0
-        self.others: tuple[Other, ...] = ()
 
     def begin(self) -> None:
-        self._next, self.others = 0, ()
-
-    def has(self, tensor: torch.Tensor) -> bool:
-        """Return whether a tensor is equal to one of those that were drawn."""
-        return any(_same(each, tensor) for kept in self._drawn for each in _tensors(kept.value))
+        self._next = 0
 
     def give(self, what: Any, draw: Callable[[torch.Generator], Drawn]) -> Drawn:
         """The next of the numbers. `what` says all that `draw` depends on besides the generator."""
-        value = self._give(what, draw)
-        return _with_others(value, self.others) if self.others else value
-
-    def _give(self, what: Any, draw: Callable[[torch.Generator], Drawn]) -> Drawn:
         if self._next < len(self._drawn):
             kept = self._drawn[self._next]
             if kept.what == what and kept.seen == _seen(kept.value):
@@ -192,35 +167,6 @@ class _Drawn(Generic[Drawn]):
     value: Drawn
     seen: Any
     """Its state when it was drawn: by this it is known that nobody has changed it since."""
-
-
-def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)
-
-
-def _tensors(value: Any) -> list[torch.Tensor]:
-    """Return the tensors of what was drawn; a module's are its parameters."""
-    if isinstance(value, nn.Module):
-        return list(value.parameters())
-    return [value] if isinstance(value, torch.Tensor) else list(value.values())
-
-
-def _with_others(value: Any, others: Sequence[Other]) -> Any:
-    """Return what was drawn with other tensors for those that are equal to some; the same if none are."""
-    given = [next((new for old, new in others if _same(each, old)), None) for each in _tensors(value)]
-    if all(new is None for new in given):
-        return value
-    if isinstance(value, nn.Module):
-        value = copy.deepcopy(value)
-        with torch.no_grad():
-            for parameter, new in zip(value.parameters(), given, strict=True):
-                parameter.copy_(parameter if new is None else new)
-        return value
-    if isinstance(value, torch.Tensor):
-        return given[0]
-    return {
-        name: each if new is None else new for (name, each), new in zip(value.items(), given, strict=True)
-    }
 
 
 def _seen(value: Any) -> Any:

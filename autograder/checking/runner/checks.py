@@ -20,7 +20,7 @@ from autograder.checking.explain.failure import CheckFailed, Rounded
 from autograder.checking.explain.lists import taken_apart
 from autograder.checking.explain.stopped import explain_error
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Other
+from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.connection import Exchange
@@ -247,16 +247,14 @@ class Checks:
         *,
         sizes: Sizes | None = None,
         again: bool = False,
-        others: Sequence[Other] = (),
     ) -> Tried:
         """Run one check once, at the seed's sizes or at others.
 
-        `again` gives the student's generators another seed, and leaves the inputs as they are. `others` are
-        tensors that were drawn for it before, each with what it gets in their place.
+        `again` gives the student's generators another seed, and leaves the inputs as they are.
         """
         check, label = item.check, f"{item.check.task}/{item.name}"
         sizes = sizes or _drawn_sizes(seed, label, _STEPS.get(check.rule, _FEW_STEPS), item.dimensions)
-        draw = self._draws(seed, label, sizes).with_others(others)
+        draw = self._draws(seed, label, sizes).again()
         submission.connection.own = submission.sources.get(check.task, "")
         submission.connection.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))
         with using(self._tape(check, f"{label} {sizes}")):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple, Protocol
 
 import torch
@@ -14,7 +13,7 @@ from autograder.checking.expectations.comparing import recognized
 from autograder.checking.expectations.values import WrongShape, WrongValues
 from autograder.checking.explain.evidence import Evidence
 from autograder.checking.inputs.dimensions import Dimensions
-from autograder.checking.inputs.draw import Draw, Other
+from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import NotRecorded
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.recognition.recognize import recognize_along
@@ -22,20 +21,16 @@ from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.marks import Rule
 from autograder.checking.runner.outcome import FINDINGS
-from autograder.checking.wrong_values.dependence import dependence, equal_answers, varies
+from autograder.checking.wrong_values.dependence import dependence, equal_answers
 from autograder.checking.wrong_values.made_right import made_right
-from autograder.checking.wrong_values.read_from import elsewhere_read, read_alone
 from autograder.checking.wrong_values.shrink import smallest
-from autograder.checking.wrong_values.where_right import right_where, right_with_zeros, right_without
+from autograder.checking.wrong_values.where_right import right_where
 from autograder.checking.wrong_values.wrong_call import WrongCall, argument_names
-from autograder.protocol.answers import Called
 from autograder.protocol.values import tensors_in
 
 TRIED_AGAIN: tuple[Rule, ...] = ("values", "generality", "dropout")
 """The rules of checks in which a right answer to a call draws nothing at random: of dropout, what has other
 values than `expect` wants."""
-_MOST_SECONDS = 0.2
-"""The time of a run of the check beyond which it is not run again with zeros for each input."""
 _MOST_SECONDS_OF_A_CALL = 0.2
 """The time of a call that is made again: a slow one, some fifty times, would keep the student waiting."""
 _CHANGING = (
@@ -61,11 +56,9 @@ class Tried(NamedTuple):
 
 
 class Run(Protocol):
-    """Runs the check once more: at other sizes, with another seed of the student's, or with other inputs."""
+    """Runs the check once more: at other sizes, or with another seed of the student's."""
 
-    def __call__(
-        self, *, sizes: Sizes | None = None, again: bool = False, others: Sequence[Other] = ()
-    ) -> Tried: ...
+    def __call__(self, *, sizes: Sizes | None = None, again: bool = False) -> Tried: ...
 
 
 @dataclass(frozen=True)
@@ -102,13 +95,13 @@ class Trying:
         if self.raised.is_explained or self.rule == "dropout":
             return ""
         letters = set(again.letters)
-        told = self._of_the_call(again.draw) if self.call is not None else ""
+        told = self._of_the_call() if self.call is not None else ""
         if told or self.rule != "values":
             return told
         return smallest(self._fails, self._passes_at, letters, self.dimensions)
 
-    def _of_the_call(self, draw: Draw) -> str:
-        """Return what is found out by making the wrong call again, and the check with other inputs for it."""
+    def _of_the_call(self) -> str:
+        """Return what is found out by making the wrong call again with other inputs."""
         assert self.call is not None
         names = argument_names(self.call, self.submission.sources)
         connection, told = self.submission.connection, ""
@@ -117,19 +110,7 @@ class Trying:
         if time.monotonic() - begun <= _MOST_SECONDS_OF_A_CALL:
             told = dependence(connection, self.call, self.raised, names)
             told = told or made_right(connection, self.call, self.raised, names)
-        told = told or right_where(self.call, self.raised, names)
-        told = told or right_without(self.call, self.raised, names) or _same_along(self.raised)
-        if told or self.raised.is_right_before or self._is_slow():
-            return told
-        alone = partial(read_alone, connection, self.call, self.raised, names)
-        try:
-            return (
-                alone(draw)
-                or elsewhere_read(self.call, self.raised, draw, self._wrong_with, names)
-                or right_with_zeros(self.call, draw, self._passes_with, names)
-            )
-        except NotRecorded:  # in a student's notebook, where not every right answer is at hand
-            return alone(None)
+        return told or right_where(self.call, self.raised, names) or _same_along(self.raised)
 
     def _depends_on_the_module(self) -> bool:
         """Return whether one module gives the same numbers each time, and another one other numbers."""
@@ -143,15 +124,6 @@ class Trying:
             and not equal_answers(once, other.answer(connection))
         )
 
-    def _is_slow(self) -> bool:
-        """Return whether one run of the check takes long, twice: a busy machine may be late once."""
-        for _ in range(2):
-            begun = time.monotonic()
-            self._try()
-            if time.monotonic() - begun <= _MOST_SECONDS:
-                return False
-        return True
-
     def _fails(self, sizes: Sizes) -> bool:
         return isinstance(self._try(sizes=sizes).raised, WrongValues)
 
@@ -161,27 +133,8 @@ class Trying:
         except NotRecorded:
             return False
 
-    def _passes_with(self, zeros: Sequence[torch.Tensor]) -> bool:
-        """Return whether it passes with zeros in place of some tensors, on numbers that vary."""
-        others = [(tensor, torch.zeros_like(tensor)) for tensor in zeros]
-        if self._try(others=others).raised is not None or self.raised.seen is None:
-            return False
-        answers = [
-            tensor
-            for _, answer in self.submission.connection.exchanges
-            if isinstance(answer, Called)
-            for tensor in tensors_in(answer.value)
-            if tensor.shape == self.raised.seen.shape
-        ]
-        return bool(answers) and all(tensor.any() and varies(tensor) for tensor in answers)
-
-    def _wrong_with(self, other: Other) -> WrongValues | None:
-        """Return the wrong values that it finds with another tensor in place of a drawn one, if any."""
-        raised = self._try(others=[other]).raised
-        return raised if isinstance(raised, WrongValues) else None
-
-    def _try(self, *, sizes: Sizes | None = None, again: bool = False, others: Sequence[Other] = ()) -> Tried:
-        tried = self.run(sizes=sizes, again=again, others=others)
+    def _try(self, *, sizes: Sizes | None = None, again: bool = False) -> Tried:
+        tried = self.run(sizes=sizes, again=again)
         if isinstance(tried.raised, (WorkerLost, NotRecorded)):
             raise tried.raised
         return tried

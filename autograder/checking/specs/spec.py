@@ -381,7 +381,6 @@ def _adding(said: str) -> Iterator[None]:
     except WrongValues as error:
         if said:
             error.args = (f"{error} {said}",)
-            error.is_right_before = True
         raise
 
 

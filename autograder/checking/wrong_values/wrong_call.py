@@ -120,19 +120,14 @@ def _numbers_in(message: OfObjects) -> set[int]:
     return told - {0}
 
 
-def arguments_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Give each tensor that the call is given, with its name."""
+def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Give each tensor that the call or one of its modules is given, with its name."""
     for name, value in zip(names, call.call.args, strict=False):
         if isinstance(value, torch.Tensor):
             yield name, value
         elif isinstance(value, (list, tuple)):
             tensors = [each for each in value if isinstance(each, torch.Tensor)]
             yield from ((f"{name}[{at}]", each) for at, each in enumerate(tensors))
-
-
-def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Give each tensor that the call or one of its modules is given, with its name."""
-    yield from arguments_of(call, names)
     for message in call.messages[:-1]:
         if isinstance(message, (Construct, Load)) and message.state:
             state = message.state.items()
