@@ -29,15 +29,16 @@ _SIGNS = {
 }
 _WORDS = {
     "passed": "passed",
-    "failed": "not yet",
+    "failed": "failed",
     "error": "stopped with an error",
     "timeout": "took too long",
     "crashed": "crashed",
-    "skipped": "not judged yet",
+    "skipped": "not judged",
     "fault": "fault of the check",
 }
+_UNWRITTEN = "to do"
 _PRINTED = "Printed in this call,"
-_KNOWN = "A known mistake answers just like this:"
+_KNOWN = "Your answers are exactly those of a common mistake:"
 _DONE = ("passed", "skipped")
 
 
@@ -172,7 +173,7 @@ def _first_lines(first: Sequence[CheckVerdict]) -> list[str]:
     """The check to fix first as lines of text, with all that is known about it."""
     lines: list[str] = []
     for check in first:
-        lines += [f"  ✗ {check.title} ({_words(check)})"]
+        lines += [f"  {'○' if check.unwritten else '✗'} {check.title} ({_words(check)})"]
         lines += [f"    {line}" for line in check.message.splitlines()]
         if check.evidence and check.evidence.difference:
             drawn = picture_text(check.evidence.difference)
@@ -219,7 +220,7 @@ def _sentences_below(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
             "when graded."
         )
     said += [
-        f"Another known mistake shows in the check “{check.title}”: read its hint, too."
+        f"Another common mistake shows in the check “{check.title}”: read its hint, too."
         for check in _second_hint(task)
     ]
     return said + [note for note in notes if note]
@@ -250,7 +251,7 @@ def _edge(task: TaskVerdict) -> str:
 
 
 def _summary(first: Sequence[CheckVerdict], rest: Sequence[CheckVerdict]) -> str:
-    """A summary of the folded checks: how many passed, need work or are not judged yet."""
+    """A summary of the folded checks: how many passed, need work or are not judged."""
     waiting = sum(check.outcome == "skipped" for check in rest)
     passed = sum(check.outcome == "passed" for check in rest)
     more = len(rest) - waiting - passed
@@ -262,15 +263,17 @@ def _summary(first: Sequence[CheckVerdict], rest: Sequence[CheckVerdict]) -> str
         return f"{passed} other check{'s' if passed > 1 else ''} passed"
     told = [f"{passed} passed"] if passed else []
     told += [f"{more} more to look at after this one"] if more else []
-    told += [f"{waiting} not judged yet"] if waiting else []
+    told += [f"{waiting} not judged"] if waiting else []
     return f"{len(rest)} other check{'s' if len(rest) > 1 else ''}: {', '.join(told)}"
 
 
 def _first_row(check: CheckVerdict) -> str:
     """The row of the check to fix first, with all that is known about it."""
-    ground = TO_DO if check.unwritten else WRONG
+    sign, word, ground = (
+        ("○", _UNWRITTEN, TO_DO) if check.unwritten else (_SIGNS[check.outcome], _WORDS[check.outcome], WRONG)
+    )
     return (
-        f'<div style="margin:.2em 0">{chip(f"{_SIGNS[check.outcome]} {_WORDS[check.outcome]}", ground)} '
+        f'<div style="margin:.2em 0">{chip(f"{sign} {word}", ground)} '
         f"<strong>{marked(check.title)}</strong>{_worth(check)}{_evidence_html(check)}</div>"
     )
 
@@ -287,15 +290,15 @@ def _row(check: CheckVerdict) -> str:
 
 
 def _evidence_html(check: CheckVerdict) -> str:
-    """The message, the picture of the difference, what the code printed, and the hint, for a page."""
+    """The message, the picture of the difference, the hint, and what the code printed, for a page."""
     parts = _message(check)
     if check.evidence and check.evidence.difference:
         parts += picture_html(check.evidence.difference)
-    if check.prints:
-        parts += _printed_html(check.prints)
     for hint in _hint(check):
         style = "margin:.4em 0 .4em 1.4em;padding-left:.6em;border-left:2px solid"
         parts += f'<div style="{style}"><em>{_KNOWN}</em> {marked(hint)}</div>'
+    if check.prints:
+        parts += _printed_html(check.prints)
     return parts
 
 
@@ -307,10 +310,11 @@ def _printed(check: CheckVerdict) -> list[str]:
 
 
 def _printed_html(prints: Prints) -> str:
-    """The output of the student's code in the call that failed, for a page."""
+    """The output of the student's code in the call that failed, for a page: folded, it may be long."""
     style = "margin:.2em 0 0 0;padding:0;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.95em"
     lines = f'<pre style="{style}">{html.escape(prints.text)}</pre>'
-    return _paragraph(f"{_PRINTED} {marked(prints.call)}:{lines}")
+    summary = f'<summary style="cursor:pointer;display:list-item">{_PRINTED} {marked(prints.call)}</summary>'
+    return _paragraph(f"<details>{summary}{lines}</details>")
 
 
 def _message(check: CheckVerdict) -> str:
@@ -350,7 +354,8 @@ def _worth(check: CheckVerdict) -> str:
 
 def _words(check: CheckVerdict) -> str:
     """The outcome and the points, in words."""
-    return ", ".join(filter(None, [_WORDS[check.outcome], _points_of(check)]))
+    word = _UNWRITTEN if check.unwritten else _WORDS[check.outcome]
+    return ", ".join(filter(None, [word, _points_of(check)]))
 
 
 def _points_of(check: CheckVerdict) -> str:

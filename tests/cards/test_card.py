@@ -15,7 +15,7 @@ from autograder.cards.card import as_student_sees, card_brief, card_html, card_t
 from autograder.cards.picture import picture_text
 from autograder.cards.progress import TaskSoFar, progress_html, progress_line, progress_text
 from autograder.checking import case, expect
-from autograder.checking.explain.evidence import Axis, Difference, Dimension, Evidence, Shape
+from autograder.checking.explain.evidence import Axis, Difference, Dimension, Evidence, Prints, Shape
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.grading.judging.carried_errors import merged
@@ -140,14 +140,14 @@ def test_the_first_to_fix_is_on_top_and_only_it_is_red():
     assert top.count(f"background-color:{colours.WRONG}") == 1
     assert colours.WRONG not in folded
     assert not re.search(r"<details[^>]* open", page)
-    assert "3 other checks: 1 passed, 1 more to look at after this one, 1 not judged yet" in Page(page).text
+    assert "3 other checks: 1 passed, 1 more to look at after this one, 1 not judged" in Page(page).text
 
 
 @pytest.mark.parametrize("outcome", ["passed", "failed", "error", "timeout", "crashed", "skipped"])
 def test_every_outcome_is_said_in_words(outcome):
     word = {
-        "passed": "passed", "failed": "not yet", "error": "stopped with an error", "timeout": "took too long",
-        "crashed": "crashed", "skipped": "not judged yet",
+        "passed": "passed", "failed": "failed", "error": "stopped with an error", "timeout": "took too long",
+        "crashed": "crashed", "skipped": "not judged",
     }[outcome]  # fmt: skip
     task = card(verdict(), verdict(outcome))
     for text in (Page(card_html(task)).text, card_text(task)):
@@ -178,8 +178,8 @@ def test_where_there_is_little_room_the_first_to_fix_is_told_in_lines_that_fit()
     assert max(map(len, full.splitlines())) > 83
     assert max(map(len, brief.splitlines())) <= 83
     told = " ".join(brief.split())
-    assert told.startswith("lstm_cell: 0 of 2 points ✗ It is right. (not yet, 0 of 1 points)")
-    assert told.endswith("4 other checks: 1 passed, 3 not judged yet.")
+    assert told.startswith("lstm_cell: 0 of 2 points ✗ It is right. (failed, 0 of 1 points)")
+    assert told.endswith("4 other checks: 1 passed, 3 not judged.")
     assert " ".join(first.diagnosis["hint"].split()) in told
     assert all(line.startswith("    ") for line in brief.splitlines()[2:-1]), "broken lines stay as far in"
     picture = picture_text(first.evidence.difference)[1:]
@@ -307,7 +307,7 @@ def named(check, mistake, **more):
 
 def test_a_second_known_mistake_is_pointed_at():
     for page in (card_html, card_text):
-        assert "Another known mistake shows in the check “b”" in page(
+        assert "Another common mistake shows in the check “b”" in page(
             card(named("a", "one"), named("b", "two"))
         )
         assert "Another known mistake" not in page(card(named("a", "one"), named("b", "one")))
@@ -315,3 +315,19 @@ def test_a_second_known_mistake_is_pointed_at():
         assert "Another known mistake" not in page(card(verdict("failed"), named("b", "two")))
     hidden = replace(named("b", "two"), instead="It is right elsewhere, too.")
     assert "Another known mistake" not in card_text(card(named("a", "one"), hidden))
+
+
+def test_what_was_printed_is_folded_below_the_hint():
+    printed = Prints("`f` with an input of shape (2,)", "\n".join(f"step {step}" for step in range(24)))
+    check = replace(wrong_from_step(), diagnosis={"mistake": "m", "hint": "Look at `h`."}, prints=printed)
+    page, text = card_html(card(check)), card_text(card(check))
+    assert page.index("Look at") < page.index("<details") < page.index("step 0") < page.index("</details>")
+    assert not re.search(r"<details[^>]* open", page)
+    assert text.index("Look at `h`.") < text.index("step 0")
+
+
+def test_no_word_of_a_card_is_about_what_comes_later():
+    """The same card is graded for good, when nothing is to follow."""
+    task = card(verdict(), verdict("skipped"), verdict("error"), verdict("passed"))
+    for text in (Page(card_html(task)).text, card_text(task), card_brief(task, 83)):
+        assert "yet" not in text

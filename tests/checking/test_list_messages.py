@@ -54,7 +54,7 @@ def test_every_hint_is_listed(listed):
         ("Messages of every check", "`{…}` has shape {…}; expected {…}."),
         ("Messages of every check", "The smallest input that shows it: {…}."),
         ("Messages of every check", "Not written yet: `{…}`"),
-        ("Cards, the notebook and the feedback page", "A known mistake answers just like this:"),
+        ("Cards, the notebook and the feedback page", "Your answers are exactly those of a common mistake:"),
         ("Cards, the notebook and the feedback page", 'There is no task "{…}".'),
         ("Findings about what was handed in", "The cell `{…}` is not in the submitted notebook."),
         ("The students' page", "# For students: how these notebooks work"),
@@ -109,4 +109,4 @@ def test_the_command_prints_the_groups_that_are_asked_for():
     script = [sys.executable, list_messages.__file__, "cards"]
     told = subprocess.run(script, capture_output=True, text=True, check=True).stdout
     assert told.count("\n== ") == 1
-    assert re.search(r"^autograder/cards/card\.py:\d+\n    A known mistake", told, re.MULTILINE)
+    assert re.search(r"^autograder/cards/card\.py:\d+\n    Your answers are exactly", told, re.MULTILINE)
