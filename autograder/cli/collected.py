@@ -51,7 +51,7 @@ def summary(found: Collection, dry_run: bool) -> Iterator[str]:
             else "a platform's zip does not say it. Moodle's grading worksheet as --roster does"
         )
         yield (
-            f"When {len(unknown)} of them handed in is not known: {advice}; "
+            f"For {len(unknown)} of them the time is unknown: {advice}; "
             "--times files takes the files' own dates."
         )
     if found.enrolled:

@@ -142,7 +142,7 @@ def _planned(
     told = person.handed_in if person and times != "none" else None
     late = any(placed.sender.late for _, placed in sent)
     if late and not told:
-        notes.append("marked as late; when it was handed in is not known")
+        notes.append("marked as late; the time it was handed in is unknown")
     line = Collected(
         student,
         "new",

@@ -73,7 +73,7 @@ def choose_notebook(
         ]
         if len(loose) == 1:
             return loose[0], [each for each in rest if each is not loose[0]], []
-        return None, rest, ["none of the files certainly is this notebook"]
+        return None, rest, ["no file here is clearly this notebook"]
     order = sorted(
         certain, key=lambda each: (each.placed.attempt, _age(each, certain), each.placed.copy, each.path)
     )

@@ -57,12 +57,12 @@ def compared(course: Course, bundle: Bundle, line: Collected) -> Collected:
             f"older than what is there, which was handed in {_date(then)}"
             if then
             else f"what is there stays: its files are dated {_date(dated)}, these {_date(line.dated)}; "
-            "when it was handed in is not known"
+            "the time they were handed in is unknown"
         )
         return replace(line, done="older", notes=(*line.notes, note))
     kept = str(_kept_place(course, bundle, line.student).relative_to(course.root))
     was = f"was handed in {_date(then)}" if then else f"lay there, dated {_date(dated)}"
-    unsure = "" if then and line.handed_in else " (which of the two is newer is not known)"
+    unsure = "" if then and line.handed_in else " (it is unknown which of the two is newer)"
     note = f"in place of what {was}{unsure}, which is kept in {kept}"
     return replace(line, done="replaced", kept=kept, notes=(*line.notes, note))
 

@@ -250,7 +250,7 @@ class TestWhatIsThereAlready:
         self.put(course, "2026-01-02 03:04:05 UTC")
         kept = f"collected/{ASSIGNMENT}/ada/replaced-1"
         note = (
-            "in place of what was handed in 2026-01-02 03:04 UTC (which of the two is newer is not known), "
+            "in place of what was handed in 2026-01-02 03:04 UTC (it is unknown which of the two is newer), "
             f"which is kept in {kept}"
         )
         for dry_run in (True, False):
@@ -271,7 +271,10 @@ class TestWhatIsThereAlready:
         os.utime(folder / EXPECTED, (1e9, 1e9))
         os.utime(folder / "timestamp.txt", (1e9, 1e9))
         said = told(course, canvas)
-        assert "in place of what lay there, dated 2001-09-09 01:46 UTC (which of the two is newer" in said
+        assert (
+            "in place of what lay there, dated 2001-09-09 01:46 UTC (it is unknown which of the two is newer"
+            in said
+        )
         assert "older" not in said
 
     def test_it_is_said_where_both_times_are_known(self, course, tmp_path):
@@ -299,7 +302,7 @@ def test_advice_is_given_once_and_for_what_was_not_followed(course, moodle, tmp_
         "username,full name\n" + "".join(f"{who},{name}\n" for who, (_, name, _) in PEOPLE.items())
     )
     said = told(course, source, "--roster", tmp_path / "names.csv")
-    assert "handed in is not known: neither the download nor the roster says it" in said
+    assert "of them the time is unknown: neither the download nor the roster says it" in said
     assert "as --roster" not in said
 
 
