@@ -135,7 +135,7 @@ def _advice(value: torch.Tensor) -> str:
         return "Apply `nn.init.xavier_uniform_` to each gate's matrix, not to a stack of four."
     bound = math.sqrt(6 / (rows + columns))
     return (
-        f"They should go up to {bound:.3g}, with a spread of {bound / math.sqrt(3):.3g}: that is "
+        f"They should go up to {bound:.3g}, with a standard deviation of {bound / math.sqrt(3):.3g}: that is "
         "`nn.init.xavier_uniform_` on each gate's matrix, without a `gain`."
     )
 
@@ -175,8 +175,9 @@ def not_xavier(weights: Sequence[torch.Tensor]) -> str:
     if not math.isfinite(largest):
         return "some of its numbers are not finite (nan or inf): are they ever filled?"
     if len(weights) == 1:
-        return f"its numbers go up to {largest * bounds[0]:.3g}, with a spread of {spread * bounds[0]:.3g}"
-    return f"their numbers go up to {largest:.3g} of the bound, with a spread of {spread:.3g} of it"
+        largest, spread = largest * bounds[0], spread * bounds[0]
+        return f"its largest number is {largest:.3g}, its standard deviation {spread:.3g}"
+    return f"the largest is {largest:.3g} times the Xavier bound, the standard deviation {spread:.3g} times"
 
 
 def own_or_bare(

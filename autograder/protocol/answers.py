@@ -46,12 +46,15 @@ class Raised(Answer, frozen=True, tag="raised"):
     message: str
     lines: tuple[str, ...] = ()
     """The student's own lines that led to it, the last ones."""
+    owners: tuple[str, ...] = ()
+    """For each of these lines the function or class of its cell that it is in, `""` for none."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         force_setattr(self, "type", plain_text(self.type, 100) or "Exception")
         force_setattr(self, "message", plain_text(self.message, 2000))
         force_setattr(self, "lines", tuple([plain_text(line, 300) for line in self.lines[-5:]]))
+        force_setattr(self, "owners", tuple([plain_text(name, 100) for name in self.owners[-5:]]))
 
 
 class NoModule(Answer, frozen=True, tag="made"):

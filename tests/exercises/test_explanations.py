@@ -16,10 +16,9 @@ SAID = (
     "depends on nothing",
     "mixed somewhere",
     "The same call, repeated",
-    "your answer is right",
     "It is right only where",
     "It is wrong",
-    "it would be right",
+    "it is right",
     "Does a loop end",
 )
 

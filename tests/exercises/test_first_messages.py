@@ -327,3 +327,90 @@ def test_square_matrices_are_called_transposed_only_where_they_are():
         told = messages("stacking", "copy_from_torch", source)["same_weights"]
         assert "These parameters do not hold their gate's numbers: all `W_h" in told
         assert ("the right numbers, transposed" in told) == is_so
+
+
+BELOW = """
+def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
+    raise NotImplementedError()
+    i, f, g, o = lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh)
+    return o * torch.tanh(f * c + i * g), f * c + i * g
+"""
+
+
+def test_code_below_the_released_line_is_told_to_delete_it():
+    told = messages("lstm_cell", "lstm_cell", BELOW)
+    said = "Delete the line `raise NotImplementedError()` (line 3): your code below it never runs."
+    assert said in told.values()
+    stub = "\n".join(BELOW.splitlines()[:3])
+    assert all(
+        said.startswith("Not written yet") for said in messages("lstm_cell", "lstm_cell", stub).values()
+    )
+
+
+def test_a_line_of_the_given_layer_is_told_with_its_cell():
+    first = "start = None if state is None else (state[0][k], state[1][k])"
+    three = "start = (x.new_zeros(3, layer.hidden_size),) * 2"
+    told = messages("stacking", "StackedLSTM", changed("stacking", "StackedLSTM", first, three))["shape"]
+    assert "(in the cell `LSTMLayer`, line " in told
+    assert ", called from your line " in told
+    assert "hidden, cells = layer(hidden, start)" in told
+
+
+def test_a_definition_that_takes_other_arguments_is_told_what_the_task_wants():
+    pair = changed("lstm_cell", "LSTMCell", "x, state=None", "x, h, c").replace(
+        "if state is None", "if False"
+    )
+    told = messages("lstm_cell", "LSTMCell", pair.replace("h, c = state", "pass"))["shape"]
+    assert told.endswith("The task wants `forward(self, x, state=None)`.")
+    alone = "def lstm_cell(x, h, c):\n    return h, c\n"
+    told = messages("lstm_cell", "lstm_cell", alone)["shape"]
+    assert told.endswith("The task wants `lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh)`.")
+
+
+def test_an_input_that_is_never_read_is_told_first():
+    forgotten = "def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):\n    sums = x @ w_ih.T + b_ih + h @ w_hh.T\n"
+    forgotten += (
+        "    i, f, g, o = sums.chunk(4, 1)\n    return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()\n"
+    )
+    told = next(iter(messages("lstm_cell", "lstm_gates", forgotten).values()))
+    assert told.startswith("You never use `b_hh`. `i` has the right shape")
+    assert "depend" not in told
+    other = "network = nn.RNN(3, 5, batch_first=True)\n"
+    other += changed("rnn_cell", "run_stepwise", "rnn(x[:, t", "network(x[:, t")
+    assert messages("rnn_cell", "run_stepwise", other)["shape"].endswith(" You never use `rnn`.")
+
+
+def test_a_number_that_is_never_read_is_no_cause():
+    halves = "def split_directions(output, hidden_size):\n    back, ahead = output.chunk(2, -1)\n"
+    told = messages("bidirectional", "split_directions", f"{halves}    return ahead, back\n")
+    assert not [said for said in told.values() if "never use" in said]
+
+
+def test_a_task_that_is_not_defined_is_told_as_one():
+    told = messages("lstm_cell", "lstm_gates", "gates = None\n")
+    assert (
+        told["from_scratch"]
+        == "No cell that ran defines `lstm_gates`. If you renamed it, give it back its name."
+    )
+
+
+ONE_STEP_LEFT_OUT = """hidden = torch.cat([self.dropout(hidden[:, :-1]), hidden[:, -1:]], 1)"""
+ONE_SEQUENCE_LEFT_OUT = """hidden = torch.cat([hidden[:1], self.dropout(hidden[1:])])"""
+
+
+@pytest.mark.parametrize(
+    ("left_out", "said"),
+    [(ONE_STEP_LEFT_OUT, "is dropped in time step"), (ONE_SEQUENCE_LEFT_OUT, "is dropped in sequence 0;")],
+)
+def test_what_dropout_leaves_out_is_named(left_out, said):
+    answer = changed("stacking", "StackedLSTM", "hidden = self.dropout(hidden)", left_out)
+    told = messages("stacking", "StackedLSTM", answer)["dropout_between_layers"]
+    assert said in told
+    assert "neither" not in told
+
+
+def test_zeros_of_whole_numbers_are_not_said_to_have_fractions():
+    zeros = "torch.zeros(num_layers, len(x), hidden_size, dtype=torch.int32)"
+    source = f"def init_state(x, num_layers, hidden_size):\n    return {zeros}, {zeros}\n"
+    told = messages("state", "init_state", source)
+    assert not [said for said in told.values() if "have fractions" in said]

@@ -166,7 +166,7 @@ def expect(
         first = names.index(cause)
         fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
         others = (
-            f" `{consequence}` is wrong, too; the right one is made from it, so look here first."
+            f" Start with `{cause}`: `{consequence}` is computed from it, and wrong as well."
             if consequence
             else ""
         )

@@ -308,11 +308,11 @@ def _gained(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Si
             if dim in dims.split():
                 word = sizes.spell(dim)
                 return (
-                    f"There are two {word} dimensions, as if each of the {size} were combined with every "
-                    "one: the task wants each only with itself, or one of the two dimensions taken out."
+                    f"There are two {word} dimensions: each of the {size} is combined with all {size}. "
+                    "Combine each only with itself, or remove one of the two dimensions."
                 )
             return (
                 f"There is an extra {sizes.spell(dim)} dimension at position {position}: the task wants one "
-                f"of its {size} entries, or something made of them all."
+                f"of its {size} entries, or one result of them all."
             )
     return ""

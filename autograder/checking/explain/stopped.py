@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from autograder.checking.inputs.sizes import Sizes
+
+_CONFLICT = r"^line \d+: (<<<<<<<|=======|>>>>>>>)"
+"""A line that git leaves where two versions of a file differ."""
 
 
 class _Advice(NamedTuple):
@@ -25,6 +28,28 @@ class _Advice(NamedTuple):
 
 
 _ADVICE = (
+    _Advice(
+        r"", "The cell holds the marks of a merge conflict: keep one of the two versions.", line=_CONFLICT
+    ),
+    _Advice(
+        r"cannot access local variable '(\w+)'",
+        "The function assigns to this name, but not before this line: assign to it first. If you mean "
+        "another variable, such as the imported `F`, rename yours.",
+    ),
+    _Advice(
+        r"(?:Tensor\w*\.|^'Tensor' object has no attribute ')(\w+)",
+        "`F` is a tensor there, and no longer `torch.nn.functional`: give your variable another name.",
+        line=r"\bF\.{0}\b",
+    ),
+    _Advice(
+        r"shapes cannot be multiplied \((\d+x\d+) and \1\)",
+        "`@` multiplies matrices: should it be `*`, which multiplies number by number?",
+    ),
+    _Advice(
+        r"(too many|not enough) values to unpack",
+        "`split` takes the size of each part, `chunk` the number of parts.",
+        line=r"\bsplit\(",
+    ),
     _Advice(
         r"^([A-Z]\w*)\.__init__\(\) (takes 1 positional argument but 2 were|got multiple values)",
         "That is a class: `nn.Tanh()` makes a module with its settings, and tensors go to the module, in a "
@@ -62,8 +87,7 @@ _ADVICE = (
     ),
     _Advice(
         r"missing \d+ required positional arguments?",
-        "The call passes too few arguments, or one in another's place: compare it with the definition, and "
-        "where it is the task's function that is called, the definition with the task's.",
+        "The call passes too few arguments, or one in the place of another: compare it with the definition.",
     ),
     _Advice(
         r"takes (from )?\d+ (to \d+ )?positional arguments? but \d+ (was|were) given",
@@ -199,6 +223,8 @@ _ADVICE = (
     ),
 )
 """Errors that beginners meet, and what to do about them. The first that fits is told."""
+_ARGUMENTS = re.compile(r"(\w+(?:\.\w+)?)\(\) (?:missing|takes|got (?:an unexpected|multiple))\b")
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 _RESHAPED = re.compile(r"is invalid for input of size")
 _AS_MANY = (
     "`reshape` and `view` only put numbers into rows of another length: there must be exactly as many after "
@@ -221,29 +247,72 @@ _FEW = 3
 
 
 def explain_error(
-    message: str, sizes: Sizes | None, letters: set[str], others: Collection[int] = (), code: str = ""
+    message: str,
+    sizes: Sizes | None,
+    letters: set[str],
+    others: Collection[int] = (),
+    code: str = "",
+    elsewhere: tuple[str, Sizes] | None = None,
 ) -> str:
     """Return what helps with an error: which sizes its numbers are, or advice; `""` if nothing is known.
 
     `letters` are the dimensions that the call's inputs have, `others` further sizes in it; `code` is
-    the student's line.
+    the student's line. `elsewhere` is the message of the same call at other sizes, and these: only names that
+    fit there, too, are told.
     """
     for advice in _ADVICE:
         if advice.fits(message, code):
             return advice.told
     told = ""
-    if sizes is not None and _SHAPES.search(message):
-        told = _sizes_in(message, sizes, letters, others)
+    if sizes is not None and is_about_sizes(message):
+        told = _sizes_in(message, sizes, letters, others, elsewhere)
     if told or not _RESHAPED.search(message):
         return told
     return f"{_sizes_of_the_call(sizes, letters)}{_AS_MANY}" if sizes is not None else _AS_MANY
 
 
-def _sizes_in(message: str, sizes: Sizes, letters: set[str], others: Collection[int]) -> str:
-    names = _names(sizes, letters)
-    numbers = dict.fromkeys(int(number) for number in re.findall(r"\d+", _NO_SIZES.sub("", message)))
-    told = [f"{names[number]} = {number}" for number in numbers if len(names.get(number, "")) > 0]
+def is_about_sizes(message: str) -> bool:
+    """Return whether an error's numbers may be the sizes of dimensions."""
+    return bool(_SHAPES.search(message))
+
+
+def wanted_signature(message: str, signatures: Mapping[str, str]) -> str:
+    """Say how the task wants the function to be defined that an error of its arguments names, if it is one.
+
+    `signatures` are those of the task, by the names that Python calls the functions by in errors.
+    """
+    found = _ARGUMENTS.match(message)
+    wanted = signatures.get(found[1], "") if found else ""
+    return f"The task wants `{wanted}`." if wanted else ""
+
+
+def undefined_task(message: str, tasks: Collection[str]) -> str:
+    """Say of a name that is not defined that it is another task's, if it is."""
+    found = _UNDEFINED.match(message)
+    return f"`{found[1]}` is a task, too: no cell that ran defines it." if found and found[1] in tasks else ""
+
+
+def _sizes_in(
+    message: str,
+    sizes: Sizes,
+    letters: set[str],
+    others: Collection[int],
+    elsewhere: tuple[str, Sizes] | None,
+) -> str:
+    named = _named(message, sizes, letters)
+    borne_out = [name for _, name in _named(*elsewhere, letters)] if elsewhere is not None else []
+    if len(borne_out) == len(named):
+        pairs = zip(named, borne_out, strict=True)
+        named = [(number, name if name == other else "") for (number, name), other in pairs]
+    told = dict.fromkeys(f"{name} = {number}" for number, name in named if name)
     return f"In this call {', '.join(told)}{_foreign(message, sizes, letters, others)}." if told else ""
+
+
+def _named(message: str, sizes: Sizes, letters: set[str]) -> list[tuple[int, str]]:
+    """Return the numbers of an error, each with the name of the dimension of that size, or `""`."""
+    names = _names(sizes, letters)
+    numbers = map(int, re.findall(r"\d+", _NO_SIZES.sub("", message)))
+    return [(number, names.get(number, "")) for number in numbers]
 
 
 def _sizes_of_the_call(sizes: Sizes, letters: set[str]) -> str:

@@ -46,11 +46,9 @@ def _cut_off(wrong: Wrong) -> str:
     if not wrong.are_many or not wrong.seen.any():
         return ""
     if wrong.alike(wrong.seen, wrong.right.floor()):
-        return "They are the right numbers rounded down to whole ones: is something divided with `//`?"
+        return "They are the right numbers rounded down to whole numbers: is something divided with `//`?"
     if wrong.alike(wrong.seen, wrong.right.trunc()):
-        return (
-            "They are the right numbers cut off at the point: is something made whole by `.long()` or `int`?"
-        )
+        return "They are the right numbers without their decimals: do you use `.long()` or `int(…)`?"
     return ""
 
 

@@ -27,6 +27,8 @@ class StudentError(Exception):
 
     def __init__(self, raised: Raised) -> None:
         self.type, self.message, self.lines = raised.type, raised.message, raised.lines
+        self.owners = raised.owners
+        """For each line the function or class that it is in, where the worker says so."""
         self.case = ""
         """The check's input that it was, in words, where the check said so."""
         self.sizes: Sizes | None = None

@@ -18,7 +18,6 @@ from autograder.checking.expectations.values import WrongShape, WrongValues
 from autograder.checking.explain.defaults import kept_default
 from autograder.checking.explain.failure import CheckFailed, Rounded
 from autograder.checking.explain.lists import taken_apart
-from autograder.checking.explain.stopped import explain_error
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import NotRecorded, RecordedTape, Recorder, RecordingTape, using
@@ -27,14 +26,22 @@ from autograder.checking.remote.connection import Exchange
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import Check, CheckResult, ChecksBroken, Collected
+from autograder.checking.runner.error_help import ErrorHelp
 from autograder.checking.runner.fault import Fault, fault_of
 from autograder.checking.runner.handed_out import handed_out
 from autograder.checking.runner.isolation import on_one_thread
-from autograder.checking.runner.outcome import FINDINGS, is_unwritten, read_failure, was_judged
+from autograder.checking.runner.outcome import (
+    FINDINGS,
+    is_left_over,
+    is_unwritten,
+    read_failure,
+    sentences,
+    was_judged,
+)
 from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying, shape_at_other_sizes
 from autograder.checking.wrong_values.shrink import ladder
+from autograder.checking.wrong_values.unread import never_read
 from autograder.checking.wrong_values.wrong_call import WrongCall, wrong_call
-from autograder.protocol.values import tensors_in
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013
@@ -43,6 +50,8 @@ _STEPS = {"values": 5, "gradient": 5, "shape": 4}
 """The sizes of what is carried from index to index, as time, by the rules that look at it."""
 _FEW_STEPS = 2
 """The size for the others: each step runs the student's Python again, which is most of what a check costs."""
+_OF_ANSWERS = ("shape", "values", "generality")
+"""The rules of checks that a look at what the function reads comes first in."""
 _OF_VALUES = ("values", "generality")
 """The rules of checks that say whether answers are right."""
 _DRAWS = 512
@@ -192,12 +201,16 @@ class Checks:
                 fault = fault_of(raised, self._folder, self._shown_as, written_at)
                 return CheckResult(check, "fault", fault.told, fault=fault)
             exchanges = submission.connection.exchanges
+            source = submission.sources.get(check.task, "")
+            error = None
             if isinstance(raised, StudentError):
-                raised.help = _help(raised, draw, exchanges)
+                error = self._error_help(check.task, raised, draw, exchanges)
+                raised.help = error.told()
             outcome, message = read_failure(raised, check.task, submission)
             prints = submission.connection.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
-                return CheckResult(check, outcome, message, prints=prints, unwritten=is_unwritten(raised))
+                blank = is_unwritten(raised) and not is_left_over(raised, source)
+                return CheckResult(check, outcome, message, prints=prints, unwritten=blank)
             result = CheckResult(check, outcome, message, prints=prints, rounds=isinstance(raised, Rounded))
             if isinstance(raised, CheckFailed):
                 result = replace(result, earned=raised.earned, evidence=raised.evidence)
@@ -205,7 +218,11 @@ class Checks:
             result = replace(result, answers=fingerprint(exchanges, check.rule, accused))
             if renew is None:
                 return result
-            return self._looked_into(result, item, submission, seed, raised, draw.sizes, renew)
+            unread = never_read(check.task, source, exchanges) if check.rule in _OF_ANSWERS else ""
+            if unread and error is None:
+                return replace(result, message=f"{unread} {message}")
+            result = self._looked_into(result, item, submission, seed, error or raised, draw.sizes, renew)
+            return replace(result, message=sentences(result.message, unread))
         return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
 
     def _looked_into(
@@ -214,7 +231,7 @@ class Checks:
         item: Collected,
         submission: Submission,
         seed: int,
-        raised: BaseException,
+        raised: BaseException | ErrorHelp,
         sizes: Sizes,
         renew: Callable[[], None],
     ) -> CheckResult:
@@ -227,7 +244,19 @@ class Checks:
         if isinstance(raised, WrongShape) and item.check.rule == "shape":
             told = shape_at_other_sizes(raised, run, _other_sizes(sizes, seed), renew)
             return replace(result, message=told[0], evidence=told[1]) if told else result
+        if isinstance(raised, ErrorHelp):
+            raised.raised.help = raised.told_by_other_sizes(run, _other_sizes(sizes, seed), renew)
+            _, message = read_failure(raised.raised, item.check.task, submission)
+            return replace(result, message=message)
         return result
+
+    def _error_help(
+        self, task: str, raised: StudentError, draw: Draw, exchanges: Sequence[Exchange]
+    ) -> ErrorHelp:
+        items = (item for check in self.of(task) for item in self._items.get(check, ()))
+        stated = (getattr(item.function, "autograder_signatures", {}) for item in items)
+        signatures = {name: each for one in stated for name, each in one.items()}
+        return ErrorHelp(raised, draw, tuple(exchanges), signatures, {check.task for check in self.all})
 
     def _wrong_call(
         self, item: Collected, submission: Submission, seed: int, raised: WrongValues
@@ -278,17 +307,6 @@ class Checks:
 @lru_cache(_DRAWS)
 def _drawn_sizes(seed: int, label: str, ordered: int, dimensions: Dimensions) -> Sizes:
     return Sizes.drawn(random.Random(f"{seed}:{label}"), ordered, dimensions)
-
-
-def _help(raised: StudentError, draw: Draw, exchanges: Sequence[Exchange]) -> str:
-    """Return what helps with an error: which sizes of the check's inputs its numbers are, or advice."""
-    sizes = raised.sizes or (None if raised.case else draw.sizes)
-    sent = {size for each, _ in exchanges for part in tensors_in(each) for size in part.shape}
-    known = sizes.by_letter() if sizes is not None else {}
-    # A check that hands in modules alone draws nothing by its letters.
-    letters = draw.letters or {letter for letter, size in known.items() if size in sent}
-    code = raised.lines[-1] if raised.lines else ""
-    return explain_error(raised.message, sizes, letters, sent, code)
 
 
 def _other_sizes(sizes: Sizes, seed: int) -> Sizes:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
+from autograder.cell_source import parse_cell
 from autograder.checking.explain.failure import CheckFailed, NotWritten
+from autograder.checking.explain.stopped import explain_error
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import Outcome
@@ -15,17 +18,25 @@ FINDINGS = (CheckFailed, NoAnswer, NotDefined, StudentError, WorkerLost)
 
 def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[Outcome, str]:
     """Return outcome and message for a finding, the exception a check ended with; anything else is raised."""
+    own = submission.sources.get(task, "")
     match error:
         case CheckFailed():
             return "failed", str(error)
         case NotDefined():
-            own = submission.sources.get(task, "")
             told = submission.cell_errors.get(task)
             if told is not None:
+                code = told.lines[-1] if told.lines else ""
+                told.help = explain_error(told.message, None, set(), code=code)
                 return "error", f"Your cell for `{task}` stopped: {_raised_in_words(told, '')}"
             return (
                 "error",
-                f"`{task}` is not defined. Run its cell; if you renamed it, give it back its name.",
+                f"No cell that ran defines `{task}`. If you renamed it, give it back its name.",
+            )
+        case StudentError() if is_left_over(error, own):
+            return (
+                "failed",
+                f"Delete the line `raise NotImplementedError()` ({_number(error)}): your code below it never "
+                "runs.",
             )
         case StudentError() if is_unwritten(error):
             return (
@@ -36,7 +47,6 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
             where = f" ({error.lines[-1]})" if error.lines else ""
             return "failed", f"{error.message}{where}"
         case StudentError():
-            own = submission.sources.get(task, "")
             return (
                 "error",
                 f"{error.case}: your code stopped: {_raised_in_words(error, own)}"
@@ -70,23 +80,52 @@ def was_judged(error: BaseException) -> bool:
 
 def _raised_in_words(error: StudentError, own: str) -> str:
     """Return an error in words; `own` is the source of the task's cell."""
-    where = f" ({_place(error.lines, own)})" if error.lines else ""
+    if error.type == "BdbQuit":
+        return "it waits for a debugger: delete `breakpoint()`, or what else starts one."
+    where = f" ({_place(error, own)})" if error.lines else ""
     if error.out_of_memory:
         return f"it asked for more memory than a submission may use{where}"
     if "detach().numpy()" in error.message:
         # What torch recommends there would be the next mistake.
         where += ". Detaching would cut the gradient: use torch's own operations"
-    told = f"{error.type}: {error.message}{where}"
-    return f"{told}{'' if told.endswith('.') else '.'} {error.help}" if error.help else told
+    return sentences(f"{error.type}: {error.message}{where}", error.help)
 
 
-def _place(lines: Sequence[str], own: str) -> str:
-    """Return the last line of the task's own cell, and the last one of all where that is of another cell."""
-    written = own.splitlines()
+def sentences(first: str, second: str) -> str:
+    """Return two sentences, the first alone where the second is `""`."""
+    return f"{first}{'' if first.endswith('.') else '.'} {second}" if second else first
+
+
+def is_left_over(error: BaseException, own: str) -> bool:
+    """Return whether the line that the task was released with stands above code of the student's.
+
+    `own` is the source of the task's cell.
+    """
+    if not isinstance(error, StudentError) or not is_unwritten(error) or not error.lines:
+        return False
+    tree = parse_cell(own) if _is_in(error.lines[-1], own.splitlines()) else None
+    blocks = [getattr(node, "body", None) for node in ast.walk(tree)] if tree is not None else []
+    return any(
+        isinstance(statement, ast.Raise) and f"line {statement.lineno}" == _number(error)
+        for block in blocks
+        if isinstance(block, list)
+        for statement in block[:-1]
+    )
+
+
+def _number(error: StudentError) -> str:
+    return error.lines[-1].partition(":")[0]
+
+
+def _place(error: StudentError, own: str) -> str:
+    """Return the last line of all; one of another cell with its name, and the task's own that led to it."""
+    lines, written = error.lines, own.splitlines()
     mine = [line for line in lines if _is_in(line, written)]
-    if not mine or mine[-1] == lines[-1]:
+    if not written or mine[-1:] == [lines[-1]]:
         return lines[-1]
-    return f"{mine[-1]}, which calls code of another cell that stopped at {lines[-1]}"
+    owner = error.owners[-1] if error.owners else ""
+    there = f"in the cell `{owner}`, {lines[-1]}" if owner else f"in another cell, {lines[-1]}"
+    return f"{there}, called from your {mine[-1]}" if mine else there
 
 
 def _is_in(line: str, written: Sequence[str]) -> bool:

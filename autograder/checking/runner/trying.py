@@ -148,14 +148,20 @@ def shape_at_other_sizes(
     `None` if the check does not find the same result wrong there. `renew` is called if the student's process
     is lost over that.
     """
+    again = tried_or_renewed(run, sizes, renew)
+    if isinstance(again, WrongShape) and (again.name, again.dims) == (raised.name, raised.dims):
+        return raised.borne_out_by(again)
+    return None
+
+
+def tried_or_renewed(run: Run, sizes: Sizes, renew: Callable[[], None]) -> BaseException | None:
+    """Return what a run at other sizes ends with; `renew` is called if the student's process is lost."""
     again = run(sizes=sizes).raised
     if isinstance(again, WorkerLost):
         if again.reason == "infra_error":
             raise again
         renew()
-    if isinstance(again, WrongShape) and (again.name, again.dims) == (raised.name, raised.dims):
-        return raised.borne_out_by(again)
-    return None
+    return again
 
 
 def _same_along(raised: WrongValues) -> str:

@@ -113,6 +113,11 @@ class ModuleSpec(Spec):
     def right(self, call: Prepared) -> Any:
         return self.reference(call.parameters, *call.drawn.here)
 
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Return how `forward` is to be defined."""
+        return {f"{self.task}.forward": f"forward({', '.join(['self', *self._stated_arguments(before=1)])})"}
+
     def registered(self, **marks: Unpack[Marks]) -> CheckFunction:
         """Check that a module registers these parameters, with their shapes, and nothing else.
 

@@ -308,6 +308,7 @@ class Spec(Statement):
                 self._refuse_unknown(each)
         made: Any = as_check(method, body, title, marks, without)
         made.autograder_dimensions = self.dimensions
+        made.autograder_signatures = self.signatures
         return cast(CheckFunction, made)
 
     def _expect(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 from typing import Any
 
 import torch
@@ -131,6 +133,21 @@ class Statement(ABC):
     @abstractmethod
     def right(self, call: Prepared) -> Any:
         """Return the right results of a call."""
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Return how the task's function is to be defined, by the name that Python's errors have for it.
+
+        An input has a default where the reference's has one.
+        """
+        return {self.task: f"{self.task}({', '.join(self._stated_arguments())})"}
+
+    def _stated_arguments(self, before: int = 0) -> list[str]:
+        """Return the inputs as a definition has them; `before` arguments of the reference are no inputs."""
+        stated = list(inspect.signature(self._as_written).parameters.values())[before:]
+        defaults = [f"={each.default!r}" if each.default is not each.empty else "" for each in stated]
+        pairs = zip_longest(self.inputs, defaults, fillvalue="")
+        return [f"{name}{default}" for name, default in islice(pairs, len(self.inputs))]
 
     @property
     def form(self) -> Keywords:

@@ -119,7 +119,7 @@ def _by_blocks(sizes: Sizes, value: torch.Tensor) -> Iterator[tuple[str, torch.T
         changed = value.clone()
         inside = slice(first, first + rows)
         changed[inside] = other_numbers(value[inside])
-        told = f"block {first // rows + 1} of {len(value) // rows} (rows {first} to {first + rows - 1}) of "
+        told = f"block {first // rows} (rows {first} to {first + rows - 1}) of "
         yield told, changed
 
 
@@ -174,10 +174,11 @@ class _Tried:
                 found.append(order)
         if len(found) != 1 or found[0] == tuple(range(_MOST_BLOCKS)):
             return ""  # a result that is made from some of the blocks tells nothing of the others
-        return (
-            f"With the {_MOST_BLOCKS} blocks of rows of {listed([*cut])} in the order "
-            f"{', '.join(map(str, found[0]))} it would be right: which do you take for which?"
-        )
+        of = f"of rows of {listed([*cut])}"
+        moved = [f"{block}" for at, block in enumerate(found[0]) if at != block]
+        if len(moved) == 2:
+            return f"If you swap blocks {' and '.join(sorted(moved))} {of}, it is right."
+        return f"If you take the blocks {of} in the order {', '.join(map(str, found[0]))}, it is right."
 
     def _changes(self, change: Change) -> Iterator[tuple[tuple[str, str], WrongCall]]:
         """Give each change of a tensor that the call or one of its modules is given."""

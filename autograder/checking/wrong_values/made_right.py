@@ -49,11 +49,11 @@ def _changes(given: Sequence[tuple[str, torch.Tensor]]) -> Iterator[tuple[str, C
     for group in _groups(square):
         names = [name for name, _ in group]
         told = listed(names) if len(names) <= _MOST_NAMED else f"{listed(names[:2])} and the like"
-        sentence = f"With {told} transposed it would be right: is a transpose missing, or one too many?"
+        sentence = f"If you transpose {told}, it is right: is a transpose missing, or one too many?"
         yield sentence, {id(each): each.T for _, each in group}
     for (one, first), (other, second) in itertools.combinations(given, 2):
         if first.shape == second.shape and first.is_floating_point() and not torch.equal(first, second):
-            sentence = f"With `{one}` and `{other}` exchanged it would be right: which do you take for which?"
+            sentence = f"If you swap `{one}` and `{other}`, it is right."
             yield sentence, {id(first): second, id(second): first}
 
 

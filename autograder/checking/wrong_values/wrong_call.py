@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,19 +136,28 @@ def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, tor
 
 def argument_names(call: WrongCall, sources: Mapping[str, str]) -> list[str]:
     """Return the names that the student gave the arguments, as far as the source tells."""
-    names = {each.name: each for each in _definitions(sources)}
     target = call.call.target
     made = next((each for each in call.messages if isinstance(each, Make)), None)
-    found = names.get(target.name) if target.name else names.get(made.target.name) if made else None
-    if isinstance(found, ast.ClassDef):
-        name = target.path[0] if target.path else "forward"
-        methods = [each for each in found.body if isinstance(each, ast.FunctionDef) and each.name == name]
-        return [each.arg for each in methods[-1].args.args[1:]] if methods else []
-    return [each.arg for each in found.args.args] if isinstance(found, ast.FunctionDef) else []
+    name = target.name or (made.target.name if made else "")
+    found = definition(name, sources.values(), target.path[0] if target.path else "forward")
+    return parameters_of(found) if found is not None else []
 
 
-def _definitions(sources: Mapping[str, str]) -> Iterator[ast.FunctionDef | ast.ClassDef]:
-    for source in sources.values():
+def definition(name: str, sources: Iterable[str], method: str = "forward") -> ast.FunctionDef | None:
+    """Return the last function of a name in some cells, or the method of a class of that name."""
+    found: ast.stmt | None = None
+    for source in sources:
         tree = parse_cell(source)
-        nodes = tree.body if tree is not None else []
-        yield from (each for each in nodes if isinstance(each, (ast.FunctionDef, ast.ClassDef)))
+        for node in tree.body if tree is not None else ():
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+                found = node
+    if isinstance(found, ast.ClassDef):
+        methods = [each for each in found.body if isinstance(each, ast.FunctionDef) and each.name == method]
+        return methods[-1] if methods else None
+    return found if isinstance(found, ast.FunctionDef) else None
+
+
+def parameters_of(function: ast.FunctionDef) -> list[str]:
+    """Return the names of the parameters that a caller passes by place."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    return names[1:] if names[:1] == ["self"] else names

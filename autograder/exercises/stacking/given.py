@@ -225,12 +225,14 @@ def expect_dropped(
         )
     if kept.all() and torch.allclose(given, whole, rtol=1e-3, atol=1e-6):
         fail(f"In training with dropout={rate}, no number {place} is dropped.{tell}")
+    if given.dim() == 3:
+        expect_everywhere(given, whole, rate, place, tell)
     seen, right = given[kept], whole[kept]
     if not torch.allclose(seen * (1 - rate), right, rtol=1e-3, atol=1e-6):
         if torch.allclose(seen, right, rtol=1e-3, atol=1e-6):
             what = "are not scaled up"
         else:
-            what = _scaled_by(seen, right) or "are neither zero nor scaled by 1 / (1 - p)"
+            what = _scaled_by(seen, right) or "are not all scaled by 1 / (1 - p)"
         dropped = 1 - kept.double().mean().item()
         fail(
             f"In training with dropout={rate}, {dropped:.0%} of the numbers {place} are dropped, and the "
@@ -245,6 +247,20 @@ def expect_dropped(
             f"{rate:.0%}.{tell}"
         )
     return kept
+
+
+def expect_everywhere(given: torch.Tensor, whole: torch.Tensor, rate: float, place: str, tell: str) -> None:
+    """Expect dropout of numbers (B, T, H) to leave out no sequence, time step or unit."""
+    same = torch.isclose(given, whole, rtol=1e-3, atol=1e-6)
+    for axis, word in enumerate(("sequence", "time step", "unit")):
+        others = [other for other in range(3) if other != axis]
+        left_out = same.all(dim=others).nonzero().flatten().tolist()
+        if left_out:
+            named = f"{', '.join(map(str, left_out[:3]))}{' …' if len(left_out) > 3 else ''}"
+            fail(
+                f"In training with dropout={rate}, no number {place} is dropped in {word}"
+                f"{'s' if len(left_out) > 1 else ''} {named}; in other {word}s some are.{tell}"
+            )
 
 
 def _scaled_by(seen: torch.Tensor, right: torch.Tensor) -> str:

@@ -51,7 +51,10 @@ def is_student_file(filename: str) -> bool:
 
 def describe_exception(error: BaseException) -> Raised:
     """Return an exception's type, its message, and the student's own lines that led to it."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_student_file(f.filename)]
+    walked = traceback.walk_tb(error.__traceback__)
+    frames = [(f.f_code, number) for f, number in walked if is_student_file(f.f_code.co_filename)][-5:]
+    lines = [str(_line(code.co_filename, number))[:300] for code, number in frames]
+    owners = [code.co_qualname.partition(".")[0].strip("<>") for code, _ in frames]
     try:
         message = str(error)
     except Exception:  # the student's own class may raise anything when it is asked for its words
@@ -60,8 +63,10 @@ def describe_exception(error: BaseException) -> Raised:
     scripted = _SCRIPTED.search(message) if type(error) is RuntimeError else None
     if scripted is not None:
         kind, message = scripted.groups()
-    lines = [str(_line(f.filename, f.lineno or 0))[:300] for f in frames[-5:]]
-    return Raised(type=kind[:100], message=message[:2000], lines=tuple(lines))
+    if isinstance(error, SyntaxError) and is_student_file(error.filename or ""):
+        message = error.msg  # the whole text has the cell's file name in it
+        lines, owners = [str(Line(error.lineno or 0, (error.text or "").strip()[:_LONGEST]))[:300]], [""]
+    return Raised(type=kind[:100], message=message[:2000], lines=tuple(lines), owners=tuple(owners))
 
 
 def student_frame() -> FrameType | None:

@@ -38,14 +38,14 @@ def test_the_result_that_is_wrong_first_is_told(of_h, of_c, begins, says_so):
     h, c = states()
     said = message(expect, (late(h, of_h), late(c, of_c)), (h, c), **FORM)
     assert said.startswith(begins)
-    assert ("`h` is wrong, too; the right one is made from it, so look here first." in said) is says_so
+    assert ("Start with `c`: `h` is computed from it, and wrong as well." in said) is says_so
 
 
 def test_of_one_wrong_result_nothing_else_is_said():
     h, c = states()
     said = message(expect, (late(h, 0), c), (h, c), **FORM)
     assert said.startswith("`h` has the right shape")
-    assert "made from" not in said
+    assert "computed from" not in said
     assert said.endswith("`c` is right.")
 
 
@@ -54,10 +54,10 @@ def test_what_is_recognized_is_told_as_it_is():
     said = message(expect, (h.flip(1), c.flip(1)), (h, c), **FORM)
     assert said.startswith("`h` has the right shape")
     assert "in reverse order along time" in said
-    assert "made from" not in said
+    assert "computed from" not in said
     limited = message(expect, (late(h, 0), c.clamp(-1, 1)), (h, c), **FORM)
     assert limited.startswith("`c` has the right shape")
-    assert "do you clip or limit something? `h` is wrong, too" in limited
+    assert "do you clip or limit something? Start with `c`:" in limited
 
 
 def test_without_an_order_it_is_the_first_result():

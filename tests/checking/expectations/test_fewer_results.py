@@ -83,7 +83,7 @@ def test_whole_numbers_are_not_near_the_right_answer():
         f=lambda x: tuple(part.to(int) for part in doubled(x)) if x.dtype is torch.float32 else doubled(x)
     ).f
     said = message(expect_dtypes, f, (X,), names=("twice", "more"), right=RIGHT)
-    assert said.startswith("In this call a result has the dtype int64, though its numbers have fractions.")
+    assert said.startswith("In this call a result is int64, which cannot hold fractions.")
 
 
 @pytest.mark.parametrize("excuse", EXCUSED)

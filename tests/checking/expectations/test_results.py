@@ -55,7 +55,7 @@ def test_strided_inputs_have_the_shape_and_are_not_contiguous():
         ((2, 1, 11), "B T H", "Along time there is only one"),
         ((1, 2, 11), "B H", "an extra dimension of size 1 at position 0"),
         ((3, 2, 11), "B H", "an extra layers dimension at position 0: the task wants one of its 3"),
-        ((2, 2, 11), "B H", "There are two batch dimensions, as if each of the 2 were combined with every"),
+        ((2, 2, 11), "B H", "There are two batch dimensions: each of the 2 is combined with all 2."),
         ((5,), "1 T 1", "Every dimension of size 1 is gone"),
         ((5, 2), "5 1 2", "The size-1 dimension is missing"),
         ((2, 55), "B T H", "Time and hidden have merged into one dimension"),

@@ -54,6 +54,17 @@ def taken_apart():
     return one, other
 
 
+def unpacked(parts):
+    one, other = parts
+    return one, other
+
+
+def assigned_later():
+    named = F.tanh(torch.zeros(2))  # noqa: F821  # the mistake itself
+    F = named
+    return F
+
+
 def again_and_again():
     again_and_again()
 
@@ -88,6 +99,7 @@ def again_and_again():
         (lambda: torch.zeros(T, H) + torch.zeros(T, 17), "hidden = 11; nothing in it has the size 17."),
         (lambda: torch.zeros(T, H) + torch.zeros(T, 2 * D), "In this call hidden = 11."),
         (lambda: (lambda x, state: x)(1), "compare it with the definition"),
+        (lambda: torch.zeros(3, 2) @ torch.zeros(3, 2), "should it be `*`"),
         (lambda: nn.Linear(1, 1).no_such_thing, ""),
         (again_and_again, "calls itself"),
         (lambda: (torch.zeros(2), torch.zeros(2)) @ torch.zeros(2, 2), "`a, b = pair`"),
@@ -117,6 +129,21 @@ def test_where_reshape_is_given_other_numbers_the_call_s_sizes_are_told():
 def test_sizes_that_two_dimensions_share_get_no_name():
     shared = SIZES.but(D=H)
     assert explain_error("shape mismatch: [11] and [2]", shared, LETTERS) == "In this call batch = 2."
+
+
+def stopped_with_three_gates(sizes):
+    """Return what torch says to a student who cuts the sums of four gates into three parts."""
+    with pytest.raises(RuntimeError) as caught:
+        torch.zeros(sizes.B, 4 * sizes.H).chunk(3, dim=1)[0] + torch.zeros(sizes.B, sizes.H)
+    return str(caught.value)
+
+
+def test_a_size_is_not_named_by_coincidence():
+    here, there = SIZES.but(B=7, H=5), SIZES.but(B=12, H=7)
+    told = stopped_with_three_gates(here)  # a third of 4 · 5 is 7, as many as there are sequences
+    assert explain_error(told, here, {"B", "H"}) == "In this call batch = 7, hidden = 5."
+    elsewhere = (stopped_with_three_gates(there), there)
+    assert explain_error(told, here, {"B", "H"}, elsewhere=elsewhere) == "In this call hidden = 5."
 
 
 CHECK = """
@@ -155,6 +182,16 @@ def test_a_size_that_another_tensor_of_the_call_has_is_not_foreign():
         (lambda: torch.zeros(4).reshape(4, "2"), "line 3: x.reshape(4 // 2, 2)", ""),
         (lambda: Plain(1), "line 3: nn.ModuleList([Plain(1)])", "with those that the task names"),
         (lambda: bool(torch.zeros(2)), "line 3: if x:", "compare it with `is None`"),
+        (lambda: torch.zeros(2).sigmoid(1), "line 3: i = F.sigmoid(F)", "`F` is a tensor there"),
+        (lambda: torch.zeros(2).relu6, "line 3: i = F.relu6(F)", "`F` is a tensor there"),
+        (lambda: torch.zeros(2).relu6, "line 3: i = x.relu6()", ""),
+        (assigned_later, "line 3: g = F.tanh(x)", "rename yours"),
+        (
+            lambda: unpacked(torch.zeros(6).split(2)),
+            "line 3: a, b = x.split(2)",
+            "`chunk` the number of parts",
+        ),
+        (lambda: compile("<<<<<<< HEAD", "", "exec"), "line 3: <<<<<<< HEAD", "marks of a merge conflict"),
     ],
 )
 def test_the_line_tells_what_an_error_means(stops, code, said):

@@ -50,8 +50,8 @@ def rolled(y):
         (lambda y: y[:, :1].expand_as(y), "They do not change along time"),
         (lambda y: y.round(decimals=4), "the right numbers rounded to 4 decimals."),
         (torch.round, "the right numbers rounded to whole numbers."),
-        (torch.floor, "rounded down to whole ones: is something divided with `//`?"),
-        (torch.trunc, "cut off at the point"),
+        (torch.floor, "rounded down to whole numbers: is something divided with `//`?"),
+        (torch.trunc, "without their decimals: do you use `.long()`"),
     ],
 )
 def test_what_turns_wrong_numbers_into_right_ones_is_said(wrong, said):

@@ -10,7 +10,7 @@ task = FunctionSpec("f", inputs={"x": "B D", "h": "B H", "c": "B H", "w": "D H",
                     outputs={"y": "B H"}, reference=lambda x, h, c, w, u: torch.tanh(x @ w + h @ u) * c)
 test_values = task.values(points=1)
 """
-SOURCE = "def f(x, h, c, w, u):\n    ..."
+SOURCE = "def f(x, h, c, w, u):\n    return x, h, c, w, u"
 MODULE = """
 def right(held, x):
     return torch.tanh(torch.tanh(x @ held["w_0"]) @ held["w_1"]) @ held["out"]
@@ -22,12 +22,12 @@ test_values = task.values(points=1)
 
 def test_a_transpose_too_many_is_named(tmp_path):
     told = said(tmp_path, CELL, lambda x, h, c, w, u: torch.tanh(x @ w + h @ u.T) * c, SOURCE)
-    assert "With `u` transposed it would be right: is a transpose missing, or one too many?" in told
+    assert "If you transpose `u`, it is right: is a transpose missing, or one too many?" in told
 
 
 def test_arguments_taken_for_each_other_are_named(tmp_path):
     told = said(tmp_path, CELL, lambda x, h, c, w, u: torch.tanh(x @ w + c @ u) * h, SOURCE)
-    assert "With `h` and `c` exchanged it would be right: which do you take for which?" in told
+    assert "If you swap `h` and `c`, it is right." in told
 
 
 def test_matrices_of_one_kind_are_transposed_together(tmp_path):
@@ -40,10 +40,10 @@ def test_matrices_of_one_kind_are_transposed_together(tmp_path):
         def forward(self, x):
             return torch.tanh(torch.tanh(x @ self.w_0.T) @ self.w_1.T) @ self.out
 
-    told = said(tmp_path, MODULE, Net, "class f:\n    def forward(self, x):\n        ...")
-    assert "With `w_0` and `w_1` transposed it would be right" in told
+    told = said(tmp_path, MODULE, Net, "class f:\n    def forward(self, x):\n        return x")
+    assert "If you transpose `w_0` and `w_1`, it is right" in told
 
 
 def test_nothing_is_said_where_no_change_helps(tmp_path):
     told = said(tmp_path, CELL, lambda x, h, c, w, u: torch.tanh(x @ w - h @ u) * c, SOURCE)
-    assert "would be right" not in told
+    assert "it is right" not in told

@@ -23,7 +23,7 @@ test_values = task.values(sized("with many", B=9), points=1)
 
 def test_a_whole_number_that_divides_right_from_wrong_is_named(tmp_path):
     def source(name):
-        return f"def f(x, {name}):\n    ..."
+        return f"def f(x, {name}):\n    return x, {name}"
 
     longest = said(tmp_path, LENGTHS, lambda x, n: x * (4 + 0 * n[:, None]), source("lengths"))
     assert "does not depend on `lengths`" in longest
@@ -35,7 +35,9 @@ def test_a_whole_number_that_divides_right_from_wrong_is_named(tmp_path):
 
 def test_a_factor_for_each_sequence_is_told(tmp_path):
     task = LENGTHS.replace('sized("with many", B=9)', 'sized("with many", B=9, D=5)')
-    told = said(tmp_path, task, lambda x, n: x * (n * n + 1)[:, None], "def f(x, lengths):\n    ...")
+    told = said(
+        tmp_path, task, lambda x, n: x * (n * n + 1)[:, None], "def f(x, lengths):\n    return x, lengths"
+    )
     assert (
         "Each is the right number times a factor that does not change along features: 2, 2.5, 3.33, 4.25, …"
         in told
@@ -58,7 +60,7 @@ task = ModuleSpec("f", made_with={"d": "D", "h": "H"}, parameters={"w": "D H", "
                   outputs={"y": "B H"}, reference=right)
 test_values = task.values(sized("", B=9), points=1)
 """
-    told = said(tmp_path, task, Cell, "class f:\n    def forward(self, x):\n        ...")
+    told = said(tmp_path, task, Cell, "class f:\n    def forward(self, x):\n        return x")
     assert "does not depend on `b`" in told
     assert "an amount" not in told
 
@@ -77,7 +79,7 @@ def test_the_case_before_it_that_is_right_is_told(tmp_path):
 
 
 def test_so_is_a_truth(tmp_path):
-    source = "def f(x, finished):\n    ..."
+    source = "def f(x, finished):\n    return x, finished"
     told = said(tmp_path, FINISHED, lambda x, e: torch.where(e[:, None], x * x, x), source)
     assert "It is wrong just where `finished` is true." in told
 
@@ -87,5 +89,5 @@ def test_by_chance_nothing_divides_them(tmp_path):
         wrong = torch.arange(len(n)) % 3 == 0
         return x * (n + wrong)[:, None]
 
-    told = said(tmp_path, LENGTHS, answer, "def f(x, lengths):\n    ...")
+    told = said(tmp_path, LENGTHS, answer, "def f(x, lengths):\n    return x, lengths")
     assert "`lengths`" not in told

@@ -49,9 +49,10 @@ def expect_near(seen: Placed, right: Any) -> None:
     pairs = zip(tensors_in(seen.value), tensors_in(right), strict=False)
     for one, other in pairs:
         if one.shape == other.shape and one.is_floating_point() < other.is_floating_point():
+            dtype = str(one.dtype).removeprefix("torch.")
             fail(
-                f"In this call a result has the dtype {str(one.dtype).removeprefix('torch.')}, though its "
-                "numbers have fractions. Does the code look at the dtype of the input, or at torch's default?"
+                f"In this call a result is {dtype}, which cannot hold fractions. Where does its dtype come "
+                "from? A tensor's `new_…` methods and the `…_like` functions take that tensor's."
             )
     if near(seen.value, right):
         fail(
