@@ -312,9 +312,7 @@ def test_a_helper_that_is_mended_below_counts(workers: ForkServer):
 
 def test_an_answer_below_a_cell_that_is_as_it_was_released_counts(workers: ForkServer):
     stub = str(cell_named(released(), "lstm_gates")["source"])
-    graded = run_judge(
-        submission({"lstm_gates": stub}, after={"lstm_gates": answer("lstm_gates")}), workers
-    )
+    graded = run_judge(submission({"lstm_gates": stub}, after={"lstm_gates": answer("lstm_gates")}), workers)
     assert scores(graded) == ALL
 
 

@@ -86,8 +86,6 @@ def test_a_failure_counts_where_errors_are_not_shown(workers, silence):
 def test_hidden_tests_accuse_nobody(workers):
     notebook, bundle = with_own_test()
     right = submission({"square": "def square(x):\n    return x * x"}, base=notebook)
-    assert "edited_check" not in {
-        each.kind for each in run_judge(right, workers, bundle).verdict.findings
-    }
+    assert "edited_check" not in {each.kind for each in run_judge(right, workers, bundle).verdict.findings}
     changed = submission({"test_square": "assert square(2) == 5"}, base=notebook)
     assert "edited_check" in {each.kind for each in rebuild(changed, bundle).findings}
