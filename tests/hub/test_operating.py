@@ -65,15 +65,15 @@ def test_the_night_is_what_the_page_does_by_hand():
     assert not set(service) & set(CONFINING)
 
 
-def test_the_recipe_installs_what_ci_and_the_readme_install():
+def test_the_recipe_installs_what_ci_and_the_guide_install():
     ran = [text for instruction, text in recipe() if instruction == "RUN"]
-    ci, make, readme = ((ROOT / name).read_text() for name in (".ci/run", "Makefile", "README.md"))
+    ci, make, course = ((ROOT / name).read_text() for name in (".ci/run", "Makefile", "docs/course.md"))
     (packages,) = re.findall(r"apt-get install -q -y --no-install-recommends ([\w .-]+?) &&", ran[0])
     wanted = {name for group in re.findall(r"missing\+=\(([^)]*)\)", ci) for name in group.split()}
     assert set(packages.split()) <= wanted
     (torch,) = re.findall(r"(?m)^TORCH := (\S+)$", make)
     assert any(text.endswith(f"install --no-cache-dir {torch}") for text in ran)
-    (graders,) = re.findall(r'(?m)^pip install (--find-links dist .*"lstm-autograder\[grading\]")', readme)
+    (graders,) = re.findall(r'(?m)^pip install (--find-links dist .*"lstm-autograder\[grading\]")', course)
     assert any(graders.replace("[grading]", "[grading,cluster]") in text for text in ran)
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     asked = re.findall(r"lstm-autograder\[([\w,-]+)\]", "".join(ran))[0].split(",")
