@@ -69,7 +69,7 @@ INTERNAL = """
     Call.left Draw.again Draw.letters Draw.with_zeros
     Handed.drawn Handle.gradient_requests Handle.made Handle.on_gpu Handle.placed Handle.placed_request
     Handle.ref Opaque.own Request.before Sizes.dims Sizes.drawn Sizes.name Sizes.names StudentError.help
-    StudentError.out_of_memory Submission.cell_errors
+    StudentError.out_of_memory StudentError.owners Submission.cell_errors
 """
 """Members that only the package uses."""
 LAST = {"prepare", "right", "form", "if_right"}

@@ -414,3 +414,11 @@ def test_zeros_of_whole_numbers_are_not_said_to_have_fractions():
     source = f"def init_state(x, num_layers, hidden_size):\n    return {zeros}, {zeros}\n"
     told = messages("state", "init_state", source)
     assert not [said for said in told.values() if "have fractions" in said]
+
+
+def test_a_task_whose_cell_did_not_run_is_named():
+    gone = "del lstm_gates\n\n\ndef lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):\n"
+    gone += "    i, f, g, o = lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh)\n"
+    gone += "    return o * torch.tanh(f * c + i * g), f * c + i * g\n"
+    told = messages("lstm_cell", "lstm_cell", gone)["shape"]
+    assert told.endswith("`lstm_gates` is a task, too: no cell that ran defines it.")

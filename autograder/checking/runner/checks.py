@@ -266,7 +266,8 @@ class Checks:
             return None
         task = item.check.task
         seed = _student_seed(seed, f"{task}/{item.name}")
-        return wrong_call(task, seed, submission.connection.exchanges, raised.seen)
+        stated = getattr(item.function, "autograder_inputs", {})
+        return wrong_call(task, seed, submission.connection.exchanges, raised.seen, stated)
 
     def _try(
         self,

@@ -114,7 +114,7 @@ class ModuleSpec(Spec):
         return self.reference(call.parameters, *call.drawn.here)
 
     @property
-    def signatures(self) -> dict[str, str]:
+    def _signatures(self) -> dict[str, str]:
         """Return how `forward` is to be defined."""
         return {f"{self.task}.forward": f"forward({', '.join(['self', *self._stated_arguments(before=1)])})"}
 

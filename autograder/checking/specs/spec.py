@@ -17,7 +17,7 @@ decorators would give it. All calls of one check go in one exchange.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Unpack, cast
@@ -308,7 +308,10 @@ class Spec(Statement):
                 self._refuse_unknown(each)
         made: Any = as_check(method, body, title, marks, without)
         made.autograder_dimensions = self.dimensions
-        made.autograder_signatures = self.signatures
+        made.autograder_signatures = self._signatures
+        made.autograder_inputs = {
+            name: tuple(each) if isinstance(each, Mapping) else () for name, each in self.inputs.items()
+        }
         return cast(CheckFunction, made)
 
     def _expect(

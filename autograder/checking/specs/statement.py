@@ -135,7 +135,7 @@ class Statement(ABC):
         """Return the right results of a call."""
 
     @property
-    def signatures(self) -> dict[str, str]:
+    def _signatures(self) -> dict[str, str]:
         """Return how the task's function is to be defined, by the name that Python's errors have for it.
 
         An input has a default where the reference's has one.

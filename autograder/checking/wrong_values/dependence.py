@@ -186,7 +186,7 @@ class _Tried:
         given = self.call.call
         for place, value in enumerate(given.args):
             name = self.arguments[place] if place < len(self.arguments) else f"args[{place}]"
-            for told, changed in _argument_changed(name, value, change):
+            for told, changed in _argument_changed(name, value, partial(self.call.part, place, name), change):
                 args = (*given.args[:place], changed, *given.args[place + 1 :])
                 yield told, self.call.changed(last, replace(given, args=args))
         for at, message in enumerate(self.call.messages[:-1]):
@@ -196,7 +196,9 @@ class _Tried:
                 yield told, self.call.changed(at, replace(message, state={**message.state, **changed}))
 
 
-def _argument_changed(name: str, value: Any, change: Change) -> Iterator[tuple[tuple[str, str], Any]]:
+def _argument_changed(
+    name: str, value: Any, part_called: Callable[[int], str], change: Change
+) -> Iterator[tuple[tuple[str, str], Any]]:
     """Give the changes of an argument: of a tensor, or of each tensor in a short list or tuple."""
     if _can_change(value):
         yield from (((part, name), changed) for part, changed in change(value))
@@ -204,7 +206,7 @@ def _argument_changed(name: str, value: Any, change: Change) -> Iterator[tuple[t
         for at, inner in enumerate(value):
             if _can_change(inner):
                 for part, changed in change(inner):
-                    yield (part, f"{name}[{at}]"), type(value)((*value[:at], changed, *value[at + 1 :]))
+                    yield (part, part_called(at)), type(value)((*value[:at], changed, *value[at + 1 :]))
 
 
 def _state_changed(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -29,6 +30,8 @@ class WrongCall:
     """The messages that make and fill the objects of the call, and the call itself at the end."""
     place: int = 0
     """The place of the wrong tensor among those of the answer."""
+    stated: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The task's names of the arguments, in order, each with those of its parts."""
 
     @property
     def call(self) -> Call:
@@ -40,7 +43,12 @@ class WrongCall:
     def changed(self, at: int, message: OfObjects) -> WrongCall:
         """Return it with another message in one place."""
         messages = (*self.messages[:at], message, *self.messages[at + 1 :])
-        return WrongCall(self.task, self.seed, messages, self.place)
+        return dataclasses.replace(self, messages=messages)
+
+    def part(self, place: int, name: str, at: int) -> str:
+        """Return the task's name of a part of an argument, or the argument's own `name` with an index."""
+        parts = [*self.stated.values()][place : place + 1]
+        return parts[0][at] if parts and at < len(parts[0]) else f"{name}[{at}]"
 
     def with_others(self, others: Mapping[int, torch.Tensor]) -> WrongCall:
         """Return it with other tensors in place of some, which are known by their `id`.
@@ -83,7 +91,13 @@ def _anything(answer: AnyAnswer) -> None:
     """Read an answer that nobody needs."""
 
 
-def wrong_call(task: str, seed: int, exchanges: Sequence[Exchange], wrong: torch.Tensor) -> WrongCall | None:
+def wrong_call(
+    task: str,
+    seed: int,
+    exchanges: Sequence[Exchange],
+    wrong: torch.Tensor,
+    stated: Mapping[str, Sequence[str]],
+) -> WrongCall | None:
     """Return the call that gave a wrong tensor, `None` if none of them certainly did."""
     calls = {}
     for at, (message, answer) in enumerate(exchanges):
@@ -101,7 +115,7 @@ def wrong_call(task: str, seed: int, exchanges: Sequence[Exchange], wrong: torch
         if _numbers_in(message) & needed:
             needed |= _numbers_in(message)
             kept.append(message)
-    return WrongCall(task, seed, tuple(reversed(kept)), place)
+    return WrongCall(task, seed, tuple(reversed(kept)), place, stated)
 
 
 def _is_same(tensor: torch.Tensor, wrong: torch.Tensor) -> bool:
@@ -122,12 +136,12 @@ def _numbers_in(message: OfObjects) -> set[int]:
 
 def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
     """Give each tensor that the call or one of its modules is given, with its name."""
-    for name, value in zip(names, call.call.args, strict=False):
+    for place, (name, value) in enumerate(zip(names, call.call.args, strict=False)):
         if isinstance(value, torch.Tensor):
             yield name, value
         elif isinstance(value, (list, tuple)):
             tensors = [each for each in value if isinstance(each, torch.Tensor)]
-            yield from ((f"{name}[{at}]", each) for at, each in enumerate(tensors))
+            yield from ((call.part(place, name, at), each) for at, each in enumerate(tensors))
     for message in call.messages[:-1]:
         if isinstance(message, (Construct, Load)) and message.state:
             state = message.state.items()
@@ -135,12 +149,13 @@ def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, tor
 
 
 def argument_names(call: WrongCall, sources: Mapping[str, str]) -> list[str]:
-    """Return the names that the student gave the arguments, as far as the source tells."""
+    """Return the names that the student gave the arguments, or else the task's."""
     target = call.call.target
     made = next((each for each in call.messages if isinstance(each, Make)), None)
     name = target.name or (made.target.name if made else "")
     found = definition(name, sources.values(), target.path[0] if target.path else "forward")
-    return parameters_of(found) if found is not None else []
+    named = parameters_of(found) if found is not None else []
+    return [*named, *[*call.stated][len(named) :]]
 
 
 def definition(name: str, sources: Iterable[str], method: str = "forward") -> ast.FunctionDef | None:

@@ -63,7 +63,7 @@ def gates(x, h, w):
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (lambda x, h, w: gates(x, h * 0, w)[0] * gates(x, h * 0, w)[1], "does not depend on `args[1]`:"),
+        (lambda x, h, w: gates(x, h * 0, w)[0] * gates(x, h * 0, w)[1], "does not depend on `h`:"),
         (lambda x, h, w: gates(x, h, w)[0] ** 2, "does not depend on block 1 (rows "),
         (lambda x, h, w: torch.ones_like(h) * 2, "They do not change along batch, but they should."),
         (
@@ -256,7 +256,7 @@ test_values = task.values(points=1)
     ],
 )
 def test_an_answer_that_uses_an_extreme_of_whole_numbers_depends_on_them(tmp_path, answer, is_said):
-    assert ("does not depend on `args[1]`" in said(tmp_path, LENGTHS, answer)) == is_said
+    assert ("does not depend on `lengths`" in said(tmp_path, LENGTHS, answer)) == is_said
 
 
 def test_what_a_module_made_of_its_first_parameters_is_told_from_chance(tmp_path):
@@ -303,3 +303,11 @@ def test_a_call_that_stops_over_dtypes_is_made_again_with_the_default_of_a_noteb
         (answer,) = Executor({"f": each}).perform([call])
         assert isinstance(answer, kind), answer
         assert torch.get_default_dtype() is torch.float32
+
+
+def test_a_part_of_a_pair_has_the_name_that_the_task_gives_it(tmp_path):
+    task = STATE.replace(
+        'task.values(leaving_out("state", words="without a state"), points=1)', "task.values(points=1)"
+    )
+    told = said(tmp_path, task, lambda x, state: x * state[0] ** 2, "def f(*given):\n    return given")
+    assert "does not depend on `c`:" in told
