@@ -36,7 +36,7 @@ def look_at_demonstrations(cells: Sequence[SourceCell], checked: Collection[str]
             mended_by = use.tasks if use.in_block else use.name
             if mended_by not in seen:
                 seen.add(mended_by)
-                yield Problem(cell.where(use.line), use.told())
+                yield Problem(cell.where(use.line), use.message())
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class _Use:
     in_block: bool
     """True inside `with after(…)`, which then does not name these tasks."""
 
-    def told(self) -> str:
+    def message(self) -> str:
         listed = ", ".join(f'"{task}"' for task in sorted(self.tasks))
         shown = ", ".join(f"`{task}`" for task in sorted(self.tasks))
         depends = "" if self.tasks == {self.name} else f" (which depends on {shown})"
