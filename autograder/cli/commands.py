@@ -27,6 +27,7 @@ from autograder.cli.console import (
     tell,
     told,
 )
+from autograder.cli.progress import steps
 
 if TYPE_CHECKING:
     from autograder.grading.batch import Done
@@ -49,16 +50,17 @@ def demo(
     course: OriginOption = None,
 ) -> None:
     """Make a course with an invented class of twelve, grade it, and show what was found."""
-    from autograder.cli.tables import results_table
-    from autograder.grading.course.course import Course
-    from autograder.grading.demo import demo_assignment, make_demo
-    from autograder.reporting.page import write_page
-    from autograder.reporting.report import gather
-
     with told():
-        for line in make_demo(directory, course):
-            tell(line)
-        assignment = demo_assignment(course)
+        with steps(tell) as way:
+            from autograder.grading.demo import make_demo
+
+            assignment = make_demo(directory, course, way.say, way.advance)
+        tell(f"The course lies in {directory}, the submissions in {directory}/submitted/. Grading them:")
+        from autograder.cli.tables import results_table  # what takes seconds to import is there by now
+        from autograder.grading.course.course import Course
+        from autograder.reporting.page import write_page
+        from autograder.reporting.report import gather
+
         out.print(results_table(_grade_with_progress(directory, assignment, None, None, False, False)[0]))
         tell(f"What each student reads: {directory}/autograded/STUDENT/{assignment}/")
         tell(f"Verdicts as JSON:        autograder results {assignment} --json --course {directory}")

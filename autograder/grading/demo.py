@@ -7,41 +7,48 @@ makes the files.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograder.errors import UserError
 from autograder.grading.assignment.cells import grade_id
-from autograder.grading.build import build
-from autograder.grading.course.course import Course
 from autograder.grading.course.template import course_files, new_course
+
+if TYPE_CHECKING:
+    from autograder.grading.course.course import Course
 
 CLASS_FILE = Path("solutions") / "demo_class.toml"
 
 
-def make_demo(directory: Path, origin: Path | None = None) -> Iterator[str]:
-    """Make the course, build its assignment, write the class's submissions; yields what was done.
+def make_demo(
+    directory: Path,
+    origin: Path | None,
+    say: Callable[[str], None],
+    advance: Callable[[int, int], None],
+) -> str:
+    """Make the course, build its assignment and write what the class hands in; return the assignment.
 
-    `origin` is the course that is copied; the packaged one if it is not named.
+    `origin` is the course that is copied; the packaged one if it is `None`. `say` and `advance` are those of
+    `build`.
     """
-    told = read_class(origin)
+    invented = read_class(origin)
+    assignment = str(invented["assignment"])
     new_course(directory, origin)
-    yield f"A new course lies in {directory}."
+    say(f"Made the course. Building {assignment}")
+    # These imports take seconds: nobody is to wait for the first line so long.
+    from autograder.grading.build import build
+    from autograder.grading.course.course import Course
+
     course = Course.at(directory)
-    for built in build(course, [told["assignment"]], say=lambda line: None):
-        worth = f"{built.tasks} tasks, {built.max_score:g} points"
-        yield f"Built {built.assignment}: {worth}; its solution gets all of them, its release none."
-    write_class(course, told)
-    yield f"{len(told['submission'])} invented submissions lie in {directory}/submitted/. Grading them:"
-
-
-def demo_assignment(origin: Path | None = None) -> str:
-    """The assignment the invented class hands in."""
-    return str(read_class(origin)["assignment"])
+    build(course, [assignment], say, advance=advance)
+    say(f"{assignment}: writing the notebooks of {len(invented['submission'])} invented students")
+    write_class(course, invented)
+    enrol(course, invented)
+    return assignment
 
 
 def read_class(origin: Path | None = None) -> dict[str, Any]:
@@ -52,11 +59,25 @@ def read_class(origin: Path | None = None) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def enrol(course: Course, invented: dict[str, Any]) -> None:
+    """Enter the class into the gradebook, with the names that formgrader and the report show."""
+    with course.gradebook() as gradebook:
+        for one in invented["submission"]:
+            first, _, last = one.get("name", "").partition(" ")
+            gradebook.update_or_create_student(one["student"], first_name=first, last_name=last)
+
+
 def write_class(course: Course, told: dict[str, Any]) -> None:
     """Write every submission where nbgrader collects them."""
+    from autograder.grading.building.markers import Markers
+
     bundle = course.bundle(told["assignment"])
-    source = course.folder("source", ".", bundle.assignment) / f"{bundle.notebook}.ipynb"
-    bases = {"solution": source.read_text(encoding="utf-8"), "release": bundle.released}
+    marks = Markers.of(course.config).solution.marks
+    answers = {
+        task: "\n".join(line for line in source.split("\n") if not any(mark in line for mark in marks))
+        for task, source in bundle.solution.items()
+    }
+    bases = {"solution": bundle.with_answers(answers).decode(), "release": bundle.released}
     for one in told["submission"]:
         notebook = nbformat.reads(bases[one["base"]], as_version=4)
         _change(notebook, one)

@@ -75,7 +75,55 @@ def workers_left() -> list[str]:
     return found
 
 
+FIRST_LINE = """
+import os, sys
+from autograder.cli import commands, console
+
+def first(line):
+    console.tell(line)
+    os._exit("torch" in sys.modules or "nbgrader" in sys.modules)  # flushes nothing
+
+commands.tell = first
+commands.app(["demo", sys.argv[1]])
+"""
+"""A program that begins the demo and ends at its first line: with 1 if that came after the slow imports."""
+
+
 class TestDemo:
+    def test_the_first_line_comes_before_the_slow_imports(self, tmp_path):
+        begun = [sys.executable, "-c", FIRST_LINE, tmp_path / "course"]
+        told = subprocess.run(begun, capture_output=True, text=True)
+        line = f"Made the course. Building {ASSIGNMENT}\n"
+        assert (told.returncode, told.stdout, told.stderr) == (0, line, "")
+
+    def test_each_stage_has_a_line_as_it_begins(self, demo):
+        _, told = demo
+        stages = (
+            f"Made the course. Building {ASSIGNMENT}",
+            f"{ASSIGNMENT}: judging the solution",
+            f"{ASSIGNMENT}: running the solution in a notebook",
+            f"{ASSIGNMENT}: proving the release",
+            f"{ASSIGNMENT}: trying the known mistakes",
+            f"{ASSIGNMENT}: putting it in place",
+            f"{ASSIGNMENT}: writing the notebooks of 12 invented students",
+        )
+        begun = told.stdout.splitlines()[: len(stages) + 1]
+        assert tuple(begun[:-1]) == stages
+        assert begun[-1].endswith("Grading them:")
+
+    def test_the_gradebook_has_the_names_that_formgrader_lists(self, demo):
+        with sqlite3.connect(demo[0] / "gradebook.db") as connection:
+            students = connection.execute("SELECT id, first_name, last_name FROM student").fetchall()
+        assert {student: first for student, first, _ in students} == {
+            student: student.capitalize() for student in EXPECTED
+        }
+        assert all(last for _, _, last in students)
+
+    def test_no_answer_has_the_marks_of_a_source_notebook(self, demo):
+        files = [path for path in (demo[0] / "submitted").rglob("*") if path.is_file()]
+        assert len(files) == len(EXPECTED)
+        assert not [path for path in files if "SOLUTION" in path.read_text(encoding="utf-8")]
+
     def test_ends_well_and_leaves_nothing_running(self, demo):
         course, told = demo
         assert told.returncode == 0, told.stdout + told.stderr
