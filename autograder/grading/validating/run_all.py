@@ -20,6 +20,8 @@ WRONG = {
     "raises": 'raise RuntimeError("wrong")',
     "returns None": "return None",
     "returns another shape": "import torch; return torch.zeros(7, 11, 13)",
+    "changes its arguments": """for each in [*locals().values()]:
+  if hasattr(each, "new_zeros"): each.data = each.data.new_zeros(7, 11, 13)""",
 }
 """Ways in which all tasks of a notebook are wrong, and what then is the body of each function."""
 
