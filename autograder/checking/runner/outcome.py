@@ -93,7 +93,7 @@ def _raised_in_words(error: StudentError, own: str) -> str:
 
 def sentences(first: str, second: str) -> str:
     """Return two sentences, the first alone where the second is `""`."""
-    return f"{first}{'' if first.endswith('.') else '.'} {second}" if second else first
+    return f"{first}{'' if first.endswith(('.', '?')) else '.'} {second}" if second else first
 
 
 def is_left_over(error: BaseException, own: str) -> bool:
