@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,7 +114,11 @@ def read_notebook(raw: bytes) -> NotebookNode:
             raise CorruptNotebook(f"the file has more than {MAX_CELLS} cells")
     except CorruptNotebook:
         raise
-    except Exception as error:  # json and nbformat raise whatever the broken file made them trip over
+    except Exception as error:
+        if conflict := re.search(r"^<{7} ", text, re.MULTILINE):
+            line = text.count("\n", 0, conflict.start()) + 1
+            raise CorruptNotebook(f"the file holds the marks of a merge conflict (line {line})") from error
+        # json and nbformat raise whatever the broken file made them trip over
         raise CorruptNotebook(f"the file is not a Jupyter notebook ({type(error).__name__})") from error
     # No cell of the student's: it came with the notebook, and may be longer than any code.
     notebook.cells = [cell for cell in notebook.cells if not is_holding(cell["source"])]

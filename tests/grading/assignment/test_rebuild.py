@@ -184,6 +184,12 @@ def test_what_is_odd_but_can_be_read(name: str):
     is_released(rebuilt)
 
 
+def test_a_merge_conflict_in_the_file_is_told_with_its_line():
+    text = json.dumps(solved(), indent=1).replace('  "source": ', '<<<<<<< HEAD\n  "source": ', 1)
+    with pytest.raises(CorruptNotebook, match=r"marks of a merge conflict \(line \d+\)"):
+        of(text.encode())
+
+
 def test_a_byte_order_mark_is_no_obstacle():
     assert answers(of(b"\xef\xbb\xbf" + submission())) == ANSWERS
 
