@@ -135,10 +135,11 @@ def test_syntax_that_a_notebook_adds_is_seen_without_a_sign_of_ipythons():
     assert transformers.transform_cell("x = 1\nshout\n") == "x = 1\nprint('!')\n"
 
 
-def test_a_wrong_dedent_is_told_with_the_cell_s_name(quick_workers: ForkServer):
+def test_a_wrong_dedent_is_told_with_its_line(quick_workers: ForkServer):
     """As every other syntax error. A tokenizer that came before the compiler would tell it of itself."""
     worker = quick_workers.spawn()
     (ran,) = worker.perform([RunCell(source="def f():\n        x = 1\n    return x\n")], 5)
     quick_workers.leave(worker)
     assert ran.error.type == "IndentationError"
-    assert "<ipython-input-" in ran.error.message
+    assert ran.error.lines == ("line 3: return x",)
+    assert "<ipython-input-" not in ran.error.message
