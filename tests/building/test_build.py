@@ -92,9 +92,9 @@ REFUSED = {
         "IndexError: list index out of range\n    line 5: print(made[0])\n",
     ),
     "demonstration": (
-        {"demonstration": ("print(2)", "lstm_cell = None")},
-        "cell `check_lstm_cell`: 03_lstm_cell cannot be released: its demonstrations, which grading leaves "
-        "out, change a score: `lstm_cell` gets 0 with them and 2 without.",
+        {"demonstration": ("print(2)", "torch.sigmoid = torch.tanh")},
+        "cell `check_lstm_gates`: 03_lstm_cell cannot be released: its demonstrations, which grading leaves "
+        "out, change a score: `lstm_gates` gets 0 with them and 2 without.",
     ),
     "a kernel that ends": (
         {"demonstration": ("print(2)", "import os; os._exit(3)")},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -146,5 +147,5 @@ def test_run_all_reaches_the_end_of_a_release_where_nothing_is_right(folder, bod
     (path,) = (ROOT / "release" / folder).glob("*.ipynb")
     text = path.read_text(encoding="utf-8").replace("raise NotImplementedError()", body)
     told = run_all(text, tmp_path)
-    assert "0 of 10 points so far" in told
+    assert re.search(r"0 of [\d.]+ points so far", told)
     assert "not right yet: see " in told

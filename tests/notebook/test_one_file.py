@@ -156,7 +156,7 @@ def test_of_a_packaged_assignment_it_tells_the_notebook_and_brings_the_hints(tmp
         session.run("from autograder import check")
         assert "cannot tell which notebook" in session.run("check()").error
         session.run(cell_holding({"hints.json": hints}, "lstm_cell", ["lstm_gates"]))
-        assert session.run("check()").text.startswith("lstm_cell: 0 of 10 points")
+        assert session.run("check()").text.startswith("lstm_cell: 0 of 9.5 points")
         wrong = cell_named(solved(), "lstm_gates")["source"].replace("i, f, g, o = s", "f, i, g, o = s")
         session.run(f"import torch\n{wrong}")
         assert "Your `i` and `f` have changed places" in session.run("check('lstm_gates')").text
