@@ -185,7 +185,7 @@ def test_what_is_odd_but_can_be_read(name: str):
 
 
 def test_a_merge_conflict_in_the_file_is_told_with_its_line():
-    text = json.dumps(solved(), indent=1).replace('  "source": ', '<<<<<<< HEAD\n  "source": ', 1)
+    text = json.dumps(solved(), indent=1).replace('\n   "source": ', '\n<<<<<<< HEAD\n   "source": ', 1)
     with pytest.raises(CorruptNotebook, match=r"marks of a merge conflict \(line \d+\)"):
         of(text.encode())
 
