@@ -23,7 +23,9 @@ from autograder.jupyter.runs import version, watch
 if TYPE_CHECKING:
     from autograder.cards.progress import TaskSoFar
     from autograder.checking.remote.submission import Submission
+    from autograder.checking.runner.check import CheckResult
     from autograder.checking.runner.checks import Checks
+    from autograder.verdict import CheckVerdict
 
 _MEMORY = "_autograder_checked"
 """The name under which a notebook's namespace holds what was checked."""
@@ -173,7 +175,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     # What a fault of the checks keeps from being judged costs nothing.
     seen = sum(result.check.points for result in results if result.fault is None)
     told = tuple(CheckVerdict.from_result(result) for result in results)
-    everything = all(check.outcome == "passed" or check.fault is not None for check in told)
+    everything = _all_hold(told)
     waits_for = () if everything else _not_holding(_used(task, source, checks), folder, checks, namespace)
     verdict = TaskVerdict(task, seen, told, only_graded=unseen, waits_for=waits_for)
     answers = {result.check.name: result.answers for result in results if result.answers is not None}
@@ -209,6 +211,11 @@ def _submission(task: str, source: str, checks: Checks, namespace: dict[str, Any
     return Submission(lacking(without, executor.perform), {task: source}, without=without)
 
 
+def _all_hold(checks: Sequence[CheckVerdict] | Sequence[CheckResult]) -> bool:
+    """Return whether every check passed; one with a fault of its own counts as passed."""
+    return all(check.outcome == "passed" or check.fault is not None for check in checks)
+
+
 def _used(task: str, source: str, checks: Checks) -> list[str]:
     """The other tasks of the notebook that the cell of a task names."""
     tree = parse_cell(source)
@@ -229,7 +236,7 @@ def _not_holding(
         if known is None or known.source != source:
             submission = _submission(task, source, checks, namespace)
             results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False, explain=False)
-            holds = all(each.outcome == "passed" or each.fault is not None for each in results)
+            holds = _all_hold(results)
         else:
             holds = known.holds
         if not holds or version(task, source, _shell()).stale:

@@ -47,7 +47,7 @@ class Version:
     stale: str = ""
     """The reason why it is not what the task's cell says; `""` if it is."""
     remark: str = ""
-    """Where it comes from, if a reader may doubt it."""
+    """The run that it comes from, if a reader may doubt it."""
 
 
 def watch(shell: Any) -> None:
@@ -82,14 +82,11 @@ def version(task: str, source: str, shell: Any) -> Version:
     last = defining[-1]
     if current is not None and current.cell:
         last = [run for run in runs if run.cell == current.cell][-1]
-    elsewhere = current is not None and current.cell and last.cell and last.cell != current.cell
-    if last is not current and not elsewhere:
+    if last is not current:
         before = " This card would be about the version before:" if there else ""
         if last.stopped:
             said = f"The last cell that defines `{task}` stopped with {last.stopped}.{before}"
-            return Version(
-                stale=f"{said} Mend it, and run it again." if not there else f"{said} run it again."
-            )
+            return Version(stale=f"{said} run it again." if there else f"{said} Mend it, and run it again.")
         if current is not None:
             said = (
                 f"The cell that defined `{task}` was run again, as [{last.number}], and does not define it."

@@ -1,4 +1,4 @@
-"""What helps with an error that stopped a student's code: what the task wants, sizes by name, or advice."""
+"""Help with an error that stopped a student's code: the signature wanted, sizes by name, or advice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ErrorHelp:
     draw: Draw
     exchanges: Sequence[Exchange]
     signatures: Mapping[str, str]
-    """How the task's functions are to be defined, by the names that Python's errors have for them."""
+    """The signatures of the task's functions, by the names that Python's errors have for them."""
     tasks: Collection[str]
     """The tasks of the notebook."""
 

@@ -17,7 +17,7 @@ from autograder.grading.feedback.points import PointsOfAPerson
 from autograder.grading.records.store import load_verdict
 
 _NOT_NEEDED = (GetGrades, PointsOfAPerson, CSSHTMLHeaderPreprocessor)
-"""What a course's configuration names for nbgrader's own page, and this one does by itself."""
+"""Preprocessors of nbgrader's own page whose work this one does by itself. A configuration may name them."""
 
 
 class FeedbackExporter(Exporter):

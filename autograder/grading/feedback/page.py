@@ -58,7 +58,7 @@ class Task:
 
     @property
     def headline(self) -> str:
-        """What to look at first, in a sentence."""
+        """The thing to look at first, in a sentence."""
         if self.first is None:
             return self.failed
         if self.first.unwritten:

@@ -1,4 +1,4 @@
-"""What students write stays in the graded notebook, in its place, for a person to read."""
+"""Text that students write stays in the graded notebook, in its place, for a person to read."""
 
 from __future__ import annotations
 
