@@ -27,12 +27,13 @@ class Spoiled(NamedTuple):
     put: Callable[[Path], object]
     """Puts it where the notebook is expected."""
     status: str
-    score: float = 0.0
+    score: float | None = None
+    """None where nothing is judged."""
     finding: str = ""
     """A kind of finding that the verdict must have."""
 
 
-def _bytes(raw: bytes, status: str, score: float = 0.0, finding: str = "") -> Spoiled:
+def _bytes(raw: bytes, status: str, score: float | None = None, finding: str = "") -> Spoiled:
     return Spoiled(lambda path: path.write_bytes(raw), status, score, finding)
 
 
@@ -56,7 +57,7 @@ def _solved(change: Callable[[dict[str, Any]], object], finding: str = "") -> Sp
 def _corrupt(change: Callable[[dict[str, Any]], object]) -> Spoiled:
     data = solved()
     change(data)
-    return _bytes(json.dumps(data).encode(), "corrupt", 0.0, "corrupt")
+    return _bytes(json.dumps(data).encode(), "corrupt", None, "corrupt")
 
 
 def _marks(**values: Any) -> Callable[[dict[str, Any]], object]:
@@ -314,26 +315,26 @@ FILES: dict[str, Spoiled] = {
         lambda d: d.update(cells=[c for c in d["cells"] if "check(" not in c["source"]])
     ),
     "no cells": _unsolved(lambda d: d.update(cells=[]), "missing_cell"),
-    "files that shadow": Spoiled(_shadowed, "graded"),
+    "files that shadow": Spoiled(_shadowed, "graded", 0.0),
     "a helper that borrows": Spoiled(_borrowing, "graded", 8.0, "helper_file"),
     "a helper that reaches into the process": Spoiled(_reaching, "graded", 0.0, "unusual_code"),
     "links and pipes beside": Spoiled(_odd_company, "graded", 10.0),
     "a helper of one's own": Spoiled(_helped, "graded", 10.0, "helper_file"),
     # Something else in its place.
     "a directory": Spoiled(_in_its_place, "graded", 10.0, "other_name"),
-    "a fifo": Spoiled(os.mkfifo, "missing", 0.0, "missing"),
+    "a fifo": Spoiled(os.mkfifo, "missing", None, "missing"),
     "a link to a peer": Spoiled(
-        _link_to("submitted/right/03_lstm_cell/lstm_cell.ipynb"), "missing", 0.0, "missing"
+        _link_to("submitted/right/03_lstm_cell/lstm_cell.ipynb"), "missing", None, "missing"
     ),
     "a link to the solution": Spoiled(
-        _link_to("source/03_lstm_cell/lstm_cell.ipynb"), "missing", 0.0, "missing"
+        _link_to("source/03_lstm_cell/lstm_cell.ipynb"), "missing", None, "missing"
     ),
-    "a link to the gradebook": Spoiled(_link_to("gradebook.db"), "missing", 0.0, "missing"),
-    "a link to itself": Spoiled(lambda path: path.symlink_to(path), "missing", 0.0, "missing"),
-    "a link to a device": Spoiled(lambda path: path.symlink_to("/dev/zero"), "missing", 0.0, "missing"),
+    "a link to the gradebook": Spoiled(_link_to("gradebook.db"), "missing", None, "missing"),
+    "a link to itself": Spoiled(lambda path: path.symlink_to(path), "missing", None, "missing"),
+    "a link to a device": Spoiled(lambda path: path.symlink_to("/dev/zero"), "missing", None, "missing"),
     "another name": Spoiled(
         _beside("Untitled.ipynb", "LSTM_CELL.ipynb", "lstm_cell (1).ipynb"), "graded", 10.0, "other_name"
     ),
     "one folder deeper": Spoiled(_beside("03_lstm_cell/lstm_cell.ipynb"), "graded", 10.0, "other_name"),
-    "no permissions": Spoiled(_unreadable, "graded" if os.geteuid() == 0 else "infra_error"),
+    "no permissions": Spoiled(_unreadable, *(("graded", 0.0) if os.geteuid() == 0 else ("infra_error", None))),
 }  # fmt: skip

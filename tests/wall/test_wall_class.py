@@ -147,10 +147,10 @@ def test_a_class_with_hostile_submissions(tmp_path: Path):
         **dict.fromkeys(("exit", "fork", "hang", "segfault"), eight),
         "frame": ("graded", 9.5),  # it sends its frame where its answer is asked for
         **dict.fromkeys(("forge", "print"), unsolved),
-        **dict.fromkeys(("folder", "link", "peer", "pipe"), ("missing", 0.0)),
-        "trunc": ("corrupt", 0.0),
+        **dict.fromkeys(("folder", "link", "peer", "pipe"), ("missing", None)),
+        "trunc": ("corrupt", None),
     }
-    assert _gradebook_scores(tmp_path) == {student: score for student, (_, score) in found.items()}
+    assert _gradebook_scores(tmp_path) == {student: score or 0.0 for student, (_, score) in found.items()}
     spied = (tmp_path / "autograded/spy" / ASSIGNMENT / f"{NOTEBOOK}.ipynb").read_text()
     assert str(tmp_path) not in spied
     left = [

@@ -104,7 +104,7 @@ def test_the_one_file_that_is_the_notebook_is_graded_whatever_its_name(student, 
 @pytest.mark.slow
 def test_where_no_file_certainly_is_the_notebook_it_is_said_what_there_is(student, words, graded, results):
     verdict = results[student]
-    assert (verdict["status"], verdict["score"]) == ("missing", 0.0)
+    assert (verdict["status"], verdict["score"]) == ("missing", None)
     assert words in _findings(verdict)["missing"]
     assert "grade again" not in _note(graded, student), "that is not for the student"
     assert f"as `{EXPECTED}`" in _note(graded, student)
@@ -112,7 +112,7 @@ def test_where_no_file_certainly_is_the_notebook_it_is_said_what_there_is(studen
 
 @pytest.mark.slow
 def test_another_assignments_notebook_is_no_answer_to_this_one(graded, results):
-    assert (results["other"]["status"], results["other"]["score"]) == ("missing", 0.0)
+    assert (results["other"]["status"], results["other"]["score"]) == ("missing", None)
     said = "The file `lstm_cell.ipynb` is the notebook of 02_rnn_cell."
     assert _findings(results["other"]) == {"other_notebook": f"{said} Ask for the notebook."}
     assert f"{said} Hand in your notebook as `{EXPECTED}`." in _note(graded, "other")

@@ -225,7 +225,7 @@ def assert_presentable(place: Place, student: str, titles: list[str]) -> str:
     verdict, text = place.verdicts[student], place.graded(student)
     nbformat.validate(nbformat.reads(text, as_version=4))
     assert len(text.encode()) < LARGEST
-    assert nbgraders_score(text) == verdict["score"] == place.gradebook[student]
+    assert nbgraders_score(text) == (verdict["score"] or 0.0) == place.gradebook[student]
     told = text + json.dumps([verdict["findings"], verdict["tasks"]], ensure_ascii=False)
     for secret in place.secrets:
         assert secret not in told
