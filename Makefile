@@ -49,7 +49,7 @@ validate: $(READY) ## the checks graded: known mistakes, right answers in other 
 	$(BIN)/autograder validate $(ARGS)
 
 outcomes: $(READY) ## how everything with a known answer is judged, into build/outcomes/; AGAINST=FILE compares it
-	$(BIN)/python tests/outcomes.py record build/outcomes/$(COMMIT).json
+	$(BIN)/python tests/outcomes.py record build/outcomes/$(COMMIT).json $(if $(AGAINST),--inputs $(AGAINST))
 	$(if $(AGAINST),$(BIN)/python tests/outcomes.py compare $(AGAINST) build/outcomes/$(COMMIT).json)
 
 COMMIT = $(shell git describe --always --dirty)
