@@ -1,42 +1,9 @@
 """Right and wrong answers to the tasks of 08_bidirectional."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "split_directions": """
-def split_directions(output, hidden_size):
-    return output[..., :hidden_size], output[..., hidden_size:]
-""",
-    "unflatten_state": """
-def unflatten_state(h_n, num_layers, num_directions):
-    _, batch_size, hidden_size = h_n.shape
-    return h_n.reshape(num_layers, num_directions, batch_size, hidden_size)
-""",
-    "sentence_vector": """
-def sentence_vector(h_n, num_layers):
-    forward, backward = unflatten_state(h_n, num_layers, 2)[-1]
-    return torch.cat([forward, backward], dim=1)
-""",
-    "ends_from_output": """
-def ends_from_output(output, hidden_size):
-    forward, backward = split_directions(output, hidden_size)
-    return torch.cat([forward[:, -1], backward[:, 0]], dim=1)
-""",
-    "BiLSTM": """
-class BiLSTM(nn.Module):
-    def __init__(self, input_size, hidden_size):
-        super().__init__()
-        self.fwd = nn.LSTM(input_size, hidden_size, batch_first=True)
-        self.bwd = nn.LSTM(input_size, hidden_size, batch_first=True)
-
-    def forward(self, x):
-        forward, (h_fwd, c_fwd) = self.fwd(x)
-        backward, (h_bwd, c_bwd) = self.bwd(x.flip(1))
-        output = torch.cat([forward, backward.flip(1)], dim=2)
-        return output, (torch.cat([h_fwd, h_bwd]), torch.cat([c_fwd, c_bwd]))
-""",
-}
+SOLUTIONS = solutions_of("08_bidirectional")
 
 SPLIT, UNFLATTEN, VECTOR, ENDS, BILSTM = SOLUTIONS.values()
 HALVES = "output[..., :hidden_size], output[..., hidden_size:]"

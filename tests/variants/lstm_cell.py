@@ -1,60 +1,9 @@
 """Right and wrong answers to the tasks of 03_lstm_cell."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "lstm_gates": """
-def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
-    sums = x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
-    i, f, g, o = sums.chunk(4, dim=1)
-    return torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
-""",
-    "lstm_cell": """
-def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
-    i, f, g, o = lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh)
-    c_next = f * c + i * g
-    h_next = o * torch.tanh(c_next)
-    return h_next, c_next
-""",
-    "LSTMCell": """
-class LSTMCell(nn.Module):
-    def __init__(self, input_size, hidden_size):
-        super().__init__()
-        self.hidden_size = hidden_size
-        for gate in "ifgo":
-            W_x = nn.Parameter(torch.empty(input_size, hidden_size))
-            W_h = nn.Parameter(torch.empty(hidden_size, hidden_size))
-            nn.init.xavier_uniform_(W_x)
-            nn.init.xavier_uniform_(W_h)
-            setattr(self, f"W_x{gate}", W_x)
-            setattr(self, f"W_h{gate}", W_h)
-            setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
-
-    def forward(self, x, state=None):
-        if state is None:
-            h = c = x.new_zeros(x.shape[0], self.hidden_size)
-        else:
-            h, c = state
-        i = torch.sigmoid(x @ self.W_xi + h @ self.W_hi + self.b_i)
-        f = torch.sigmoid(x @ self.W_xf + h @ self.W_hf + self.b_f)
-        g = torch.tanh(x @ self.W_xg + h @ self.W_hg + self.b_g)
-        o = torch.sigmoid(x @ self.W_xo + h @ self.W_ho + self.b_o)
-        c_next = f * c + i * g
-        h_next = o * torch.tanh(c_next)
-        return h_next, c_next
-""",
-    "copy_from_torch": """
-def copy_from_torch(cell, torch_cell):
-    hidden_size = torch_cell.hidden_size
-    with torch.no_grad():
-        for block, gate in enumerate("ifgo"):
-            rows = slice(block * hidden_size, (block + 1) * hidden_size)
-            getattr(cell, f"W_x{gate}").copy_(torch_cell.weight_ih[rows].T)
-            getattr(cell, f"W_h{gate}").copy_(torch_cell.weight_hh[rows].T)
-            getattr(cell, f"b_{gate}").copy_(torch_cell.bias_ih[rows] + torch_cell.bias_hh[rows])
-""",
-}
+SOLUTIONS = solutions_of("03_lstm_cell")
 
 GATES, STEP, CELL, COPY = SOLUTIONS.values()
 INIT = CELL[: CELL.index("    def forward")]

@@ -1,53 +1,9 @@
 """Right and wrong answers to the tasks of 04_lstm_layer."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "to_time_major": """
-def to_time_major(x):
-    return x.transpose(0, 1)
-""",
-    "run_lstm_cell": """
-def run_lstm_cell(cell, x, state=None):
-    output = []
-    for t in range(x.shape[1]):
-        state = cell(x[:, t], state)
-        output.append(state[0])
-    return torch.stack(output, dim=1), state
-""",
-    "LSTMLayer": """
-class LSTMLayer(nn.Module):
-    def __init__(self, input_size, hidden_size):
-        super().__init__()
-        self.hidden_size = hidden_size
-        for gate in "ifgo":
-            W_x = nn.Parameter(torch.empty(input_size, hidden_size))
-            W_h = nn.Parameter(torch.empty(hidden_size, hidden_size))
-            nn.init.xavier_uniform_(W_x)
-            nn.init.xavier_uniform_(W_h)
-            setattr(self, f"W_x{gate}", W_x)
-            setattr(self, f"W_h{gate}", W_h)
-            setattr(self, f"b_{gate}", nn.Parameter(torch.zeros(hidden_size)))
-
-    def forward(self, x, state=None):
-        if state is None:
-            h = c = x.new_zeros(x.shape[0], self.hidden_size)
-        else:
-            h, c = state
-        hidden, cells = [], []
-        for x_t in x.unbind(dim=1):
-            i = torch.sigmoid(x_t @ self.W_xi + h @ self.W_hi + self.b_i)
-            f = torch.sigmoid(x_t @ self.W_xf + h @ self.W_hf + self.b_f)
-            g = torch.tanh(x_t @ self.W_xg + h @ self.W_hg + self.b_g)
-            o = torch.sigmoid(x_t @ self.W_xo + h @ self.W_ho + self.b_o)
-            c = f * c + i * g
-            h = o * torch.tanh(c)
-            hidden.append(h)
-            cells.append(c)
-        return torch.stack(hidden, dim=1), torch.stack(cells, dim=1)
-""",
-}
+SOLUTIONS = solutions_of("04_lstm_layer")
 
 MAJOR, RUN, LAYER = SOLUTIONS.values()
 INIT = LAYER[: LAYER.index("    def forward")]

@@ -1,63 +1,9 @@
 """Right and wrong answers to the tasks of 07_many_to_one."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "make_windows": """
-def make_windows(series, window):
-    count = len(series) - window
-    x = torch.stack([series[start : start + window] for start in range(count)])
-    y = series[window:]
-    return x.unsqueeze(-1), y.unsqueeze(-1)
-""",
-    "SimpleRNN": """
-class SimpleRNN(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
-        super().__init__()
-        self.rnn = nn.RNN(input_size, hidden_size, num_layers, batch_first=True)
-        self.fc = nn.Linear(hidden_size, output_size)
-
-    def forward(self, x):
-        h_0 = x.new_zeros(self.rnn.num_layers, x.shape[0], self.rnn.hidden_size)
-        output, h_n = self.rnn(x, h_0)
-        return self.fc(output[:, -1])
-""",
-    "SequenceClassifier": """
-class SequenceClassifier(nn.Module):
-    def __init__(self, vocab_size, embedding_dim, hidden_size, num_classes, num_layers=1):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, embedding_dim)
-        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
-        self.fc = nn.Linear(hidden_size, num_classes)
-
-    def forward(self, ids):
-        output, (h_n, c_n) = self.lstm(self.embedding(ids))
-        return self.fc(h_n[-1])
-""",
-    "fit": """
-def fit(model, x, y, steps, lr):
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
-    losses = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss = F.mse_loss(model(x), y)
-        losses.append(loss.item())
-        loss.backward()
-        optimizer.step()
-    return losses
-""",
-    "forecast": """
-def forecast(model, window, steps):
-    predictions = []
-    with torch.no_grad():
-        for _ in range(steps):
-            prediction = model(window.unsqueeze(0))
-            predictions.append(prediction[0, 0])
-            window = torch.cat([window[1:], prediction])
-    return torch.stack(predictions)
-""",
-}
+SOLUTIONS = solutions_of("07_many_to_one")
 
 WINDOWS, REGRESSOR, CLASSIFIER, FIT, FORECAST = SOLUTIONS.values()
 

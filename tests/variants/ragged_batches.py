@@ -1,45 +1,9 @@
 """Right and wrong answers to the tasks of 09_ragged_batches."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "pad_batch": """
-def pad_batch(sequences):
-    lengths = torch.tensor([len(sequence) for sequence in sequences])
-    padded = sequences[0].new_zeros(len(sequences), int(lengths.max()), sequences[0].shape[1])
-    for row, sequence in enumerate(sequences):
-        padded[row, : len(sequence)] = sequence
-    return padded, lengths
-""",
-    "last_valid": """
-def last_valid(output, lengths):
-    rows = torch.arange(output.shape[0], device=output.device)
-    return output[rows, lengths.to(output.device) - 1]
-""",
-    "masked_mean": """
-def masked_mean(output, lengths):
-    lengths = lengths.to(output.device)
-    steps = torch.arange(output.shape[1], device=output.device)
-    real = steps[None, :] < lengths[:, None]
-    total = (output * real[:, :, None]).sum(dim=1)
-    return total / lengths[:, None]
-""",
-    "run_packed": """
-def run_packed(lstm, x, lengths):
-    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-    output, state = lstm(packed)
-    output, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])
-    return output, state
-""",
-    "masked_mse": """
-def masked_mse(prediction, target, lengths):
-    lengths = lengths.to(prediction.device)
-    steps = torch.arange(prediction.shape[1], device=prediction.device)
-    real = steps[None, :] < lengths[:, None]
-    return F.mse_loss(prediction[real], target[real])
-""",
-}
+SOLUTIONS = solutions_of("09_ragged_batches")
 
 PAD, LAST, MEAN, PACKED, MSE = SOLUTIONS.values()
 

@@ -1,43 +1,9 @@
 """Right and wrong answers to the tasks of 02_rnn_cell."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "rnn_cell": """
-def rnn_cell(x, h, w_ih, w_hh, b_ih, b_hh):
-    return torch.tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)
-""",
-    "rnn_layer": """
-def rnn_layer(x, h_0, w_ih, w_hh, b_ih, b_hh):
-    h = h_0
-    output = []
-    for t in range(x.shape[1]):
-        h = rnn_cell(x[:, t], h, w_ih, w_hh, b_ih, b_hh)
-        output.append(h)
-    return torch.stack(output, dim=1), h
-""",
-    "run_stepwise": """
-def run_stepwise(rnn, x, h_0=None):
-    state = h_0
-    output = []
-    for t in range(x.shape[1]):
-        step, state = rnn(x[:, t : t + 1], state)
-        output.append(step)
-    return torch.cat(output, dim=1), state
-""",
-    "stacked_rnn": """
-def stacked_rnn(rnn, x, h_0):
-    layer_input = x
-    final_states = []
-    for layer in range(rnn.num_layers):
-        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        weights = [getattr(rnn, f"{name}_l{layer}") for name in names]
-        layer_input, h_n = rnn_layer(layer_input, h_0[layer], *weights)
-        final_states.append(h_n)
-    return layer_input, torch.stack(final_states)
-""",
-}
+SOLUTIONS = solutions_of("02_rnn_cell")
 
 CELL, LAYER, STEPWISE, STACK = SOLUTIONS.values()
 

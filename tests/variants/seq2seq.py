@@ -1,45 +1,9 @@
 """Right and wrong answers to the tasks of 10_seq2seq."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "bridge_state": """
-def bridge_state(state):
-    def join(part):
-        rows, batch_size, hidden_size = part.shape
-        layers = part.reshape(rows // 2, 2, batch_size, hidden_size)
-        return torch.cat((layers[:, 0], layers[:, 1]), dim=2)
-
-    h, c = state
-    return join(h), join(c)
-""",
-    "attention": """
-def attention(query, encoder_output, lengths):
-    hidden_size, seq_len = query.shape[1], encoder_output.shape[1]
-    scores = (encoder_output @ query.unsqueeze(2)).squeeze(2) / hidden_size**0.5
-    steps = torch.arange(seq_len, device=lengths.device)
-    padded = (steps >= lengths.unsqueeze(1)).to(scores.device)
-    weights = torch.softmax(scores.masked_fill(padded, float("-inf")), dim=1)
-    context = (weights.unsqueeze(1) @ encoder_output).squeeze(1)
-    return context, weights
-""",
-    "decode_teacher_forced": """
-def decode_teacher_forced(decoder, embedding, fc, target_ids, state):
-    output, _ = decoder(embedding(target_ids), state)
-    return fc(output)
-""",
-    "greedy_generate": """
-def greedy_generate(model, prompt_ids, steps):
-    tokens, ids, state = [], prompt_ids, None
-    with torch.no_grad():
-        for _ in range(steps):
-            logits, state = model(ids, state)
-            ids = logits[:, -1].argmax(dim=1, keepdim=True)
-            tokens.append(ids)
-    return torch.cat(tokens, dim=1)
-""",
-}
+SOLUTIONS = solutions_of("10_seq2seq")
 
 BRIDGE, ATTENTION, DECODE, GREEDY = SOLUTIONS.values()
 

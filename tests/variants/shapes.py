@@ -1,37 +1,9 @@
 """Right and wrong answers to the tasks of 01_shapes."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "predict_shapes": """
-def predict_shapes(kind, batch_size, seq_len, input_size, hidden_size, num_layers, bidirectional=False):
-    directions = 2 if bidirectional else 1
-    state = (num_layers * directions, batch_size, hidden_size)
-    shapes = {"output": (batch_size, seq_len, hidden_size * directions), "h_n": state}
-    if kind == "LSTM":
-        shapes["c_n"] = state
-    return shapes
-""",
-    "embed_then_rnn": """
-def embed_then_rnn(token_ids, embedding, rnn):
-    vectors = embedding(token_ids)
-    output, h_n = rnn(vectors)
-    return output, h_n
-""",
-    "last_step": """
-def last_step(output):
-    return output[:, -1]
-""",
-    "layer_state": """
-def layer_state(h_n, layer):
-    return h_n[layer]
-""",
-    "item_states": """
-def item_states(h_n, item):
-    return h_n[:, item]
-""",
-    "claims": """
+CLAIMS = """
 claims = {
     "layers_see_all_timesteps": True,
     "num_layers_equals_seq_len": False,
@@ -42,13 +14,12 @@ claims = {
     "lstm_has_extra_cell_state": True,
     "lstm_has_four_times_rnn_parameters": True,
 }
-""",
-}
+"""
+"""The right answers alone: the source has them below the cell as it is released."""
 
-PREDICT, EMBED, LAST, LAYER, ITEM, CLAIMS = SOLUTIONS.values()
-HEAD = (
-    "def predict_shapes(kind, batch_size, seq_len, input_size, hidden_size, num_layers, bidirectional=False):"
-)
+SOLUTIONS = solutions_of("01_shapes") | {"claims": CLAIMS}
+
+PREDICT, EMBED, LAST, LAYER, ITEM, _ = SOLUTIONS.values()
 
 CORRECT = right_answers_of("01_shapes")
 

@@ -1,82 +1,12 @@
 """Right and wrong answers to the tasks of 05_stacking."""
 
-from pathlib import Path
-
-import nbformat
-
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import cells_of, right_answers_of, solutions_of
 
-NOTEBOOK = Path(__file__).parents[2] / "source" / "05_stacking" / "stacking.ipynb"
-GIVEN = next(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.id == "given-layer")
+GIVEN = next(cell["source"] for cell in cells_of("05_stacking") if cell["id"] == "given-layer")
 """What the notebook gives to its tasks: a correct `LSTMLayer`, to be run before the answers."""
 
-SOLUTIONS = {
-    "StackedLSTM": """
-class StackedLSTM(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
-        super().__init__()
-        widths = [input_size] + [hidden_size] * (num_layers - 1)
-        self.layers = nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x, state=None):
-        h_n, c_n = [], []
-        hidden = x
-        for k, layer in enumerate(self.layers):
-            if k > 0:
-                hidden = self.dropout(hidden)
-            start = None if state is None else (state[0][k], state[1][k])
-            hidden, cells = layer(hidden, start)
-            h_n.append(hidden[:, -1])
-            c_n.append(cells[:, -1])
-        return hidden, (torch.stack(h_n), torch.stack(c_n))
-""",
-    "MultiLayerLSTM": """
-class MultiLayerLSTM(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers, dropout=0.0):
-        super().__init__()
-        widths = [input_size] + [hidden_size] * (num_layers - 1)
-        self.layers = nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)
-        self.dropout = nn.Dropout(dropout)
-        self.proj = nn.Linear(hidden_size, input_size)
-        nn.init.xavier_uniform_(self.proj.weight)
-        nn.init.zeros_(self.proj.bias)
-
-    def forward(self, x, state=None):
-        h_n, c_n = [], []
-        hidden = x
-        for k, layer in enumerate(self.layers):
-            if k > 0:
-                hidden = self.dropout(hidden)
-            start = None if state is None else (state[0][k], state[1][k])
-            hidden, cells = layer(hidden, start)
-            h_n.append(hidden[:, -1])
-            c_n.append(cells[:, -1])
-        logits = self.proj(self.dropout(hidden))
-        return logits, (torch.stack(h_n), torch.stack(c_n))
-""",
-    "copy_from_torch": """
-def copy_from_torch(stacked, lstm):
-    hidden_size = lstm.hidden_size
-    with torch.no_grad():
-        for k, layer in enumerate(stacked.layers):
-            names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-            w_ih, w_hh, b_ih, b_hh = (getattr(lstm, f"{name}_l{k}") for name in names)
-            for block, gate in enumerate("ifgo"):
-                rows = slice(block * hidden_size, (block + 1) * hidden_size)
-                getattr(layer, f"W_x{gate}").copy_(w_ih[rows].T)
-                getattr(layer, f"W_h{gate}").copy_(w_hh[rows].T)
-                getattr(layer, f"b_{gate}").copy_(b_ih[rows] + b_hh[rows])
-""",
-    "lstm_parameter_count": """
-def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
-    biases = biases_per_gate * hidden_size
-    first = 4 * (input_size * hidden_size + hidden_size * hidden_size + biases)
-    other = 4 * (hidden_size * hidden_size + hidden_size * hidden_size + biases)
-    return first + (num_layers - 1) * other
-""",
-}
+SOLUTIONS = solutions_of("05_stacking")
 
 STACK, MULTI, COPY, COUNT = SOLUTIONS.values()
 

@@ -1,43 +1,9 @@
 """Right and wrong answers to the tasks of 06_state."""
 
 from tests.variants.edits import edit
-from tests.variants.kept import right_answers_of
+from tests.variants.kept import right_answers_of, solutions_of
 
-SOLUTIONS = {
-    "init_state": """
-def init_state(x, num_layers, hidden_size):
-    shape = (num_layers, x.shape[0], hidden_size)
-    return x.new_zeros(shape), x.new_zeros(shape)
-""",
-    "run_in_chunks": """
-def run_in_chunks(lstm, x, chunk_size, state=None):
-    outputs = []
-    for start in range(0, x.shape[1], chunk_size):
-        output, state = lstm(x[:, start : start + chunk_size], state)
-        outputs.append(output)
-    return torch.cat(outputs, dim=1), state
-""",
-    "detach_state": """
-def detach_state(state):
-    h, c = state
-    return h.detach(), c.detach()
-""",
-    "reset_finished": """
-def reset_finished(state, finished):
-    h, c = state
-    keep = ~finished[None, :, None]
-    return h * keep, c * keep
-""",
-    "tbptt_step": """
-def tbptt_step(model, optimizer, loss_fn, x, y, state):
-    optimizer.zero_grad()
-    prediction, state = model(x, state)
-    loss = loss_fn(prediction, y)
-    loss.backward()
-    optimizer.step()
-    return loss.item(), detach_state(state)
-""",
-}
+SOLUTIONS = solutions_of("06_state")
 
 INIT, CHUNKS, DETACH, RESET, STEP = SOLUTIONS.values()
 
