@@ -61,7 +61,6 @@ def both(name: str, rule: str, *changes: tuple[str, str]) -> tuple[dict, dict]:
 
 
 FAULTS = [
-    both("x to every layer", "shape", ("layer(hidden, start)", "layer(x, start)")),
     both(
         "the memory goes up",
         "values",
@@ -72,20 +71,12 @@ FAULTS = [
         NO_DROP,
     ),
     both("state ignored", "values", ("None if state is None else (state[0][k], state[1][k])", "None")),
-    both("layer 0's state for all", "values", ("(state[0][k], state[1][k])", "(state[0][0], state[1][0])")),
     both(
         "the states in reverse",
         "values",
         ("(state[0][k], state[1][k])", "(state[0][-1 - k], state[1][-1 - k])"),
     ),
-    both("h and c exchanged", "values", ("(state[0][k], state[1][k])", "(state[1][k], state[0][k])")),
     both("h_n of the first step", "values", ("hidden[:, -1]", "hidden[:, 0]")),
-    both("h_n for c_n", "values", ("cells[:, -1]", "hidden[:, -1]")),
-    both(
-        "final states from the top down",
-        "values",
-        ("torch.stack(h_n), torch.stack(c_n)", "torch.stack(h_n[::-1]), torch.stack(c_n[::-1])"),
-    ),
     both(
         "the state of the layer below",
         "values",
@@ -116,28 +107,11 @@ FAULTS = [
         ),
     ),
     both(
-        "a Python list",
-        "registration",
-        (
-            "nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)",
-            "[LSTMLayer(width, hidden_size) for width in widths]",
-        ),
-    ),
-    both(
         "a Sequential of another name",
         "registration",
         ("self.layers = nn.ModuleList(", "self.layers, self.stack = [], nn.ModuleList("),
         ("enumerate(self.layers)", "enumerate(self.stack)"),
     ),
-    both(
-        "one layer several times",
-        "registration",
-        (
-            "nn.ModuleList(LSTMLayer(width, hidden_size) for width in widths)",
-            "nn.ModuleList([LSTMLayer(input_size, hidden_size)] + [LSTMLayer(hidden_size, hidden_size)] * (num_layers - 1))",
-        ),
-    ),
-    both("one layer too many", "registration", ("(num_layers - 1)", "num_layers")),
     both(
         "every layer as wide as x",
         "registration",
@@ -162,18 +136,9 @@ FAULTS = [
     ),
     both("every step's states", "shape", ("hidden[:, -1]", "hidden"), ("cells[:, -1]", "cells")),
     both(
-        "final states side by side",
-        "shape",
-        ("torch.stack(h_n), torch.stack(c_n)", "torch.cat(h_n), torch.cat(c_n)"),
-    ),
-    both(
         "batch first states",
         "shape",
         ("torch.stack(h_n), torch.stack(c_n)", "torch.stack(h_n, 1), torch.stack(c_n, 1)"),
-    ),
-    both("the top layer's state only", "shape", ("torch.stack(h_n), torch.stack(c_n)", "h_n[-1], c_n[-1]")),
-    both(
-        "not nested", "shape", ("(torch.stack(h_n), torch.stack(c_n))", "torch.stack(h_n), torch.stack(c_n)")
     ),
     both(
         "batch squeezed away",
@@ -191,11 +156,6 @@ FAULTS = [
         "detached first states",
         "gradient",
         ("(state[0][k], state[1][k])", "(state[0][k].detach(), state[1][k].detach())"),
-    ),
-    both(
-        "detached final states",
-        "gradient",
-        ("torch.stack(h_n), torch.stack(c_n)", "torch.stack(h_n).detach(), torch.stack(c_n).detach()"),
     ),
     both(
         "float32 zero states",
@@ -231,17 +191,7 @@ FAULTS = [
         ),
     ),
     both("x written into", "mutation", ("        return ", "        x.zero_()\n        return ")),
-    both("x dropped", "dropout", ("            if k > 0:\n                hidden", "            hidden")),
-    both("no dropout at all", "dropout", NO_DROP),
     both("dropout after the first layer only", "dropout", ("if k > 0:", "if k == 2:")),
-    both(
-        "on in evaluation",
-        "dropout",
-        (
-            "                hidden = self.dropout(hidden)\n",
-            "                hidden = F.dropout(hidden, self.dropout.p)\n",
-        ),
-    ),
     both(
         "dropout that eval does not reach",
         "dropout",
@@ -326,11 +276,6 @@ WRONG = {
                 ),
             ),
         ),
-        "output only": (
-            "shape",
-            edit(STACK, ("return hidden, (torch.stack(h_n), torch.stack(c_n))", "return hidden")),
-        ),
-        "the last step of output": ("shape", edit(STACK, ("return hidden,", "return hidden[:, -1],"))),
         "all layers in output": (
             "shape",
             edit(
@@ -342,10 +287,6 @@ WRONG = {
                 ("return hidden,", "return every,"),
             ),
         ),
-        "dropout after the last layer": (
-            "dropout",
-            edit(STACK, ("return hidden,", "return self.dropout(hidden),")),
-        ),
         "dropout after every layer": (
             "dropout",
             edit(
@@ -356,10 +297,6 @@ WRONG = {
                     "            hidden = self.dropout(hidden)\n            c_n.append",
                 ),
             ),
-        ),
-        "one choice for all time steps": (
-            "dropout",
-            edit(STACK, ("self.dropout(hidden)", "hidden * self.dropout(torch.ones_like(hidden[:, :1]))")),
         ),
         "one choice for all sequences": (
             "dropout",
@@ -388,10 +325,6 @@ WRONG = {
                     "            if k > 0:\n                mask = self.dropout(torch.ones_like(hidden)) if k == 1 else mask\n                hidden = hidden * mask",
                 ),
             ),
-        ),
-        "dropout twice between layers": (
-            "dropout",
-            edit(STACK, ("self.dropout(hidden)", "self.dropout(self.dropout(hidden))")),
         ),
         "masks on the CPU": (
             "device",
@@ -442,6 +375,37 @@ WRONG = {
     },
     "MultiLayerLSTM": {name: fault for _, multi in FAULTS for name, fault in multi.items()}
     | {
+        "layer 0's state for all": (
+            "values",
+            edit(MULTI, ("(state[0][k], state[1][k])", "(state[0][0], state[1][0])")),
+        ),
+        "one layer too many": ("registration", edit(MULTI, ("(num_layers - 1)", "num_layers"))),
+        "final states side by side": (
+            "shape",
+            edit(MULTI, ("torch.stack(h_n), torch.stack(c_n)", "torch.cat(h_n), torch.cat(c_n)")),
+        ),
+        "the top layer's state only": (
+            "shape",
+            edit(MULTI, ("torch.stack(h_n), torch.stack(c_n)", "h_n[-1], c_n[-1]")),
+        ),
+        "not nested": (
+            "shape",
+            edit(MULTI, ("(torch.stack(h_n), torch.stack(c_n))", "torch.stack(h_n), torch.stack(c_n)")),
+        ),
+        "x dropped": (
+            "dropout",
+            edit(MULTI, ("            if k > 0:\n                hidden", "            hidden")),
+        ),
+        "on in evaluation": (
+            "dropout",
+            edit(
+                MULTI,
+                (
+                    "                hidden = self.dropout(hidden)\n",
+                    "                hidden = F.dropout(hidden, self.dropout.p)\n",
+                ),
+            ),
+        ),
         "one mask for all calls of a size": (
             "dropout",
             """
@@ -461,16 +425,6 @@ class MultiLayerLSTM(StackedLSTM):
         return self.proj(out), last
 """,
         ),
-        "nn.Linear's own weights": (
-            "values",
-            edit(MULTI, ("        nn.init.xavier_uniform_(self.proj.weight)\n", "")),
-        ),
-        "nn.Linear's own bias": ("values", edit(MULTI, ("        nn.init.zeros_(self.proj.bias)\n", ""))),
-        "Xavier-normal": ("values", edit(MULTI, ("xavier_uniform_", "xavier_normal_"))),
-        "an activation on top": (
-            "values",
-            edit(MULTI, ("self.proj(self.dropout(hidden))", "torch.tanh(self.proj(self.dropout(hidden)))")),
-        ),
         "softmax on top": (
             "values",
             edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(self.dropout(hidden)).softmax(-1)")),
@@ -485,18 +439,6 @@ class MultiLayerLSTM(StackedLSTM):
                 ),
             ),
         ),
-        "the memory is projected": (
-            "values",
-            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(self.dropout(cells))")),
-        ),
-        "no bias": (
-            "registration",
-            edit(
-                MULTI,
-                ("nn.Linear(hidden_size, input_size)", "nn.Linear(hidden_size, input_size, bias=False)"),
-                ("        nn.init.zeros_(self.proj.bias)\n", ""),
-            ),
-        ),
         "another name for proj": ("registration", MULTI.replace("self.proj", "self.fc")),
         "the stack as a part": (
             "registration",
@@ -505,12 +447,7 @@ class MultiLayerLSTM(StackedLSTM):
                 "self.stack, self.dropout = stack, nn.Dropout(dropout)",
             ).replace("StackedLSTM.forward(self, x, state)", "self.stack(x, state)"),
         ),
-        "the output, not projected": ("shape", edit(MULTI, ("return logits,", "return hidden,"))),
         "the last step's logits": ("shape", edit(MULTI, ("return logits,", "return logits[:, -1],"))),
-        "logits only": (
-            "shape",
-            edit(MULTI, ("return logits, (torch.stack(h_n), torch.stack(c_n))", "return logits")),
-        ),
         "one mask for all time steps between layers": (
             "dropout",
             edit(
@@ -536,14 +473,6 @@ class MultiLayerLSTM(StackedLSTM):
                 ),
             ),
         ),
-        "no dropout before proj": (
-            "dropout",
-            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(hidden)")),
-        ),
-        "dropout after proj": (
-            "dropout",
-            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.dropout(self.proj(hidden))")),
-        ),
         "dropout before and after proj": (
             "dropout",
             edit(MULTI, ("self.proj(self.dropout(hidden))", "self.dropout(self.proj(self.dropout(hidden)))")),
@@ -561,14 +490,6 @@ class MultiLayerLSTM(StackedLSTM):
                     "self.proj(hidden * self.dropout(torch.ones_like(hidden[:, :1])))",
                 ),
             ),
-        ),
-        "on in evaluation before proj": (
-            "dropout",
-            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(F.dropout(hidden, self.dropout.p))")),
-        ),
-        "detached before proj": (
-            "gradient",
-            edit(MULTI, ("self.proj(self.dropout(hidden))", "self.proj(self.dropout(hidden.detach()))")),
         ),
         "proj's weight through data": (
             "gradient",
