@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from autograder.protocol import answers, messages
 from autograder.protocol.values import tensors_in
 from autograder.worker.session import operations
-from autograder.worker.session.calls.limit import Late, Limit
+from autograder.worker.session.calls.limit import Limit
 from autograder.worker.session.calls.printed import Printed
 from autograder.worker.session.device_call import run_on_device
 from autograder.worker.session.eager import as_plain_python
@@ -72,10 +72,7 @@ class Executor:
             return _write(message)
         with Printed() as printed:
             work = partial(self._performed, message)
-            try:
-                answer = work() if self._limit is None else self._limit.run(work)
-            except Late as late:
-                answer = answers.Late(seconds=late.seconds, line=late.line)
+            answer = work() if self._limit is None else self._limit.run(work)
         return replace(answer, printed=printed.text) if printed.text else answer
 
     def _run(self, cell: messages.RunCell, cells: Cells) -> answers.CellRan:
