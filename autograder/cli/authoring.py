@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -140,24 +141,16 @@ def build(
         if watch:
             from autograder.grading.watch import watch_course
 
-            def again(at: Course, names: list[str]) -> None:
-                _build_watched(at, names, one_file)
+            def build_one(name: str) -> None:
+                with suppress(typer.Exit), told():  # watching goes on, whatever came of it
+                    try:
+                        _build(Course.at(course), [name], one_file=one_file)
+                    except KeyboardInterrupt:
+                        raise SystemExit(130) from None
 
-            watch_course(Course.at(course), assignments or [], again, tell)
+            watch_course(Course.at(course), assignments or [], build_one, tell)
             return
         _build(Course.at(course), assignments or [], force, one_file)
-
-
-def _build_watched(course: Course, assignments: list[str], one_file: bool) -> None:
-    """Build in a fork of a watching process: its status is what the watcher sees."""
-    try:
-        with told():
-            try:
-                _build(course, assignments, one_file=one_file)
-            except KeyboardInterrupt:
-                raise SystemExit(130) from None
-    except typer.Exit as ended:
-        raise SystemExit(ended.exit_code) from None
 
 
 def _build(course: Course, assignments: list[str], force: bool = False, one_file: bool = False) -> None:
