@@ -41,13 +41,13 @@ GROUPS = {
     "Inputs": "Sizes Dimensions Dimension Draw recorded computed_once as_leaves",
     "Marks": "points rule needs hidden without Without anywhere teaching_only",
     "Expectations": """
-        expect expect_shapes parts_of expect_count expect_whole expect_number expect_gradients expect_follows
+        expect expect_shapes parts_of expect_count expect_whole expect_gradients expect_follows
         expect_dtype expect_dtypes DTYPES EXTREMES expect_without_numpy expect_device_neutral
         expect_untouched expect_module_untouched expect_settings_untouched expect_weights_untouched
-        expect_not_shared expect_module expect_registered expect_no_kernel expect_no_mention
+        expect_not_shared expect_module expect_registered expect_no_mention
         expect_no_slip compare agree""",
     "Calls and answers": """
-        Submission make_module Handle Target Call Request asked ask_all carried tree_leaves Opaque
+        Submission make_module Handle Call Request asked carried Opaque
         StudentError""",
     "Words": "case fail CheckFailed NotWritten in_words spell",
 }

@@ -1,11 +1,11 @@
 """The names that a check may use; `autograder.checking` hands them on."""
 
 from autograder.checking.expectations.comparing import agree, compare
-from autograder.checking.expectations.forbidden import expect_no_kernel, expect_no_mention
+from autograder.checking.expectations.forbidden import expect_no_mention
 from autograder.checking.expectations.gradients import as_leaves, expect_gradients
 from autograder.checking.expectations.in_use import expect_follows
 from autograder.checking.expectations.modules import expect_module, expect_registered, make_module
-from autograder.checking.expectations.numbers import expect_count, expect_number, expect_whole
+from autograder.checking.expectations.numbers import expect_count, expect_whole
 from autograder.checking.expectations.placed.devices import expect_device_neutral
 from autograder.checking.expectations.placed.dtypes import (
     DTYPES,
@@ -29,7 +29,6 @@ from autograder.checking.expectations.values import (
     expect_shapes,
     fail,
     parts_of,
-    tree_leaves,
 )
 from autograder.checking.expectations.wording import in_words
 from autograder.checking.explain.failure import CheckFailed, NotWritten
@@ -38,7 +37,7 @@ from autograder.checking.inputs.dimensions import Dimension, Dimensions
 from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.references import recorded
 from autograder.checking.inputs.sizes import Sizes, spell
-from autograder.checking.remote.connection import Request, ask_all, asked
+from autograder.checking.remote.connection import Request, asked
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.submission import Submission
@@ -49,9 +48,6 @@ from autograder.checking.specs.inputs import Handed, weight
 from autograder.checking.specs.module import ModuleSpec
 from autograder.protocol.values import Opaque
 from autograder.protocol.without import Without
-
-Target = Handle
-"""The name that a `Handle` had, in check files written earlier."""
 
 __all__ = [
     "DTYPES",
@@ -73,12 +69,10 @@ __all__ = [
     "Sizes",
     "StudentError",
     "Submission",
-    "Target",
     "Without",
     "agree",
     "anywhere",
     "as_leaves",
-    "ask_all",
     "asked",
     "carried",
     "case",
@@ -93,11 +87,9 @@ __all__ = [
     "expect_gradients",
     "expect_module",
     "expect_module_untouched",
-    "expect_no_kernel",
     "expect_no_mention",
     "expect_no_slip",
     "expect_not_shared",
-    "expect_number",
     "expect_registered",
     "expect_settings_untouched",
     "expect_shapes",
@@ -119,7 +111,6 @@ __all__ = [
     "spell",
     "strided",
     "teaching_only",
-    "tree_leaves",
     "weight",
     "with_inputs",
     "without",

@@ -93,7 +93,6 @@ class Called(Answer, frozen=True, tag="called"):
 
     `"inference"` where a tensor of the value was made in `torch.inference_mode()`.
     """
-    kernels: tuple[str, ...] = ()
 
 
 class Gradients(Answer, frozen=True, tag="gradients"):

@@ -109,8 +109,6 @@ class Call(Message, frozen=True, tag="call"):
     """The number under which a `Backward` finds the call again; 0 for none."""
     grad: bool = False
     """True to have every floating tensor among the arguments ask for a gradient."""
-    kernels: bool = False
-    """True to be told which of torch's kernels ran."""
     arguments: bool = False
     """True to be told what the call left behind, in its arguments above all."""
     numpy: bool = False

@@ -72,7 +72,6 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
     from autograder.worker.session import shell
     from autograder.worker.session.eager import compile_nothing
     from autograder.worker.session.executor import Executor
-    from autograder.worker.tracing.kernels import KernelLog
 
     torch.set_num_threads(1)
     compile_nothing()
@@ -92,15 +91,12 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
     there = RunOnDevice(target=Target("Layer"), made=Made(args=(2, 2)), args=(torch.zeros(1, 2),))
     Executor({"f": lambda x: torch.tanh(x @ x), "Layer": nn.Linear}).perform(
         [
-            replace(call, kernels=True),
             replace(call, grad=True),
             replace(there, device="pretend"),
             replace(there, dtype=torch.float64, trace="coarser"),
             replace(there, dtype=torch.float64, trace="all"),
         ]
     )
-    with torch.inference_mode(), KernelLog():
-        nn.Linear(2, 2)(torch.zeros(1, 2))
     # The library behind these builds its kernels on first use: a tenth of a second, once for each dtype.
     kinds: list[Any] = [k for k in vars(nn).values() if isinstance(k, type) and issubclass(k, nn.RNNBase)]
     for dtype in (torch.float32, torch.bfloat16):

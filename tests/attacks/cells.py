@@ -525,20 +525,6 @@ def trace(frame, event, argument):
     return trace
 sys.settrace(trace); sys.setprofile(trace); threading.settrace(trace)
 """, "rewrite the worker's variables from a trace function"),
-    "kernel log": Attack("lstm_cell", """
-from autograder.worker.session import operations
-operations.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
-def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
-    return torch._VF.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)
-""", "have torch do the work and lie about the kernels that ran", told="`torch.lstm_cell` does not work here"),
-    "kernel log, names hidden": Attack("lstm_cell", """
-from autograder.worker.session import operations
-operations.KernelLog.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
-operations.CallLog.__torch_function__ = operations.KernelLog.__torch_dispatch__
-work = getattr(torch, "".join(reversed("llec_mtsl")))
-def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):
-    return work(x, (h, c), w_ih, w_hh, b_ih, b_hh)
-""", "the same, with the name put together at run time", told="`torch.lstm_cell` does not work here"),
     "kernels unseen": Attack("lstm_cell", """
 work = getattr(torch, "".join(reversed("llec_mtsl")))
 def lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh):

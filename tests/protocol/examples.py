@@ -47,7 +47,6 @@ MESSAGES: tuple[messages.AnyMessage, ...] = (
         kwargs={"mask": torch.tensor([True, False]), "module": MODULE},
         number=-5,
         grad=True,
-        kernels=True,
         arguments=True,
         numpy=True,
         unanswered=True,
@@ -92,7 +91,6 @@ ANSWERS: tuple[answers.AnyAnswer, ...] = (
         attached=(True, False),
         arguments=(ROWS, [1]),
         left=("default dtype", (1, "a hook")),
-        kernels=("aten::mm", "aten::tanh"),
     ),
     answers.Gradients(
         printed="x\n", inputs=(ROWS, None), parameters={"weight": ROWS}, attached=True, frozen=("bias",)

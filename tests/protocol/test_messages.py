@@ -204,7 +204,7 @@ WITHIN = [
     ("RunOnDevice.looks", {"way": 1, "lines": ({"number": "7", "text": ""},)}),
     ("WriteFile.content", "text"), ("WriteFile.content", [1, 2]), ("Done.printed", None), ("Done.printed", 5),
     ("Raised.type", None), ("Raised.lines", "line"), ("Raised.lines", (1,)), ("Late.seconds", "1"),
-    ("Called.attached", (1, 0)), ("Called.attached", True), ("Called.kernels", ("a", None)),
+    ("Called.attached", (1, 0)), ("Called.attached", True),
     ("Called.left", (("a", 1),)), ("Called.left", ((1, "a", 2),)), ("Called.left", (1,)),
     ("Gradients.parameters", {1: None}), ("Gradients.parameters", [("w", None)]), ("Gradients.attached", 1),
     ("Registered.shapes", {"w": ("2", 3)}), ("Registered.shapes", {"w": 2}), ("Registered.shapes", {1: (2,)}),

@@ -156,7 +156,7 @@ def told():
         names, words, numbers = map(set, student.told())
     fields = (
         "args arguments as_made assembled autocast call call_seed computed cudnn default_dtype device dtype grad "
-        "gradients kernels kwargs lines looks made method name number numpy on_cpu path repeat seed source "
+        "gradients kwargs lines looks made method name number numpy on_cpu path repeat seed source "
         "state target text trace unanswered way weights"
     )
     assert {"args", "target", "seed", "weights"} <= names <= set(fields.split())

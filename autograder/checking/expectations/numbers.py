@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
-
-import torch
 
 from autograder.checking.expectations.values import fail
 from autograder.checking.expectations.wording import in_words
@@ -46,26 +43,6 @@ def expect_whole(seen: Any) -> None:
         )
     why = " Is a `return` missing?" if seen is None else ""
     fail(f"Expected an `int`; you returned {_told(seen)}.{why}")
-
-
-def expect_number(seen: Any, wanted: float, *, name: str, tolerance: float = 1e-6) -> None:
-    """Expect a plain number, an `int` or a `float`, and this one but for a relative `tolerance`.
-
-    `name` begins the message, as in "The perplexity". Raises `CheckFailed` for anything else; a tensor of one
-    number is told apart from other things.
-
-        expect_number(submission.perplexity(2.0), math.exp(2.0), name="The perplexity")
-    """
-    if isinstance(seen, torch.Tensor) and seen.numel() == 1:
-        fail("Expected a plain number; you returned a tensor that holds one. `.item()` takes it out.")
-    if isinstance(seen, bool) or not isinstance(seen, (int, float)):
-        why = " Is a `return` missing?" if seen is None else ""
-        fail(f"Expected a plain number; you returned {_told(seen)}.{why}")
-    if math.isclose(seen, wanted, rel_tol=tolerance, abs_tol=1e-12):
-        return
-    if not math.isfinite(seen):
-        fail(f"{name} is {seen}, which is not a finite number.")
-    fail(f"{name} is {seen:.6g}, too {'small' if seen < wanted else 'large'}.")
 
 
 def _told(seen: Any) -> str:

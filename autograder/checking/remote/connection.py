@@ -41,8 +41,8 @@ Perform = Callable[[Sequence[OfObjects]], Sequence[AnyAnswer]]
 class Request(Generic[Value]):
     """A call that is described and not made yet, and how the answer to it is read.
 
-    `request`, `run_request` and `state_request` of a `Handle` give one; `asked` and `ask_all` make many in
-    one exchange. Describing a call raises nothing.
+    `request`, `run_request` and `state_request` of a `Handle` give one; `asked` makes many in one
+    exchange. Describing a call raises nothing.
 
         first, second = cell.request(x), cell.request(x)
         expect(second.ask(), first.ask(), names="h", dims="B H", sizes=sizes)  # one exchange for both

@@ -1,8 +1,8 @@
 """One of a student's objects as a check holds it: called, made, described, put on a device.
 
 It holds a name only. Whatever it is asked goes through its connection as a message (`protocol/messages.py`),
-and `worker/session/executor.py` shows who does it. What the worker says about itself (what it modified, which
-kernels ran, what a module registers) is the student's word.
+and `worker/session/executor.py` shows who does it. What the worker says about itself (what it modified, what
+a module registers) is the student's word.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from autograder.protocol.values import ByName, Keywords, Opaque, Ref, map_tree
 
 @dataclass(frozen=True)
 class Call:
-    """One call and its answer: the value, the arguments as the call left them, what ran.
+    """One call and its answer: the value, and the arguments as the call left them.
 
     `Handle.run` and `run_request` give it. `value` is the answer, `arguments` are tensors and the like as
-    they were afterwards. `attached` says of each tensor of the answer if it belongs to a graph, `kernels` the
-    names of torch's kernels that ran, if they were asked for. All but the value is the student's process's
-    word.
+    they were afterwards. `attached` says of each tensor of the answer if it belongs to a graph. All but the
+    value is the student's process's word.
 
         call = submission.attend.run((query, keys), grad=True)  # raises StudentError where it stops
         expect(call.value, right, names="context", dims="B D", sizes=sizes)
@@ -42,7 +41,6 @@ class Call:
     value: Any
     arguments: tuple[Any, ...]
     attached: tuple[bool, ...]
-    kernels: tuple[str, ...]
     left: tuple[str | tuple[int, str], ...]
     """The settings of torch left otherwise, by name, and `(position, what)` of modules given to it."""
     _number: int
@@ -113,7 +111,6 @@ class Handle:
         kwargs: Keywords | None = None,
         *,
         grad: bool = False,
-        kernels: bool = False,
         default_dtype: torch.dtype | None = torch.float64,
         arguments: bool = True,
         numpy: bool = False,
@@ -121,10 +118,10 @@ class Handle:
         """Describe a call that gives everything seen of it.
 
         `args` and `kwargs` are its arguments. With `grad` the floating ones ask for gradients
-        (`Call.backward`), with `kernels` torch's kernels are noted by name, without `arguments` these do not
-        come back. `default_dtype` is torch's default while it runs: float64, so that a state created without
-        a dtype is judged by the dtype check alone; `None` leaves it as it is. With `numpy` numpy gets float32
-        for the bfloat16 that it does not have, all nan (`expect_without_numpy`).
+        (`Call.backward`), without `arguments` these do not come back. `default_dtype` is torch's default
+        while it runs: float64, so that a state created without a dtype is judged by the dtype check alone;
+        `None` leaves it as it is. With `numpy` numpy gets float32 for the bfloat16 that it does not have, all
+        nan (`expect_without_numpy`).
         """
         number = self._connection.new_number()
         message = messages.Call(
@@ -134,7 +131,6 @@ class Handle:
             default_dtype=default_dtype,
             number=number,
             grad=grad,
-            kernels=kernels,
             arguments=arguments,
             numpy=numpy,
         )
@@ -147,7 +143,6 @@ class Handle:
                 value=incoming(self._connection, seen.value),
                 arguments=seen.arguments,
                 attached=seen.attached,
-                kernels=seen.kernels,
                 left=seen.left,
                 _number=number,
                 _connection=self._connection,

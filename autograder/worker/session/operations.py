@@ -18,7 +18,6 @@ from autograder.worker.devices.modules import assembled, convert, load
 from autograder.worker.session.calls.left import Marks
 from autograder.worker.session.objects import KeptCall, Objects, is_floating, settled
 from autograder.worker.tracing.gradients import gradients_of
-from autograder.worker.tracing.kernels import CallLog, KernelLog
 from autograder.worker.tracing.looks import ForNumpy, Otherwise
 from autograder.worker.tracing.module_contents import (
     address_of,
@@ -99,12 +98,9 @@ def call(objects: Objects, message: messages.Call) -> answers.Done | answers.Cal
         # The student gets a copy one step into the graph: writing into it stays an error of
         # its own rule, and does not hide whether gradients flow.
         args, kwargs = map_tree((args, kwargs), lambda leaf: _attach(leaf, leaves))
-    logs = (CallLog(), KernelLog()) if message.kernels else ()
     marks = Marks(args if message.arguments else ())
     with ExitStack() as stack:
-        stack.enter_context(torch.inference_mode() if logs else torch.enable_grad())
-        for log in logs:
-            stack.enter_context(log)
+        stack.enter_context(torch.enable_grad())
         if message.numpy:
             stack.enter_context(ForNumpy(Otherwise(NOT_A_NUMBER, None)))
         with objects.left.noted():
@@ -122,14 +118,13 @@ def call(objects: Objects, message: messages.Call) -> answers.Done | answers.Cal
         modules_left = marks.changed()
         objects.left.of_call_in_float32(target, lambda: objects.arguments(message.args, message.kwargs))
         left = [*sorted(objects.left.names), *modules_left]
-        if not logs and any(map(is_inference, tensors)):  # the log of kernels works in that mode
+        if any(map(is_inference, tensors)):
             left.append("inference")
     return answers.Called(
         value=objects.plain(value),
         attached=tuple([asks_for_gradients(tensor) for tensor in tensors]),
         arguments=given,
         left=tuple(left),
-        kernels=tuple(sorted(set().union(*(log.names for log in logs)))),
     )
 
 

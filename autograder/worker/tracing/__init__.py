@@ -1,1 +1,1 @@
-"""Modes of torch that see what a call does: kernels, dtypes, looks at numbers, and the lines behind them."""
+"""Modes of torch that see what a call does: dtypes, looks at numbers, and the lines behind them."""

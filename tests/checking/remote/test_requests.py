@@ -16,7 +16,6 @@ from torch import nn
 from autograder.checking import (
     CheckFailed,
     Submission,
-    ask_all,
     asked,
     case,
     expect_dtypes,
@@ -26,7 +25,7 @@ from autograder.checking import (
 )
 from autograder.checking.inputs.draw import Draw
 from autograder.checking.inputs.sizes import Sizes
-from autograder.checking.remote.connection import _MOST_MESSAGES, _MOST_TENSORS
+from autograder.checking.remote.connection import _MOST_MESSAGES, _MOST_TENSORS, ask_all
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
 from autograder.checking.runner.collection import collect
 from autograder.grading.workers.client import Worker

@@ -201,7 +201,7 @@ What is in `extra` follows the last reply to a batch.
 REFUSED = {
     "no fields": "return reply('{}')",
     "no value": "return reply('{\"is\":\"called\",\"attached\":[\"tuple\"]}')",
-    "the wrong types": "return reply('{\"is\":\"called\",\"value\":1,\"attached\":\"zz\",\"arguments\":5,\"kernels\":7}')",
+    "the wrong types": "return reply('{\"is\":\"called\",\"value\":1,\"attached\":\"zz\",\"arguments\":5,\"left\":7}')",
     "truths that are numbers": "return reply('{\"is\":\"called\",\"value\":1,\"attached\":[\"tuple\",1]}')",
     "an answer that is a number": "return reply('5')",
     "an answer that is none": "return reply('null')",
@@ -311,7 +311,6 @@ SEEN = {
     "nothing of a call": ("Called", "value=None, attached=()"),
     "many results": ("Called", "attached=(True,) * 9000"),
     "results without a graph": ("Called", "attached=()"),
-    "kernels without an end": ("Called", "kernels=('x' * 10**6,) * 3"),
     "settings that are none": ("Called", "left=('odd', (-1, 'mode'), (2**62, 'mode'), 'x' * 10**6)"),
     "arguments that are others": ("Called", "arguments=tuple(5 for _ in answer.arguments)"),
     "arguments of no size": ("Called", "arguments=tuple(torch.zeros(0) for _ in answer.arguments)"),
