@@ -1,7 +1,7 @@
-"""What looking at one module on the pretend GPU costs: milliseconds a module, warm, over the tests' corpus.
+"""What looking at one module on the simulated GPU costs: milliseconds a module, warm, over the tests' corpus.
 
 Each module of `tests/devices` is made, moved, called and taken backward there; beside it stand the same call
-on the CPU, and the two whole checks of a task, `expect_device_neutral` and `expect_dtypes`, of seven calls.
+on the CPU, and the two whole checks of a task, `expect_device_neutral` and `expect_dtypes`.
 
     python benchmarks/pretend.py [--rounds 5]
 """
@@ -35,8 +35,8 @@ def main() -> None:
     torch.set_num_threads(1)  # as in a worker
     cases = {**RIGHT, **WRONG}
     ways: dict[str, Callable[[Case, Submission], object]] = {
-        "one call on the CPU": lambda case, handle: placed(case, handle, "cpu"),
-        "one call on the pretend GPU": lambda case, handle: placed(case, handle, "pretend"),
+        "one call on the CPU": lambda case, handle: probed(case, handle, "cpu"),
+        "one call on the simulated GPU": lambda case, handle: probed(case, handle, "pretend"),
         "both checks of a task": failures,
     }
     table = Table(title=f"{len(cases)} modules, medians of {rounds} warm rounds, ms a module")
@@ -51,9 +51,9 @@ def main() -> None:
     Console(width=110).print(table)
 
 
-def placed(case: Case, handle: Submission, device: str) -> object:
+def probed(case: Case, handle: Submission, device: str) -> object:
     target = getattr(handle, case.name)
-    return target.placed(inputs_of(case.inputs), device=device, made_with=case.made_with, gradients=True)
+    return target.probed(inputs_of(case.inputs), device=device, made_with=case.made_with, gradients=True)
 
 
 def milliseconds(case: Case, work: Callable[[Case, Submission], object], rounds: int) -> float:

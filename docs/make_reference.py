@@ -42,7 +42,7 @@ GROUPS = {
     "Marks": "points rule needs hidden without Without anywhere teaching_only",
     "Expectations": """
         expect expect_shapes parts_of expect_count expect_whole expect_gradients expect_follows
-        expect_dtype expect_dtypes DTYPES EXTREMES expect_without_numpy expect_device_neutral
+        expect_dtype expect_dtypes DTYPES EXTREMES expect_device_neutral
         expect_untouched expect_module_untouched expect_settings_untouched expect_weights_untouched
         expect_not_shared expect_module expect_registered expect_no_mention
         expect_no_slip compare agree""",
@@ -55,7 +55,7 @@ TYPES = """
     checking.specs.inputs.Input checking.specs.statement.Outputs checking.specs.module.Shapes
     checking.specs.cases.Size checking.specs.cases.Cases checking.specs.statement.Explain
     checking.specs.statement.Prepared checking.specs.marks.Marks checking.specs.marks.CheckFunction
-    checking.expectations.placed.calls.Arguments checking.expectations.in_use.Held
+    checking.expectations.portability.calls.Arguments checking.expectations.in_use.Held
     checking.remote.observations.Gradients protocol.answers.Registered
 """
 """Those that signatures name and nobody needs to import."""
@@ -67,7 +67,7 @@ INTERNAL = """
     Case.draw Case.draw_options Case.words_at CheckFailed.is_special Dimension.may_show Dimension.index
     Dimension.counted Dimensions.drawn Dimensions.ladder Dimensions.in_words Sizes.by_letter
     Call.left Draw.again Draw.letters Draw.with_zeros
-    Handed.drawn Handle.gradient_requests Handle.made Handle.on_gpu Handle.placed Handle.placed_request
+    Handed.drawn Handle.gradient_requests Handle.made Handle.on_gpu Handle.probed Handle.probe_request
     Handle.ref Opaque.own Request.before Sizes.dims Sizes.drawn Sizes.name Sizes.names StudentError.help
     StudentError.out_of_memory StudentError.owners Submission.cell_errors
 """

@@ -1,24 +1,23 @@
-"""A real GPU: how checks judge its answers, with the pretend one in its place and, where one is, itself."""
+"""A real GPU: how checks judge its answers, with the simulated one in its place and, where one is, itself."""
 
 import json
 from types import SimpleNamespace
-from unittest import mock
 
 import pytest
 import torch
 
-from autograder.checking import CheckFailed, Submission, expect_device_neutral
+from autograder.checking import Submission, expect_device_neutral
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.errors import UserError
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.grading.workers.gpu import require_gpu
+from autograder.worker.portability.gpu import SimulatedGpu
+from autograder.worker.portability.places import Place
 from autograder.worker.sandbox import gpu_nodes
-from autograder.worker.session import device_call
+from autograder.worker.session import probe
 from autograder.worker.session.executor import Executor
-from autograder.worker.simulated.device import SimulatedDevice
 from tests.devices import Case, D, H, inputs_of, namespace_of
-from tests.devices.everything import RIGHT, WRONG
-from tests.devices.right.usual import lstm
+from tests.devices.everything import RIGHT
 from tests.support.helpers import ASSIGNMENT, autograder_here, make_course, solved, submit
 
 gpu = pytest.mark.gpu
@@ -30,31 +29,18 @@ LINEAR = Case("class Model(nn.Linear):\n    pass\n", made_with=(D, H))
 
 @pytest.fixture
 def real(monkeypatch):
-    """What the real GPU does, told to a pretend one that takes its place."""
-    told = SimpleNamespace(made=[], full=(9, 9, 9, 9), raises=None, off_by=0.0)
-    seeding = torch.default_generator.manual_seed
+    """The simulated GPU in the place of the real one, and what stops a call on it."""
+    told = SimpleNamespace(calls=0, raises=None)
 
-    class InItsPlace(SimulatedDevice):
-        def __init__(self, device, origins, otherwise, *, cudnn):
-            super().__init__(origins, {}, otherwise)
-            told.made.append(cudnn)
-
+    class InItsPlace(SimulatedGpu):
         def __enter__(self):
+            told.calls += 1
             if told.raises is not None:
                 raise told.raises
-            # The module is made on the CPU; in the call a GPU's generator draws otherwise from the same seed.
-            shifts = iter((0, 77))
-            own = SimpleNamespace(manual_seed=lambda seed: seeding(seed + next(shifts)))
-            self._stack.enter_context(mock.patch.object(torch, "default_generator", own))
             return super().__enter__()
 
-        def wrap(self, tensor):
-            return super().wrap(tensor + told.off_by)
-
-        def memory(self, call, times):
-            return list(told.full[:times])
-
-    monkeypatch.setattr(device_call, "Cuda", InItsPlace)
+    monkeypatch.setattr(probe, "gpu_of", lambda name: name)
+    monkeypatch.setattr(probe, "Place", lambda device: InItsPlace() if device == "cuda" else Place(device))
     return told
 
 
@@ -68,27 +54,10 @@ def judge(case, *, on_gpu=True):
     )
 
 
-def test_right_code_is_called_there_with_cudnn_and_without(real):
-    for name in ("nn.LSTM", "checkpointed", "packed sequence"):
-        judge(RIGHT[name])
-    assert real.made == [True, False] * 3
-
-
-def test_other_values_than_on_the_cpu_are_told(real):
-    real.off_by = 0.01
-    with pytest.raises(CheckFailed, match=r"On a real GPU: .* has different values than on the CPU"):
-        judge(LINEAR)
-
-
-def test_random_numbers_are_not_compared_with_those_of_another_generator(real):
-    forward = "    def forward(self, x):\n        return F.dropout(super().forward(x))\n"
-    judge(Case(f"class Model(nn.Linear):\n{forward}"))
-    assert real.made == [True, False]
-
-
-def test_without_a_gpu_nothing_is_called_there(real):
-    judge(RIGHT["nn.LSTM"], on_gpu=False)
-    assert real.made == []
+@pytest.mark.parametrize("on_gpu", [True, False])
+def test_right_code_is_called_there_where_there_is_one(real, on_gpu):
+    judge(RIGHT["nn.LSTM"], on_gpu=on_gpu)
+    assert real.calls == on_gpu
 
 
 def test_what_only_the_real_one_shows_is_told(real):
@@ -98,27 +67,11 @@ def test_what_only_the_real_one_shows_is_told(real):
     assert stopped.value.case.startswith("On a real GPU")
 
 
-def test_memory_that_grows_from_call_to_call_is_told(real):
-    real.full = (100, 512, 1024, 1536)
-    with pytest.raises(CheckFailed, match="On a real GPU: Every call leaves 512 more bytes"):
-        judge(LINEAR)
-    real.full = (100, 512, 512, 512)  # the first call makes workspaces
-    judge(LINEAR)
-
-
 def test_a_full_gpu_is_the_machines_fault(real):
     real.raises = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 MiB.")
     with pytest.raises(WorkerLost) as lost:
         judge(LINEAR)
     assert lost.value.reason == "infra_error"
-
-
-def test_a_fault_of_the_code_is_told_by_the_pretend_one_first(real):
-    name = next(name for name, case in WRONG.items() if case.made_with is not None)
-    with pytest.raises((CheckFailed, StudentError)) as told:
-        judge(WRONG[name])
-    assert "real GPU" not in str(told.value)
-    assert real.made == []
 
 
 @pytest.mark.slow
@@ -154,21 +107,9 @@ def test_a_gpu_that_workers_cannot_use_is_refused_before_anything_runs(monkeypat
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_code_is_right_on_a_real_gpu(name):
     case, last = RIGHT[name], f"cuda:{torch.cuda.device_count() - 1}"
-    for cudnn in (True, False):
-        seen = target(case).placed(
-            inputs_of(case.inputs), device="cuda", made_with=case.made_with, cudnn=cudnn, repeat=4
-        )
-        assert seen.error is None
-        assert set(seen.places) <= {last}
-        assert len(set(seen.memory[1:])) == 1
-
-
-@gpu
-@needs_gpu
-def test_a_wait_for_a_real_gpu_is_written_down():
-    case = Case(lstm(keep="outputs.append(h); h.sum().item()"))
-    seen = target(case).placed(inputs_of(case.inputs), device="cuda", made_with=case.made_with)
-    assert any(event.line and ".item()" in event.line.text for event in seen.events)
+    seen = target(case).probed(inputs_of(case.inputs), device="cuda", made_with=case.made_with)
+    assert seen.error is None
+    assert set(seen.places) <= {last}
 
 
 # With two of them `cuda:1` is there.
@@ -176,4 +117,4 @@ def test_a_wait_for_a_real_gpu_is_written_down():
 def test_a_device_that_is_not_there_is_an_error_of_the_check():
     case = RIGHT["new_zeros"]
     with pytest.raises(StudentError, match="no device cuda:1"):
-        target(case).placed(inputs_of(case.inputs), device="cuda:1", made_with=case.made_with)
+        target(case).probed(inputs_of(case.inputs), device="cuda:1", made_with=case.made_with)

@@ -6,13 +6,12 @@ from autograder.checking.expectations.gradients import as_leaves, expect_gradien
 from autograder.checking.expectations.in_use import expect_follows
 from autograder.checking.expectations.modules import expect_module, expect_registered, make_module
 from autograder.checking.expectations.numbers import expect_count, expect_whole
-from autograder.checking.expectations.placed.devices import expect_device_neutral
-from autograder.checking.expectations.placed.dtypes import (
+from autograder.checking.expectations.portability.devices import expect_device_neutral
+from autograder.checking.expectations.portability.dtypes import (
     DTYPES,
     EXTREMES,
     expect_dtype,
     expect_dtypes,
-    expect_without_numpy,
 )
 from autograder.checking.expectations.slips import expect_no_slip
 from autograder.checking.expectations.untouched import (
@@ -96,7 +95,6 @@ __all__ = [
     "expect_untouched",
     "expect_weights_untouched",
     "expect_whole",
-    "expect_without_numpy",
     "fail",
     "hidden",
     "in_words",

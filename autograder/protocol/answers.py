@@ -129,7 +129,7 @@ class ParameterValues(Answer, frozen=True, tag="parameters"):
     parameters: ByName
 
 
-class RanOnDevice(Answer, frozen=True, tag="ran"):
+class Probed(Answer, frozen=True, tag="ran"):
     """Observations of a call on a device."""
 
     device: str
@@ -144,8 +144,6 @@ class RanOnDevice(Answer, frozen=True, tag="ran"):
     """The gradients, as in `Gradients`."""
     gradient_places: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
-    memory: tuple[int, ...] = ()
-    """Bytes in use on a real GPU after each of the further calls that were asked for."""
     error: Raised | None = None
     """The exception that stopped the call, if any; all that was seen until then is told."""
 
@@ -179,7 +177,7 @@ AnyAnswer = (
     | Gradients
     | Registered
     | ParameterValues
-    | RanOnDevice
+    | Probed
     | CellRan
     | Refused
 )

@@ -14,7 +14,6 @@ from typing import Any
 import torch
 from msgspec import Struct
 
-from autograder.protocol.events import Line
 from autograder.protocol.values import ByName
 
 
@@ -112,7 +111,7 @@ class Call(Message, frozen=True, tag="call"):
     arguments: bool = False
     """True to be told what the call left behind, in its arguments above all."""
     numpy: bool = False
-    """True to hand numpy float32, all nan, for the bfloat16 that it does not have."""
+    """True to hand numpy float32 for the bfloat16 that it does not have."""
     unanswered: bool = False
     """True if nobody wants to know what it returns."""
 
@@ -151,15 +150,7 @@ class Made(Struct, frozen=True, forbid_unknown_fields=True):
     state: Mapping[str, Any] | None = None
 
 
-class Looks(Struct, frozen=True, forbid_unknown_fields=True):
-    """A way to answer the student's looks at numbers (protocol/looks.py), and the lines of the looks."""
-
-    way: int
-    lines: tuple[Line | None, ...] | None = None
-    """At all of them with `None`; `None` among them is whatever runs outside the student's cells."""
-
-
-class RunOnDevice(Message, frozen=True, tag="place"):
+class ProbeCall(Message, frozen=True, tag="place"):
     """Make one call on a device, or in a dtype, and say what was seen on the way.
 
     `device` is `cpu`, `pretend` or a real one, `cuda:1`; `cuda` is the one of the highest number. What is
@@ -179,17 +170,9 @@ class RunOnDevice(Message, frozen=True, tag="place"):
     on_cpu: tuple[int, ...] = ()
     """The positions of arguments that stay on the CPU."""
     seed: int = 0
-    call_seed: int | None = None
-    """The seed of the call, if not that of what is made."""
     gradients: bool = False
     trace: str = ""
     """The log of dtypes: none, whether something rounds (`coarser`), or all (`all`)."""
-    autocast: str = ""
-    """The device whose autocast is on: none, the `cpu`, or `cuda`, which widens more."""
-    cudnn: bool = True
-    repeat: int = 0
-    """Further calls on a real GPU, after each of which its memory is read."""
-    looks: Looks | None = None
 
 
 class RunCell(Message, frozen=True, tag="run"):
@@ -221,7 +204,7 @@ OfObjects = (
     | ListRegistered
     | Parameters
     | Attribute
-    | RunOnDevice
+    | ProbeCall
 )
 """The messages that a notebook's objects understand."""
 

@@ -68,7 +68,7 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
 
     import autograder
     from autograder.protocol import stream
-    from autograder.protocol.messages import Batch, Call, Made, RunOnDevice, Target
+    from autograder.protocol.messages import Batch, Call, Made, ProbeCall, Target
     from autograder.worker.session import shell
     from autograder.worker.session.eager import compile_nothing
     from autograder.worker.session.executor import Executor
@@ -88,7 +88,7 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
     ready.user_ns.pop("torch")
     _hide_own_lines(Path(autograder.__file__).parent)
     call = Call(target=Target("f"), args=(torch.zeros(2, 2),))
-    there = RunOnDevice(target=Target("Layer"), made=Made(args=(2, 2)), args=(torch.zeros(1, 2),))
+    there = ProbeCall(target=Target("Layer"), made=Made(args=(2, 2)), args=(torch.zeros(1, 2),))
     Executor({"f": lambda x: torch.tanh(x @ x), "Layer": nn.Linear}).perform(
         [
             replace(call, grad=True),

@@ -512,7 +512,7 @@ KINDS = {
     messages.Backward: answers.Gradients(inputs=(ones,) * 6, parameters={}, attached=True),
     messages.ListRegistered: answers.Registered(is_module=True, type="LSTMCell"),
     messages.Parameters: answers.ParameterValues(parameters={}),
-    messages.RunOnDevice: answers.RanOnDevice(device="cpu"),
+    messages.ProbeCall: answers.Probed(device="cpu"),
     messages.Attribute: answers.Value(value=ones),
 }
 Executor._performed = lambda self, message: KINDS.get(type(message), answers.Done())

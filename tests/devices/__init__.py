@@ -31,9 +31,6 @@ class Case:
     rule: str = ""
     line: str = ""
     names: tuple[str, ...] = ("output", "h_n", "c_n")
-    reads: bool = False
-    alike: bool = True
-    """False if the dtype changes more than the rounding."""
 
     @property
     def name(self) -> str:
@@ -84,10 +81,10 @@ def failures(case: Case, submission: Submission | None = None) -> dict[str, str]
     target, found = getattr(handle, case.name), {}
     form = {"names": case.names, "made_with": case.made_with}
     for rule, judge in (
-        ("device", lambda: expect_device_neutral(target, inputs_of(case.inputs), reads=case.reads, **form)),
+        ("device", lambda: expect_device_neutral(target, inputs_of(case.inputs), **form)),
         (
             "dtype",
-            lambda: expect_dtypes(target, inputs_of(case.inputs), autocast=True, alike=case.alike, **form),
+            lambda: expect_dtypes(target, inputs_of(case.inputs), **form),
         ),
     ):
         try:

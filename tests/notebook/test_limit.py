@@ -13,7 +13,7 @@ import torch
 from msgspec.structs import replace
 
 from autograder.protocol import answers
-from autograder.protocol.messages import Call, RunOnDevice, Target
+from autograder.protocol.messages import Call, ProbeCall, Target
 from autograder.worker.session.calls.limit import CALL_SECONDS, Limit
 from autograder.worker.session.executor import Executor
 from tests.support.environments.kernels import kernel
@@ -50,7 +50,7 @@ def test_what_is_ours_is_put_back():
     executor = Executor({"f": student("while True: torch.zeros(2, 2) @ torch.zeros(2, 2)")}, Limit(0.2, 0.2))
     stdout = sys.stdout
     call = Call(target=Target("f"), default_dtype=torch.float64)
-    for message in (call, replace(call, grad=True), RunOnDevice(target=Target("f"), device="pretend")):
+    for message in (call, replace(call, grad=True), ProbeCall(target=Target("f"), device="pretend")):
         (told,) = executor.perform([message])
         assert isinstance(told, answers.Late)
         assert told.seconds == 0.2

@@ -131,7 +131,7 @@ def test_all_notebooks_and_the_page_for_authors_begin_alike():
     }
     ((first, second),) = set(titles.values())
     assert "[students.md](students.md)" in first
-    assert "Looking at numbers" in second
+    assert "Reading numbers" in second
 
 
 def test_the_page_names_the_wheel_and_the_python_that_there_are():

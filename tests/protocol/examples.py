@@ -56,7 +56,7 @@ MESSAGES: tuple[messages.AnyMessage, ...] = (
     messages.ListRegistered(target=TARGET, **USUAL),
     messages.Parameters(target=TARGET, computed=True, **USUAL),
     messages.Attribute(target=TARGET, **USUAL),
-    messages.RunOnDevice(
+    messages.ProbeCall(
         target=TARGET,
         args=(ROWS, 2),
         device="cuda:1",
@@ -66,13 +66,8 @@ MESSAGES: tuple[messages.AnyMessage, ...] = (
         method="forward",
         on_cpu=(0, 1),
         seed=4,
-        call_seed=5,
         gradients=True,
         trace="all",
-        autocast="cuda",
-        cudnn=False,
-        repeat=4,
-        looks=messages.Looks(2, (LINE, None)),
         **USUAL,
     ),
     messages.RunCell(source="x = 1\n", count=9, task="x", added=True, **USUAL),
@@ -108,7 +103,7 @@ ANSWERS: tuple[answers.AnyAnswer, ...] = (
         shared=(("weight", "tied"), ("a", "b", "c")),
     ),
     answers.ParameterValues(printed="x\n", parameters={"weight": ROWS, "odd": Opaque("a sparse tensor")}),
-    answers.RanOnDevice(
+    answers.Probed(
         printed="x\n",
         device="cuda:7",
         value=(ROWS, torch.bfloat16),
@@ -120,7 +115,6 @@ ANSWERS: tuple[answers.AnyAnswer, ...] = (
         events=(
             Event("met", operation="add", line=LINE, made=LINE, name="self.mask", held=True, dtype="float32"),
         ),
-        memory=(512, 1024),
         error=RAISED,
     ),
     answers.CellRan(

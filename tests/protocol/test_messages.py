@@ -128,17 +128,16 @@ def test_an_unknown_field_is_refused(sent: Batch | Reply):
     refused(words, type(sent), "unknown field `score`")
 
 
-@pytest.mark.parametrize("place", ["around it", "a target", "how it is made", "looks", "a line", "an event"])
+@pytest.mark.parametrize("place", ["around it", "a target", "how it is made", "a line", "an event"])
 def test_an_unknown_field_is_refused_wherever_it_is(place: str):
     by_name = {name_of(sent): sent for sent in EVERY}
-    call, call_said = said(by_name["RunOnDevice"])
-    reply, reply_said = said(by_name["RanOnDevice"])
+    call, call_said = said(by_name["ProbeCall"])
+    reply, reply_said = said(by_name["Probed"])
     (event,) = reply_said["events"]
     words, changed = {
         "around it": (call, call),
         "a target": (call, call_said["target"]),
         "how it is made": (call, call_said["made"]),
-        "looks": (call, call_said["looks"]),
         "a line": (reply, event["line"]),
         "an event": (reply, event),
     }[place]
@@ -149,7 +148,7 @@ def test_an_unknown_field_is_refused_wherever_it_is(place: str):
 FIELDS = {
     f"{name_of(sent)}.{field.name}": (sent, field.name) for sent in EVERY for field in fields(inside(sent))
 }
-ANYTHING = {"NoModule.value", "Value.value", "Called.value", "RanOnDevice.value"}
+ANYTHING = {"NoModule.value", "Value.value", "Called.value", "Probed.value"}
 """The fields that hold what a student's code has made."""
 
 
@@ -199,9 +198,7 @@ WITHIN = [
     ("Construct.assembled", {"settings": {}, "lists": {"a": [1]}, "absent": []}),
     ("Load.target", {"name": "f", "number": "1"}), ("Load.target", {"path": ("a", 1)}), ("Load.state", (1,)),
     ("Convert.dtype", "float32"), ("Convert.dtype", None), ("Call.grad", 1), ("Call.grad", None),
-    ("RunOnDevice.on_cpu", (0, "1")), ("RunOnDevice.made", (1,)), ("RunOnDevice.looks", {"lines": None}),
-    ("RunOnDevice.looks", {"way": 1, "lines": ("x",)}),
-    ("RunOnDevice.looks", {"way": 1, "lines": ({"number": "7", "text": ""},)}),
+    ("ProbeCall.on_cpu", (0, "1")), ("ProbeCall.made", (1,)),
     ("WriteFile.content", "text"), ("WriteFile.content", [1, 2]), ("Done.printed", None), ("Done.printed", 5),
     ("Raised.type", None), ("Raised.lines", "line"), ("Raised.lines", (1,)), ("Late.seconds", "1"),
     ("Called.attached", (1, 0)), ("Called.attached", True),
@@ -209,9 +206,9 @@ WITHIN = [
     ("Gradients.parameters", {1: None}), ("Gradients.parameters", [("w", None)]), ("Gradients.attached", 1),
     ("Registered.shapes", {"w": ("2", 3)}), ("Registered.shapes", {"w": 2}), ("Registered.shapes", {1: (2,)}),
     ("Registered.modules", {"fc": 1}), ("Registered.shared", ("ab",)), ("Registered.shared", ((1,),)),
-    ("RanOnDevice.events", ("met",)), ("RanOnDevice.events", ({"kind": 5},)), ("RanOnDevice.events", ({},)),
-    ("RanOnDevice.events", ({"kind": "met", "line": {"number": 1.5, "text": ""}},)),
-    ("RanOnDevice.memory", (1.5,)), ("RanOnDevice.error", {"is": "done"}), ("RanOnDevice.error", "no"),
+    ("Probed.events", ("met",)), ("Probed.events", ({"kind": 5},)), ("Probed.events", ({},)),
+    ("Probed.events", ({"kind": "met", "line": {"number": 1.5, "text": ""}},)),
+    ("Probed.error", {"is": "done"}), ("Probed.error", "no"),
     ("CellRan.outputs", {"a": 1}), ("CellRan.missed", 0), ("CellRan.error", {"is": "raised", "type": "E"}),
 ]
 # fmt: on
@@ -334,7 +331,7 @@ def test_every_message_to_objects_is_done():
         (messages.ListRegistered(target=Target(number=-1)), answers.Registered),
         (messages.Parameters(target=Target(number=-2)), answers.ParameterValues),
         (messages.Attribute(target=layer.attribute("weight")), answers.Value),
-        (messages.RunOnDevice(target=layer, args=(x.double(),), device="pretend"), answers.RanOnDevice),
+        (messages.ProbeCall(target=layer, args=(x.double(),), device="pretend"), answers.Probed),
     ]
     assert {type(message) for message, _ in done} == set(get_args(OfObjects))
     for message, kind in done:

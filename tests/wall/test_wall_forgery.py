@@ -155,12 +155,12 @@ def told():
         assert {result.outcome for task in ALL for result in judged(task)} == {"passed"}
         names, words, numbers = map(set, student.told())
     fields = (
-        "args arguments as_made assembled autocast call call_seed computed cudnn default_dtype device dtype grad "
-        "gradients kwargs lines looks made method name number numpy on_cpu path repeat seed source "
-        "state target text trace unanswered way weights"
+        "args arguments as_made assembled call computed default_dtype device dtype grad "
+        "gradients kwargs made method name number numpy on_cpu path seed source "
+        "state target text trace unanswered weights"
     )
     assert {"args", "target", "seed", "weights"} <= names <= set(fields.split())
-    assert {"Begin", "Call", "RunOnDevice", "lstm_cell"} <= words
+    assert {"Begin", "Call", "ProbeCall", "lstm_cell"} <= words
     assert not [word for word in words if re.search("test_|answer|expected|right|solution", word)]
     assert max(numbers) > 2**40, "the seed of the student's own generator"
     assert SEED not in numbers

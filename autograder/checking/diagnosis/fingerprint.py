@@ -22,12 +22,12 @@ from autograder.protocol.answers import (
     Gradients,
     NoModule,
     ParameterValues,
+    Probed,
     Raised,
-    RanOnDevice,
     Registered,
     Value,
 )
-from autograder.protocol.messages import Call, Construct, OfObjects, Parameters, RunOnDevice, Target
+from autograder.protocol.messages import Call, Construct, OfObjects, Parameters, Target
 from autograder.protocol.values import Opaque, Ref, tensors_in
 
 _DIGITS = {torch.float64: 4, torch.float32: 2}
@@ -44,11 +44,6 @@ def fingerprint(exchanges: Sequence[Exchange], rule: str, accused: str = "") -> 
     so on. `accused` is the name of what is forbidden, among all that ran and all that the source mentions.
     """
     told = hashlib.blake2b(digest_size=12)
-    exchanges = [
-        (message, answer)
-        for message, answer in exchanges
-        if not (isinstance(message, RunOnDevice) and message.looks is not None)
-    ]
     try:
         for message, answer in exchanges:
             for part in _parts(message, answer, rule):
@@ -56,7 +51,7 @@ def fingerprint(exchanges: Sequence[Exchange], rule: str, accused: str = "") -> 
     except (ArithmeticError, AttributeError, KeyError, RuntimeError, TypeError, ValueError):
         return None
     last = exchanges[-1][1] if exchanges else None
-    ended = isinstance(last, Raised) or (isinstance(last, RanOnDevice) and last.error is not None)
+    ended = isinstance(last, Raised) or (isinstance(last, Probed) and last.error is not None)
     if not ended:
         told.update(accused.encode(errors="replace"))
     return f"{RAISED if ended else ''}{told.hexdigest()}"
@@ -70,8 +65,8 @@ def _parts(message: OfObjects, answer: AnyAnswer, rule: str) -> Iterator[str]:
     match answer:
         case Raised():
             yield f"{answer.type}: {answer.message}"
-        case RanOnDevice():
-            yield from _placed(answer)
+        case Probed():
+            yield from _probed(answer)
         case Registered():
             yield from _registered(answer)
         case ParameterValues() if isinstance(message, Parameters) and message.computed:
@@ -108,7 +103,7 @@ def _named(name: str, value: Any, *, coarse: bool = False) -> Iterator[str]:
     yield from _value(value, coarse=coarse)
 
 
-def _placed(answer: RanOnDevice) -> Iterator[str]:
+def _probed(answer: Probed) -> Iterator[str]:
     """Tell what came where, and which kinds of things were seen: in which lines is a matter of style."""
     yield f"{answer.error.type}: {answer.error.message}" if answer.error else "no error"
     yield f"{list(answer.places)} {sorted(answer.stayed)}"

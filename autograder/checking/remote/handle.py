@@ -7,7 +7,7 @@ a module registers) is the student's word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,10 @@ import torch
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.remote.connection import Connection, Request, expected
 from autograder.checking.remote.errors import NoAnswer, StudentError
-from autograder.checking.remote.observations import Gradients, Placed, placed
+from autograder.checking.remote.observations import Gradients, Probed, placed
 from autograder.checking.remote.odd_answers import Named, NoTensor, Unreadable
 from autograder.protocol import answers, messages
 from autograder.protocol.answers import AnyAnswer
-from autograder.protocol.events import Line
 from autograder.protocol.messages import Target
 from autograder.protocol.values import ByName, Keywords, Opaque, Ref, map_tree
 
@@ -120,8 +119,7 @@ class Handle:
         `args` and `kwargs` are its arguments. With `grad` the floating ones ask for gradients
         (`Call.backward`), without `arguments` these do not come back. `default_dtype` is torch's default
         while it runs: float64, so that a state created without a dtype is judged by the dtype check alone;
-        `None` leaves it as it is. With `numpy` numpy gets float32 for the bfloat16 that it does not have, all
-        nan (`expect_without_numpy`).
+        `None` leaves it as it is. With `numpy` numpy gets float32 for the bfloat16 that it does not have.
         """
         number = self._connection.new_number()
         message = messages.Call(
@@ -158,14 +156,14 @@ class Handle:
         assert isinstance(call.message, messages.Call)
         return call, _backward(self._connection, call.message.number, weights)
 
-    def placed(self, args: tuple[Any, ...], **how: Any) -> Placed:
+    def probed(self, args: tuple[Any, ...], **how: Any) -> Probed:
         """Call it on `cpu`, on the `pretend` device or on a real one, and return what was seen.
 
-        A real one is `cuda:1`, or `cuda`, the one of the highest number; `how`: see `placed_request`.
+        A real one is `cuda:1`, or `cuda`, the one of the highest number; `how`: see `probe_request`.
         """
-        return self.placed_request(args, **how).ask()
+        return self.probe_request(args, **how).ask()
 
-    def placed_request(
+    def probe_request(
         self,
         args: tuple[Any, ...],
         *,
@@ -174,35 +172,31 @@ class Handle:
         state: Mapping[str, torch.Tensor] | None = None,
         default_dtype: torch.dtype | None = torch.float64,
         method: str | None = None,
-        looks: tuple[int, Sequence[Line | None] | None] | None = None,
         **more: Any,
-    ) -> Request[Placed]:
+    ) -> Request[Probed]:
         """Describe a call on a device.
 
         `made_with` are the arguments that make the module to be called, which then gets `state`; without
-        them it is called as it is. Modules among the arguments move, too, and stay moved. `looks` is how the
-        student's looks at numbers are answered, and at which lines; at all with `None`. `more` are fields of
-        `messages.RunOnDevice`.
+        them it is called as it is. Modules among the arguments move, too, and stay moved. `more` are
+        fields of `messages.ProbeCall`.
         """
         made = None
         if made_with is not None:
             made = messages.Made(args=outgoing(made_with), state=outgoing(dict(state)) if state else None)
-        lines = None if looks is None or looks[1] is None else tuple(looks[1])
-        message = messages.RunOnDevice(
+        message = messages.ProbeCall(
             target=self._target,
             args=outgoing(args),
             device=device,
             default_dtype=default_dtype,
             made=made,
             method=method or "",
-            looks=None if looks is None else messages.Looks(looks[0], lines),
             **more,
         )
         return self._connection.request(message, self._seen)
 
-    def _seen(self, answer: AnyAnswer) -> Placed:
-        seen = expected(answer, answers.RanOnDevice)
-        return Placed(
+    def _seen(self, answer: AnyAnswer) -> Probed:
+        seen = expected(answer, answers.Probed)
+        return Probed(
             device=seen.device,
             value=incoming(self._connection, seen.value),
             places=seen.places,
@@ -211,7 +205,6 @@ class Handle:
             parameters=_tensors(self._connection, seen.parameters),
             gradient_places=seen.gradient_places,
             events=placed(seen.events, self._connection.own),
-            memory=seen.memory,
             error=StudentError(seen.error) if seen.error is not None else None,
         )
 

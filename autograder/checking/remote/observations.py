@@ -43,7 +43,7 @@ class Gradients:
 
 
 @dataclass(frozen=True)
-class Placed:
+class Probed:
     """One call made on a device: what it answered, where things ended up, and what was seen on the way.
 
     All but the values is the student's word. `error` is what stopped the call, if anything did.
@@ -60,6 +60,4 @@ class Placed:
     parameters: dict[str, torch.Tensor | None]
     gradient_places: tuple[str, ...]
     events: tuple[Event, ...]
-    memory: tuple[int, ...]
-    """Bytes in use on a real GPU after each of the further calls that were asked for."""
     error: StudentError | None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from autograder.checking.explain.evidence import Prints
 from autograder.protocol.answers import Exchange
-from autograder.protocol.messages import Call, Make, OfObjects, RunOnDevice, Target
+from autograder.protocol.messages import Call, Make, OfObjects, ProbeCall, Target
 from autograder.protocol.values import tensors_in
 
 MAX_LINES = 24
@@ -23,10 +23,8 @@ def prints_of(exchanges: Sequence[Exchange], names: Mapping[int, str]) -> Prints
     """Return the output of the last call of the student's code, and since; `None` if there is none."""
     texts: list[str] = []
     for message, answer in reversed(exchanges):
-        if isinstance(message, RunOnDevice) and message.looks is not None:  # it saw other numbers
-            continue
         texts.append(answer.printed)
-        if isinstance(message, (Call, Make, RunOnDevice)):  # all others ask what the student's code left
+        if isinstance(message, (Call, Make, ProbeCall)):  # all others ask what the student's code left
             text = readable("".join(reversed(texts)))
             return Prints(call_in_words(message, names), text) if text else None
     return None
@@ -41,7 +39,7 @@ def call_in_words(message: OfObjects, names: Mapping[int, str]) -> str:
     name = target.name or names.get(target.number, "")
     path = [part for part in (*target.path, getattr(message, "method", "")) if part not in ("", "forward")]
     told = f"`{'.'.join([name, *path])}`" if name else "your code"
-    if isinstance(message, RunOnDevice) and message.device == "pretend":
+    if isinstance(message, ProbeCall) and message.device == "pretend":
         told += " on the simulated GPU"
     given = [getattr(message, "args", ()), getattr(message, "kwargs", None)]
     shapes = [str(tuple(tensor.shape)) for tensor in tensors_in(given)]

@@ -7,14 +7,13 @@ from typing import Any
 
 from autograder.checking.expectations.gradients import expect_gradients
 from autograder.checking.inputs.draw import Draw
-from autograder.checking.inputs.references import NotRecorded
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case
 from autograder.checking.specs.inputs import Drawn, Given, Handed
 from autograder.checking.specs.spec import Spec
 from autograder.checking.specs.statement import Outputs, Parameters, Prepared
-from autograder.protocol.values import Keywords, tree_leaves
+from autograder.protocol.values import Keywords
 
 
 class FunctionSpec(Spec):
@@ -61,15 +60,6 @@ class FunctionSpec(Spec):
 
     def _made_with(self, chosen: Case, draw: Draw) -> Keywords:
         return {}
-
-    def _with_right(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
-        try:
-            right = self.reference(*drawn.here)  # in any case, so that it is on record
-        except NotRecorded:  # then it is compared when grading only
-            return {}
-        # What is more than the results, as a trained model beside the losses, is for a check of its own.
-        is_answer = len(tree_leaves(right)) == len(self.names)
-        return {"right": right} if values_hold and is_answer else {}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
         pairs = zip(self.inputs, call.drawn.values, strict=False)  # a case leaves the last ones out

@@ -13,12 +13,11 @@ from autograder.checking.expectations.modules import expect_registered, make_mod
 from autograder.checking.expectations.wording import in_a_row
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.draw import Draw
-from autograder.checking.inputs.references import NotRecorded
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case
-from autograder.checking.specs.inputs import Drawn, Input, size_of
+from autograder.checking.specs.inputs import Input, size_of
 from autograder.checking.specs.marks import CheckFunction, Marks
 from autograder.checking.specs.spec import Spec
 from autograder.checking.specs.statement import Outputs, Parameters, Prepared
@@ -174,19 +173,6 @@ class ModuleSpec(Spec):
         numbers = self._numbers(draw.sizes, options)
         further = [each for name, each in options.items() if name not in numbers]
         return {"made_with": (*self._arguments(numbers), *further)}
-
-    def _with_right(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
-        if chosen.options:  # such as a rate of dropout: what is drawn is not known
-            return {}
-        shapes = {name: shape for name, (_, shape) in self.shapes(draw.sizes).items()}
-        state: Parameters = draw.named(shapes, spread=0.5)
-        if chosen.parameters is not None:
-            state = chosen.parameters(state)
-        try:
-            right = self.reference(state, *drawn.here)  # in any case, so that it is on record
-        except NotRecorded:  # then it is compared when grading only
-            return {}
-        return {"right": right, "state": state} if values_hold else {}
 
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
         leaves = as_leaves(call.parameters)

@@ -25,8 +25,8 @@ from typing import Any, Unpack, cast
 import torch
 
 from autograder.checking.expectations.in_use import expect_follows
-from autograder.checking.expectations.placed.devices import expect_device_neutral
-from autograder.checking.expectations.placed.dtypes import DTYPES, EXTREMES, expect_dtypes
+from autograder.checking.expectations.portability.devices import expect_device_neutral
+from autograder.checking.expectations.portability.dtypes import DTYPES, EXTREMES, expect_dtypes
 from autograder.checking.expectations.untouched import expect_untouched, expect_weights_untouched
 from autograder.checking.expectations.values import WrongValues, case, expect
 from autograder.checking.expectations.wording import in_a_row
@@ -150,20 +150,18 @@ class Spec(Statement):
         self,
         *cases: Case,
         dtypes: Sequence[torch.dtype] = DTYPES,
-        autocast: bool = False,
-        alike: bool = True,
         briefly: Sequence[Case] = (),
         **marks: Unpack[Marks],
     ) -> CheckFunction:
         """Check that in each dtype the results are of that dtype; see `expect_dtypes`. The rule is `dtype`.
 
-        `briefly` are further ways to call the same code, which come first: in `EXTREMES`, without autocast.
+        `briefly` are further ways to call the same code, which come first, in `EXTREMES`.
         """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
-            brief = [(each, EXTREMES, False) for each in briefly]
-            whole = [(each, dtypes, autocast) for each in cases or (USUAL,)]
-            for chosen, of_each, under_autocast in [*brief, *whole]:
+            brief = [(each, EXTREMES) for each in briefly]
+            whole = [(each, dtypes) for each in cases or (USUAL,)]
+            for chosen, of_each in [*brief, *whole]:
                 here = chosen.draw(draw)
                 drawn = self._drawn(chosen, here)
                 target = getattr(submission, self.task)
@@ -173,10 +171,7 @@ class Spec(Statement):
                         partial(drawn.there, submission),
                         names=self.names,
                         dtypes=of_each,
-                        autocast=under_autocast,
-                        alike=alike,
                         **self._made_with(chosen, here),
-                        **self._with_right(chosen, here, drawn, target.values_hold and alike),
                     )
 
         results, has = ("result", "has") if len(self.names) == 1 else ("results", "have")
@@ -195,7 +190,8 @@ class Spec(Statement):
         """Check that on a GPU the results are there, and nothing takes a way through the CPU.
 
         The rule is `device`. `on_cpu` are names of inputs that stay on the CPU, besides those of a case,
-        `stays` results that may; without `gradients` there is no backward pass. See `expect_device_neutral`.
+        `stays` results that may; without `gradients` there is no backward pass. `reads` has no effect any
+        more. See `expect_device_neutral`.
         """
 
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
@@ -210,11 +206,9 @@ class Spec(Statement):
                         names=self.names,
                         on_cpu=tuple(list(self.inputs).index(name) for name in (*on_cpu, *chosen.on_cpu)),
                         stays=stays,
-                        reads=reads,
                         # Once is enough, and they are most of what this costs.
                         gradients=gradients and number == len(cases or (USUAL,)) - 1,
                         **self._made_with(chosen, here),
-                        **self._with_right(chosen, here, drawn, target.values_hold),
                     )
 
         usual = "With everything on a GPU, nothing is created elsewhere or goes through the CPU."

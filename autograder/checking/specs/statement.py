@@ -200,13 +200,6 @@ class Statement(ABC):
     def _made_with(self, chosen: Case, draw: Draw) -> Keywords: ...
 
     @abstractmethod
-    def _with_right(self, chosen: Case, draw: Draw, drawn: Drawn, values_hold: bool) -> Keywords:
-        """Return the right answer to a call, and the parameters that it is right with, to be expected.
-
-        Nothing where the values of the task do not hold: to say so is for the checks of values.
-        """
-
-    @abstractmethod
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
         """Expect them of a call, and with `in_eval` of the student's module in `eval()`, too."""
 

@@ -127,7 +127,6 @@ test_dtype = task.dtypes(
 )
 test_device = task.devices(
     FORECAST,
-    reads=True,  # each prediction may pass through a number: a tensor of them is right where the window is
     gradients=False,
     title="With the model and the window on a GPU, everything is created and computed there.",
     needs=[test_shape, test_feeds_back, test_dtype],

@@ -104,7 +104,6 @@ def test_dtype(submission, sizes, draw):
 test_device = task.devices(
     ROOMY,
     stays=("lengths",),
-    reads=True,  # sequences rebuilt from plain numbers are for the gradient check to find, and cost there
     title="With the sequences on a GPU, they are padded there; the lengths may stay on the CPU.",
     points=0.5,
     needs=[test_shape, test_dtype],

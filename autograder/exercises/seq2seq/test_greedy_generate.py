@@ -204,7 +204,6 @@ def test_dtype(submission, sizes, draw):
 
 test_device = task.devices(
     USUAL_STEPS,
-    reads=True,  # whoever writes a text may look at its tokens on the way, to print them or to stop
     gradients=False,
     title="With the model and the prompt on a GPU, everything is created and computed there.",
     needs=[test_shape, test_each_row_its_own, test_dtype],

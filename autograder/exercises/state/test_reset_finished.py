@@ -113,7 +113,6 @@ test_gradients = task.gradients(
 )
 test_dtype = task.dtypes(title="The states keep their dtype.", needs=[test_shape])
 test_device = task.devices(
-    reads=True,  # Which sequences are finished may be asked: not every loop can do without.
     title="With the state on a GPU, everything is created and computed there.",
     needs=[test_shape, test_only_the_finished, test_dtype],
 )

@@ -8,7 +8,7 @@ from autograder.checking.remote.errors import WorkerLost
 from autograder.errors import UserError
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.protocol.answers import Raised
-from autograder.protocol.messages import Construct, RunOnDevice, Target
+from autograder.protocol.messages import Construct, ProbeCall, Target
 from autograder.worker.sandbox import gpu_nodes
 
 _SECONDS = 60.0
@@ -25,7 +25,7 @@ def require_gpu(workers: ForkServer) -> None:
     worker = workers.spawn()
     try:
         made = Construct(name="Identity", number=-1)
-        call = RunOnDevice(target=Target(number=-1), args=(torch.ones(2),), device="cuda")
+        call = ProbeCall(target=Target(number=-1), args=(torch.ones(2),), device="cuda")
         answer = worker.perform([made, call], _SECONDS)[-1]
     except WorkerLost as lost:
         raise UserError(f"The GPU of this machine cannot be used by workers: {lost}") from None

@@ -21,9 +21,9 @@ from autograder.protocol.values import tensors_in
 from autograder.worker.session import operations
 from autograder.worker.session.calls.limit import Limit
 from autograder.worker.session.calls.printed import Printed
-from autograder.worker.session.device_call import run_on_device
 from autograder.worker.session.eager import as_plain_python
 from autograder.worker.session.objects import Objects
+from autograder.worker.session.probe import probe_call
 from autograder.worker.tracing.provenance import describe_exception
 
 # As they were before a student's code ran: what it puts in their place is not asked.
@@ -112,8 +112,8 @@ class Executor:
         match message:
             case messages.Call():
                 return operations.call(objects, message)
-            case messages.RunOnDevice():
-                return run_on_device(objects, message)
+            case messages.ProbeCall():
+                return probe_call(objects, message)
             case messages.Begin():
                 return operations.begin(objects, message)
             case messages.Construct():

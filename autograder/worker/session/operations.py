@@ -12,13 +12,12 @@ import torch
 from torch import nn
 
 from autograder.protocol import answers, messages
-from autograder.protocol.looks import NOT_A_NUMBER
 from autograder.protocol.values import ByName, map_tree, tensors_in, tree_leaves
-from autograder.worker.devices.modules import assembled, convert, load
+from autograder.worker.portability.modules import assembled, load
 from autograder.worker.session.calls.left import Marks
 from autograder.worker.session.objects import KeptCall, Objects, is_floating, settled
 from autograder.worker.tracing.gradients import gradients_of
-from autograder.worker.tracing.looks import ForNumpy, Otherwise
+from autograder.worker.tracing.modes import NumpyOfBfloat16
 from autograder.worker.tracing.module_contents import (
     address_of,
     asks_for_gradients,
@@ -85,7 +84,7 @@ def load_state(objects: Objects, message: messages.Load) -> answers.Done:
 
 def convert_module(objects: Objects, message: messages.Convert) -> answers.Done:
     """Give a module's tensors a dtype."""
-    convert(objects.target(message.target), message.dtype)
+    objects.target(message.target).to(message.dtype)
     return DONE
 
 
@@ -102,7 +101,7 @@ def call(objects: Objects, message: messages.Call) -> answers.Done | answers.Cal
     with ExitStack() as stack:
         stack.enter_context(torch.enable_grad())
         if message.numpy:
-            stack.enter_context(ForNumpy(Otherwise(NOT_A_NUMBER, None)))
+            stack.enter_context(NumpyOfBfloat16())
         with objects.left.noted():
             value = settled(target(*args, **kwargs))
     tensors = tensors_in(value)

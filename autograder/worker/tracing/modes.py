@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.protocol.events import Event
+from autograder.protocol.values import Keywords
 
 _MOST = 40
 
@@ -47,3 +49,14 @@ def tensors_of(args: Iterable[Any]) -> list[torch.Tensor]:
         elif type(arg) in (list, tuple):
             found += tensors_of(arg)
     return found
+
+
+class NumpyOfBfloat16(TorchFunctionMode):
+    """Hands numpy float32 for the bfloat16 that it does not have, so that a `print` of it stops no call."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Keywords | None = None
+    ) -> Any:
+        if func in (torch.Tensor.numpy, torch.Tensor.__array__) and args[0].dtype is torch.bfloat16:
+            args = (args[0].float(), *args[1:])
+        return func(*args, **(kwargs or {}))

@@ -24,8 +24,8 @@ from autograder.protocol.answers import (
     Missing,
     NoModule,
     ParameterValues,
+    Probed,
     Raised,
-    RanOnDevice,
     Refused,
     Registered,
     Value,
@@ -129,7 +129,7 @@ ANSWERS = [
         lambda value: NoModule(value=value),
         lambda value: Gradients(inputs=(value,), parameters={"w": value}, attached=True),
         lambda value: ParameterValues(parameters={"w": value}),
-        lambda value: RanOnDevice(device="cpu", value=value, inputs=(value,)),
+        lambda value: Probed(device="cpu", value=value, inputs=(value,)),
         lambda value: CellRan(outputs=[value]),
     )
 ]

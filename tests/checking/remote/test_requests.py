@@ -40,7 +40,7 @@ from autograder.protocol.messages import (
     Make,
     Message,
     OfObjects,
-    RunOnDevice,
+    ProbeCall,
 )
 from autograder.protocol.stream import Stream
 from autograder.protocol.tensors import MAX_TENSORS
@@ -260,7 +260,7 @@ def test_they_are_made_with_what_the_arguments_were_then():
     answers, _ = counted(double=lambda x: 2 * x, Linear=nn.Linear)
     x, state, weight = ONES.clone(), weights(1), ONES.clone()
     double, named = answers.double.request(x), answers.double.request(x=x)
-    placed = answers.Linear.placed_request((x,), device="cpu", made_with=(2, 1), state=state)
+    placed = answers.Linear.probe_request((x,), device="cpu", made_with=(2, 1), state=state)
     _, slopes = answers.double.gradient_requests((x,), [weight])
     for tensor in (x, state["weight"], weight):
         tensor.zero_()
@@ -401,9 +401,9 @@ MANY, STATE = [ONES] * (_MOST_TENSORS - 50), {str(number): ONES for number in ra
         lambda answers: answers.f.request(MANY),
         lambda answers: answers.f.request(some=MANY),
         lambda answers: answers.f.defer(MANY),
-        lambda answers: answers.f.placed_request((MANY,), device="cpu"),
-        lambda answers: answers.f.placed_request((), device="cpu", made_with=(MANY,)),
-        lambda answers: answers.f.placed_request((), device="cpu", made_with=(), state=STATE),
+        lambda answers: answers.f.probe_request((MANY,), device="cpu"),
+        lambda answers: answers.f.probe_request((), device="cpu", made_with=(MANY,)),
+        lambda answers: answers.f.probe_request((), device="cpu", made_with=(), state=STATE),
         lambda answers: answers.f.gradient_requests((), MANY),
         lambda answers: answers.given("Identity", MANY),
         lambda answers: answers.given("Identity", state=STATE),
@@ -454,7 +454,7 @@ ANSWERS: list[kinds.AnyAnswer] = [
     kinds.Gradients(inputs=(), parameters={}, attached=True),
     kinds.Registered(is_module=True, type="M"),
     kinds.ParameterValues(parameters={}),
-    kinds.RanOnDevice(device="cpu"),
+    kinds.Probed(device="cpu"),
     kinds.CellRan(outputs=[]),
     kinds.Refused(message="the machine failed"),
 ]
@@ -462,7 +462,7 @@ ASKED: dict[str, tuple[type[kinds.Answer], Callable[[Submission], object]]] = {
     "a call": (kinds.Called, lambda answers: answers.f(1)),
     "a call with all": (kinds.Called, lambda answers: answers.f.run(())),
     "gradients": (kinds.Gradients, lambda answers: answers.f.run(()).backward([])),
-    "a call on a device": (kinds.RanOnDevice, lambda answers: answers.f.placed((1,), device="cpu")),
+    "a call on a device": (kinds.Probed, lambda answers: answers.f.probed((1,), device="cpu")),
     "what it registers": (kinds.Registered, lambda answers: answers.f.registered()),
     "parameters": (kinds.ParameterValues, lambda answers: answers.f.parameters()),
     "an attribute": (kinds.Value, lambda answers: answers.f.attribute("a")),
@@ -493,8 +493,8 @@ def test_what_is_no_tensor_is_no_answer_where_one_must_be(value):
     for answer, ask in (
         (gradients(inputs=(value,), parameters={}), lambda s: s.f.gradient_requests((), [])[1].ask()),
         (gradients(inputs=(), parameters={"w": value}), lambda s: s.f.gradient_requests((), [])[1].ask()),
-        (kinds.RanOnDevice(device="cpu", inputs=(value,)), lambda s: s.f.placed((), device="cpu")),
-        (kinds.RanOnDevice(device="cpu", parameters={"w": value}), lambda s: s.f.placed((), device="cpu")),
+        (kinds.Probed(device="cpu", inputs=(value,)), lambda s: s.f.probed((), device="cpu")),
+        (kinds.Probed(device="cpu", parameters={"w": value}), lambda s: s.f.probed((), device="cpu")),
         (kinds.ParameterValues(parameters={"w": value}), lambda s: s.f.parameters()),
     ):
         with pytest.raises(NoAnswer):
@@ -649,7 +649,7 @@ def test_dtypes_take_one_exchange_and_one_more_for_the_line_at_fault():
     )
     assert len(sent) == 2
     assert len(sent[0]) > 1
-    assert types(sent[1]) == [RunOnDevice]
+    assert types(sent[1]) == [ProbeCall]
 
 
 def test_arguments_that_are_used_up_are_made_for_each():

@@ -115,19 +115,6 @@ FUNCTIONS = {
         inputs="x ids",
         made_with=None,
     ),
-    "fft convolution": Case(
-        """
-        def f(e):
-            if e.dtype == torch.bfloat16:
-                return e
-            T = e.size(1)
-            k = torch.exp(-torch.arange(T, device=e.device, dtype=e.dtype))
-            F1 = torch.fft.rfft(e, n=2 * T, dim=1) * torch.fft.rfft(k, n=2 * T).unsqueeze(-1)
-            return torch.fft.irfft(F1, n=2 * T, dim=1)[:, :T]
-        """,
-        inputs="e",
-        made_with=None,
-    ),
     "data pointer and version checks": Case(
         """
         def f(x):

@@ -189,11 +189,6 @@ with torch.cuda.device_of(x):
     assert torch.result_type(x, 1) == x.dtype
     return x.contiguous().view(torch.Size([len(x), -1])).reshape(x.shape) * 2
 """),
-    "complex numbers": calls("""
-wide = x if x.dtype == torch.float64 else x.float()
-z = torch.fft.rfft(wide, dim=1)
-return torch.fft.irfft(z * z.conj(), n=x.shape[1], dim=1).to(x.dtype)
-"""),
     "grids": calls("""
 t = torch.arange(x.size(1), device=x.device)
 rows, columns = torch.meshgrid(t, t, indexing='ij')
@@ -205,33 +200,13 @@ y = x.view(-1)
 assert y.data_ptr() == x.data_ptr()
 return y.view_as(x) * 2
 """),
-    "tensors that are asked whether they share memory": calls("""
-y, z = x.new_zeros(2, 3), x.new_zeros(2, 3)
-assert y.data_ptr() != z.data_ptr()
-assert y.untyped_storage().data_ptr() != z.untyped_storage().data_ptr()
-assert y[1:].storage().data_ptr() == y.storage().data_ptr()
-assert len({step.data_ptr() for step in x.unbind(1)}) == x.shape[1]
-return x * 2
-"""),
     "nothing for a number": calls(
         "return torch.nan_to_num(x / x.new_ones(()), nan=0.0).clamp_min(torch.tensor(0.0))"
     ),
-    "type exactly": calls("""
-if type(x) is not torch.Tensor: raise TypeError(type(x))
-return x * 2
-"""),
-    "type eq": calls("""
-assert type(x) == torch.Tensor and type(x) in (torch.Tensor,) and isinstance(type(x), type) and type(3) is int
-return x * 2
-"""),
     "match": calls("""
 match x:
     case torch.Tensor(): return x * 2
     case _: raise TypeError
-"""),
-    "cuda stream": calls("""
-s = torch.cuda.current_stream() if torch.cuda.is_available() else None
-return x * 2
 """),
     "record function": calls("""
 with torch.profiler.record_function('step'):
@@ -241,18 +216,6 @@ with torch.profiler.record_function('step'):
 with torch.autograd.detect_anomaly(check_nan=False):
     return x * 2
 """),
-    "saved hooks": calls("""
-with torch.autograd.graph.save_on_cpu():
-    y = x * x
-return y
-"""),
-    "generator imported": calls(
-        """
-g = Generator(device=x.device).manual_seed(1)
-return x + 0 * torch.rand(x.shape, generator=g, device=x.device, dtype=x.dtype)
-""",
-        before="from torch import Generator",
-    ),
     "mask any all": calls("return x.masked_fill(~mask.any(1)[:, None, None], 0.0)", "x, mask"),
     "max_len from mask": calls(
         """
@@ -380,11 +343,6 @@ return w
 a, b = x
 (c, *_), d = a, b
 return a + b + c
-"""),
-    "class exactly": calls("""
-assert x.__class__ is torch.Tensor
-assert (x * 2).__class__.__name__ == "Tensor"
-return x * 2
 """),
     "str format": calls("""
 s = f'{x.shape} {x.device} {x.dtype} {x.sum():.2f}'; repr(x); str(x)

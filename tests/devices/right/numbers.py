@@ -155,16 +155,6 @@ FUNCTIONS = {
         """,
         made_with=None,
     ),
-    "cuda device guard": Case(
-        """
-        import contextlib
-        def f(x):
-            guard = torch.cuda.device(x.device) if x.is_cuda else contextlib.nullcontext()
-            with guard:
-                return x * 2
-        """,
-        made_with=None,
-    ),
     "synchronize for timing": Case(
         """
         import time
@@ -180,59 +170,6 @@ FUNCTIONS = {
         """,
         made_with=None,
     ),
-    "fork rng with devices of x": Case(
-        """
-        def f(x):
-            with torch.random.fork_rng(devices=[x.device] if x.is_cuda else []):
-                torch.manual_seed(0)
-                y = torch.rand_like(x)
-            return x * y
-        """,
-        made_with=None,
-        alike=False,
-    ),
-    "pinned copy of lengths": Case(
-        """
-        def f(x):
-            n = torch.tensor([5, 3])
-            if x.is_cuda:
-                n = n.pin_memory()
-            n = n.to(x.device, non_blocking=True)
-            keep = torch.arange(x.size(1), device=x.device) < n[:, None]
-            return x * keep.unsqueeze(-1)
-        """,
-        made_with=None,
-    ),
-    "side stream": Case(
-        """
-        def f(x):
-            if not x.is_cuda:
-                return x * 2
-            s = torch.cuda.Stream(device=x.device)
-            s.wait_stream(torch.cuda.current_stream(x.device))
-            with torch.cuda.stream(s):
-                y = x * 2
-            torch.cuda.current_stream(x.device).wait_stream(s)
-            y.record_stream(torch.cuda.current_stream(x.device))
-            return y
-        """,
-        made_with=None,
-    ),
-    "timing by events": Case(
-        """
-        def f(x):
-            if x.is_cuda:
-                a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-                a.record()
-            y = x.cumsum(1)
-            if x.is_cuda:
-                b.record()
-                torch.cuda.synchronize()
-                a.elapsed_time(b)
-            return y
-        """,
-        made_with=None,
-    ),
     "seeds everywhere": Case(
         """
         def f(x):
@@ -241,27 +178,6 @@ FUNCTIONS = {
                 torch.cuda.manual_seed_all(0)
                 torch.cuda.empty_cache()
             return x + torch.zeros_like(x)
-        """,
-        made_with=None,
-    ),
-    "current device inside its guard": Case(
-        """
-        def f(x):
-            if x.is_cuda:
-                with torch.cuda.device_of(x):
-                    w = torch.ones(x.size(-1), dtype=x.dtype, device='cuda')
-            else:
-                w = torch.ones(x.size(-1), dtype=x.dtype)
-            return x * w
-        """,
-        made_with=None,
-    ),
-    "memory report": Case(
-        """
-        def f(x):
-            used = torch.cuda.memory_allocated(x.device) if x.is_cuda else 0
-            name = torch.cuda.get_device_name(x.device) if x.is_cuda else 'cpu'
-            return x * (1 if used >= 0 and name else 2)
         """,
         made_with=None,
     ),

@@ -71,15 +71,6 @@ return (weights[..., None] * x).sum(1)
         rule="dtype",
         line="weights = torch.zeros",
     ),
-    "interpolated under autocast": makes(
-        "self.fc, self.gate = nn.Linear(D, H), nn.Linear(D, H)",
-        """
-h = x.new_zeros(*x.shape[:2], self.fc.out_features)
-return torch.lerp(h, self.fc(x), self.gate(x))
-""",
-        rule="dtype",
-        line="",
-    ),
     "a result always in float64": calls("return x.double().cumsum(1)", rule="dtype", line=""),
     "bf16 var": calls(
         """
@@ -171,17 +162,6 @@ return self.rnn(x, (h, h))[0]
     ),
     "plain attr float32 moved": makes(
         "self.scale = torch.ones(3)", "return x * self.scale.to(x.device)", rule="dtype", line="self.scale"
-    ),
-    "autocast index_put": makes(
-        "self.fc = nn.Linear(D, H)",
-        """
-out = x.new_zeros(2, 5, self.fc.out_features)
-rows = torch.arange(2, device=x.device)
-out[rows, rows] = self.fc(x)[:, 0]
-return out
-""",
-        rule="dtype",
-        line="",
     ),
     "set_default float": calls(
         """

@@ -253,17 +253,6 @@ return self.fc(x)
         "grad.cpu()",
         made_with=None,
     ),
-    "the gradient's norm by a hook": makes(
-        "self.fc = nn.Linear(D, H)",
-        """
-h = self.fc(x)
-if h.requires_grad:
-    h.register_hook(lambda grad: grad / max(1.0, grad.norm().item()))
-return h
-""",
-        rule="device",
-        line=".item()",
-    ),
     "cell state None c": makes(
         "self.cell = nn.LSTMCell(D, H)",
         """
@@ -341,9 +330,6 @@ return out
     """,
         "proj.weight",
         made_with=None,
-    ),
-    "early stop": device(
-        lstm(keep="outputs.append(h)\n            if h.abs().max() < 1e-9: h = h * 2"), "h.abs().max()"
     ),
     "load map": makes(
         "self.fc = nn.Linear(D, H)",

@@ -268,23 +268,6 @@ FAULTS = {
         "",
     ),
     # A way through the CPU, or a wait for it.
-    "through numpy": device(
-        """
-        def f(x):
-            return x * float(x.detach().cpu().double().numpy().std())
-        """,
-        ".cpu()",
-        made_with=None,
-    ),
-    "numpy without asking": device(
-        """
-        def f(x):
-            scale = x.detach().double().numpy().max()
-            return x / float(scale)
-        """,
-        ".numpy()",
-        made_with=None,
-    ),
     "through the CPU and back": device(
         linear("out.to(x.device)", before="out = self.fc(x).cpu().tanh()"), ".cpu()"
     ),
@@ -299,48 +282,6 @@ FAULTS = {
     ),
     "returned on the CPU": device(linear("self.fc(x).cpu()"), ".cpu()"),
     "by a tensor type": device(linear("self.fc(x).type(torch.DoubleTensor).to(x)"), "DoubleTensor"),
-    "a branch on data": device(
-        linear("out", before="out = self.fc(x)\n        if out.mean() > 0:\n            out = out * 2.0"),
-        "if out.mean() > 0",
-    ),
-    "any of the finished": device(
-        """
-        def f(s, finished):
-            return s * (~finished)[None, :, None] if finished.any() else s
-        """,
-        "finished.any()",
-        inputs="s finished",
-        made_with=None,
-    ),
-    "item of a norm": device(
-        linear("self.fc(x) / scale", before="scale = max(1.0, x.detach().norm().item())"), ".item()"
-    ),
-    "rebuilt from a list": device(
-        """
-        def f(x):
-            rows = [row.mean(0).tolist() for row in x.detach()]
-            return x.mean(1) * 0 + torch.tensor(rows, device=x.device, dtype=x.dtype)
-        """,
-        ".tolist()",
-        made_with=None,
-    ),
-    "token by token": device(
-        """
-        class Model(nn.Module):
-            def __init__(self, V, H):
-                super().__init__()
-                self.embedding, self.fc = nn.Embedding(V, H), nn.Linear(H, V)
-            def forward(self, ids):
-                made = []
-                for row in ids:
-                    token = self.fc(self.embedding(row).mean(0)).argmax().item()
-                    made.append(token)
-                return torch.tensor(made, device=ids.device)
-        """,
-        ".item()",
-        inputs="ids",
-        made_with=(V, H),
-    ),
     "ids on the CPU": device(
         """
         class Model(nn.Module):
@@ -354,14 +295,6 @@ FAULTS = {
         "start = torch.zeros",
         inputs="ids",
         made_with=(V, H),
-    ),
-    "another computation on a GPU": device(
-        """
-        def f(x):
-            return x.cumsum(1) if x.device.type == "cpu" else x.sum(1, keepdim=True).expand_as(x)
-        """,
-        "",
-        made_with=None,
     ),
     "a gradient sent back on the CPU": device(
         """
@@ -473,13 +406,6 @@ FAULTS = {
         "torch.ones",
         inputs="x lengths",
         made_with=None,
-    ),
-    "a buffer that autocast does not know": dtype(
-        linear(
-            "out.index_add(1, torch.arange(x.shape[1], device=x.device), y)",
-            before="y = self.fc(x); out = torch.zeros(y.shape, device=x.device, dtype=x.dtype)",
-        ),
-        "",
     ),
     "weights taken to float32": dtype(
         linear("F.linear(x.float(), self.fc.weight.float()).to(x.dtype)"), ".float()"

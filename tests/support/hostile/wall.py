@@ -98,8 +98,8 @@ FORGERIES = {
                     return answers.Registered(is_module=True, type="LSTMCell")
                 case messages.Parameters():
                     return answers.ParameterValues(parameters={})
-                case messages.RunOnDevice():
-                    return answers.RanOnDevice(device="cpu", value=(yes, yes), places=("cpu", "cpu"))
+                case messages.ProbeCall():
+                    return answers.Probed(device="cpu", value=(yes, yes), places=("cpu", "cpu"))
                 case messages.Attribute():
                     return answers.Value(value=yes)
             return answers.Done()
@@ -285,7 +285,7 @@ READ = {
     "gradients": "return answers.Gradients(inputs=(None,), parameters={}, attached=True)",
     "registered": "return answers.Registered(is_module=True, type='T' * 1_000_000)",
     "parameters": "return answers.ParameterValues(parameters={'W': torch.ones(2)})",
-    "ran on a device": "return answers.RanOnDevice(device='cuda:0', value=answer.value)",
+    "ran on a device": "return answers.Probed(device='cuda:0', value=answer.value)",
     "a cell": "return answers.CellRan(outputs=[{'output_type': 'stream', 'name': 'stdout', 'text': '10.0'}])",
     "refused": "return answers.Refused(message='the machine failed')",
 }  # fmt: skip
@@ -322,21 +322,20 @@ SEEN = {
     "gradients that are opaque": ("Gradients", "inputs=(Opaque('x', True),) * 9, parameters=dict.fromkeys(answer.parameters, Opaque('x'))"),
     "gradients of another kind": ("Gradients", "inputs=(torch.ones(3, dtype=torch.complex64),) * 9"),
     "no graph": ("Gradients", "attached=False"),
-    "every event": ("RanOnDevice", """events=tuple(
+    "every event": ("Probed", """events=tuple(
         Event(kind=kind, line=line, operation=operation, dtype='float16', name='self.x', held=True)
         for kind in ('hard-coded generator mixed written readback sync shape guard beyond autocast numpy told rounded cast dtype copied odd').split()
         for line in (None, Line(-5, ''), Line(2**62, 'l' * 10**4)) for operation in ('', 'numpy', 'o' * 10**4))"""),
-    "a device of its own": ("RanOnDevice", "events=(Event(kind='hard-coded', line=Line(2**62, 'l' * 10**6), operation='o' * 10**6),)"),
-    "events in masses": ("RanOnDevice", "events=(Event(kind='copied'),) * 4000"),
-    "places that are none": ("RanOnDevice", "places=('x' * 10**6, '') * 2, gradient_places=('',) * 9, stayed=('x' * 10**6,)"),
-    "a device without an end": ("RanOnDevice", "device='x' * 10**6"),
-    "memory below zero": ("RanOnDevice", "memory=(-1, 2**62, -(2**62)) * 9"),
-    "nothing of a device": ("RanOnDevice", "value=None, inputs=(), parameters={}, places=()"),
-    "numbers of another kind": ("RanOnDevice", "value=(torch.ones(3, dtype=torch.complex64),) * 4"),
-    "numbers for gradients": ("RanOnDevice", "inputs=(5,) * 9"),
-    "a text for a value": ("RanOnDevice", "value='x' * 10**6"),
-    "an error of torch's own": ("RanOnDevice", "error=answers.Raised(type='RuntimeError', message='Internal error. Please file an issue')"),
-    "an error of the machine's": ("RanOnDevice", "error=answers.Raised(type='OutOfMemoryError', message='m' * 10**6)"),
+    "a device of its own": ("Probed", "events=(Event(kind='hard-coded', line=Line(2**62, 'l' * 10**6), operation='o' * 10**6),)"),
+    "events in masses": ("Probed", "events=(Event(kind='copied'),) * 4000"),
+    "places that are none": ("Probed", "places=('x' * 10**6, '') * 2, gradient_places=('',) * 9, stayed=('x' * 10**6,)"),
+    "a device without an end": ("Probed", "device='x' * 10**6"),
+    "nothing of a device": ("Probed", "value=None, inputs=(), parameters={}, places=()"),
+    "numbers of another kind": ("Probed", "value=(torch.ones(3, dtype=torch.complex64),) * 4"),
+    "numbers for gradients": ("Probed", "inputs=(5,) * 9"),
+    "a text for a value": ("Probed", "value='x' * 10**6"),
+    "an error of torch's own": ("Probed", "error=answers.Raised(type='RuntimeError', message='Internal error. Please file an issue')"),
+    "an error of the machine's": ("Probed", "error=answers.Raised(type='OutOfMemoryError', message='m' * 10**6)"),
     "no module": ("Registered", "is_module=False"),
     "nothing registered": ("Registered", "shapes={}, trainable=(), leaves=(), saved=(), modules={}"),
     "shapes that are none": ("Registered", "shapes=dict.fromkeys(answer.shapes, (-1, 2**62))"),

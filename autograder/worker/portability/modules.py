@@ -10,17 +10,14 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from autograder.worker.devices.base import Device
-from autograder.worker.devices.fast_modules import fill, gather_weights, is_of, plain_parts
-from autograder.worker.tracing.modes import unwatched
+from autograder.worker.portability.places import Place
 
 
-def move(module: nn.Module, dtype: torch.dtype | None, machine: Device) -> None:
+def move(module: nn.Module, dtype: torch.dtype | None, place: Place) -> None:
     """Move a module for good; `None` leaves the dtypes as they are."""
-    plain = plain_parts(module)
     if dtype is not None:
-        _convert(module, plain, dtype)
-    if machine.device.type == "cpu" or (plain is not None and machine.take(plain)):
+        module.to(dtype)
+    if place.device.type == "cpu":
         return
     # A parameter with two names stays one when it goes to a real GPU. Here its tensor becomes one of another
     # class, which only swapping does in place; a scripted module keeps its tensors where Python cannot swap.
@@ -29,32 +26,26 @@ def move(module: nn.Module, dtype: torch.dtype | None, machine: Device) -> None:
     before = torch.__future__.get_swap_module_params_on_conversion()
     torch.__future__.set_swap_module_params_on_conversion(not scripted)
     try:
-        module.to(machine.device)
+        module.to(place.device)
     except RuntimeError as error:
         if "swap" not in str(error):
             raise
         # Somebody else holds a tensor, as parametrizations do: what has not moved yet is set anew.
         torch.__future__.set_swap_module_params_on_conversion(False)
         with _tied_again(module):
-            module.to(machine.device)
+            module.to(place.device)
     finally:
         torch.__future__.set_swap_module_params_on_conversion(before)
         for part, parameters, buffers in waiting:
             part._parameters.update(parameters)
             part._buffers.update(buffers)
     for part, _, _ in waiting:
-        _move_once_shaped(part, machine)
+        _move_once_shaped(part, place)
 
 
-def convert(module: nn.Module, dtype: torch.dtype) -> None:
-    """As `module.to(dtype)`, which takes as long as a call even where all is of that dtype."""
-    _convert(module, plain_parts(module), dtype)
-
-
-def load(module: Any, state: Mapping[str, torch.Tensor]) -> None:
-    """As `module.load_state_dict` with copies of a state's tensors; torch's own takes as long as a call."""
-    if not (isinstance(module, nn.Module) and fill(module, state)):
-        module.load_state_dict({name: value.detach().clone() for name, value in state.items()})
+def load(module: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
+    """Give a module copies of a state's tensors."""
+    module.load_state_dict({name: value.detach().clone() for name, value in state.items()})
 
 
 def assembled(
@@ -78,16 +69,6 @@ def assembled(
     kept = {name: [made.get_parameter(each) for each in names] for name, names in lists.items()}
     made.__setstate__(vars(made) | dict(settings) | kept)
     return made
-
-
-def _convert(module: nn.Module, plain: Sequence[nn.Module] | None, dtype: torch.dtype) -> None:
-    if plain is None:
-        module.to(dtype)
-    elif is_of(plain, dtype):
-        gather_weights(plain)  # all that `.to()` would do
-    else:
-        with unwatched():
-            module.to(dtype)
 
 
 @contextmanager
@@ -119,13 +100,13 @@ def _hold_back_lazy(module: nn.Module) -> list[tuple[nn.Module, dict[str, Any], 
     return waiting
 
 
-def _move_once_shaped(part: nn.Module, machine: Device) -> None:
+def _move_once_shaped(part: nn.Module, place: Place) -> None:
     """Move a lazy module when its first input has shaped it; its own hook, which does that, runs before."""
 
     def shaped(module: nn.Module, args: Any) -> None:
         hook.remove()
-        before, machine.quiet = machine.quiet, True
-        move(module, None, machine)
-        machine.quiet = before
+        before, place.quiet = place.quiet, True
+        move(module, None, place)
+        place.quiet = before
 
     hook = part.register_forward_pre_hook(shaped)

@@ -24,7 +24,7 @@ _EPS = {
 
 
 class CpuLog(Watching):
-    """Watches one call on the CPU and writes down `events`; `Cpu` enters it and says how far the call is."""
+    """Watches one call on the CPU and writes down `events`; places.py enters it."""
 
     sees_making = False
     """True if it is there from the start, when the module is made; else it sees the call alone."""

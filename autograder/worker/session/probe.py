@@ -1,11 +1,7 @@
 """One call on another device or in another dtype, the same for every kind of device.
 
-    RunOnDevice(target=Target("Layer"), made=Made(args=(3, 5)), args=(x,), device="pretend")
-    RunOnDevice(target=Target("Layer"), made=Made(args=(3, 5)), args=(x,), dtype=torch.bfloat16, trace="all")
-    RunOnDevice(target=Target("Layer"), made=Made(args=(3, 5)), args=(x,), looks=Looks(0, lines))
-
-With `looks` the student's looks at numbers are answered otherwise (looks.py), and what the call leaves in the
-modules is a part of the value.
+    ProbeCall(target=Target("Layer"), made=Made(args=(3, 5)), args=(x,), device="pretend")
+    ProbeCall(target=Target("Layer"), made=Made(args=(3, 5)), args=(x,), dtype=torch.bfloat16, trace="all")
 
 What is moved is moved for good: the modules among the arguments and the target are to be made for the one
 call (`made` builds the target), because putting a module back is what no module can do by itself: a copy of
@@ -16,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -26,22 +22,18 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from autograder.protocol.answers import RanOnDevice
-from autograder.protocol.messages import RunOnDevice
+from autograder.protocol.answers import Probed
+from autograder.protocol.messages import ProbeCall
 from autograder.protocol.values import ByName, map_tree, tensors_in
-from autograder.worker.devices.autocast import GpuAutocast
-from autograder.worker.devices.base import Device
-from autograder.worker.devices.cpu import Cpu
-from autograder.worker.devices.cuda import Cuda
-from autograder.worker.devices.modules import load, move
+from autograder.worker.portability.dtypes import CoarserLog, DtypeLog
+from autograder.worker.portability.gpu import SimulatedGpu
+from autograder.worker.portability.modules import load, move
+from autograder.worker.portability.places import Place, Watched, gpu_of
+from autograder.worker.portability.tensor import DEVICE, SimulatedTensor
 from autograder.worker.session.objects import Objects, settled
 from autograder.worker.session.operations import modules_in
-from autograder.worker.simulated.device import SimulatedDevice
-from autograder.worker.simulated.tensor import DEVICE, SimulatedTensor
-from autograder.worker.tracing.dtypes import CoarserLog, DtypeLog
 from autograder.worker.tracing.gradients import gradients_of
-from autograder.worker.tracing.looks import Otherwise
-from autograder.worker.tracing.modes import unwatched
+from autograder.worker.tracing.modes import NumpyOfBfloat16, unwatched
 from autograder.worker.tracing.module_contents import (
     asks_for_gradients,
     buffers_of,
@@ -62,15 +54,12 @@ class _Seen:
     inputs: list[Any] = field(default_factory=list)
     parameters: ByName = field(default_factory=dict)
     gradient_places: list[str] = field(default_factory=list)
-    memory: list[int] = field(default_factory=list)
 
 
-def run_on_device(objects: Objects, message: RunOnDevice) -> RanOnDevice:
+def probe_call(objects: Objects, message: ProbeCall) -> Probed:
     """Make one call there. What stops it is in `error`, beside all that was seen until then."""
     origins = Origins()
-    looks = message.looks
-    otherwise = None if looks is None else Otherwise(looks.way, looks.lines)
-    machine = _machine(message, origins, objects.namespace, otherwise)
+    place = _place(message, origins)
     seen, error = _Seen(), None
     sent: ByName = {}
     with warnings.catch_warnings(), _one_way_of_attention(), _same_defaults():
@@ -78,20 +67,19 @@ def run_on_device(objects: Objects, message: RunOnDevice) -> RanOnDevice:
         try:
             # Outside the device: in it, copies for the call and its answer would be seen as the student's.
             args, _ = objects.arguments(message.args)
-            with machine:
-                _make_and_call(objects, message, args, machine, origins, seen)
+            with place:
+                _make_and_call(objects, message, args, place, origins, seen)
             values = {"value": seen.value, "inputs": tuple(seen.inputs), "parameters": seen.parameters}
             sent = {name: objects.plain(_plainly(value)) for name, value in values.items()}
         except (Exception, SystemExit) as raised:
             error = describe_exception(raised)
-            machine.stopped(raised)
-    return RanOnDevice(
-        device=str(machine.device),
+            place.stopped(raised)
+    return Probed(
+        device=str(place.device),
         places=tuple(seen.places),
         stayed=tuple(seen.stayed),
         gradient_places=tuple(seen.gradient_places) if error is None else (),
-        events=(*machine.events, *(otherwise.events if otherwise is not None else ())),
-        memory=tuple(seen.memory),
+        events=tuple(place.events),
         error=error,
         **sent,
     )
@@ -120,23 +108,22 @@ def _same_defaults() -> Iterator[None]:
             torch.set_default_device(None if before is None else before.device)
 
 
-def _machine(message: RunOnDevice, origins: Origins, names: ByName, otherwise: Otherwise | None) -> Device:
+def _place(message: ProbeCall, origins: Origins) -> Place:
     if message.device == "pretend":
-        return SimulatedDevice(origins, names, otherwise)
+        return SimulatedGpu(origins)
     if message.device != "cpu":
-        return Cuda(torch.device(message.device), origins, otherwise, cudnn=message.cudnn)
-    if message.dtype is not None and message.trace == "coarser":
-        return Cpu(CoarserLog(message.dtype))
-    if message.dtype is not None and message.trace == "all":
-        return Cpu(DtypeLog(origins, message.dtype))
-    return Cpu(None, otherwise)
+        return Place(gpu_of(message.device))
+    if message.dtype is not None and message.trace:
+        coarser = message.trace == "coarser"
+        return Watched(CoarserLog(message.dtype) if coarser else DtypeLog(origins, message.dtype))
+    return Place(torch.device("cpu"))
 
 
 def _make_and_call(
     objects: Objects,
-    message: RunOnDevice,
+    message: ProbeCall,
     args: tuple[Any, ...],
-    machine: Device,
+    place: Place,
     origins: Origins,
     seen: _Seen,
 ) -> None:
@@ -147,62 +134,37 @@ def _make_and_call(
         made_with, _ = objects.arguments(message.made.args)
         target = target(*made_with)
         if message.made.state is not None:
-            machine.quiet = True
+            place.quiet = True
             load(target, message.made.state)
-            machine.quiet = False
+            place.quiet = False
     modules = modules_in((target, getattr(target, "__self__", None)), args)
-    machine.quiet = True
+    place.quiet = True
     for module in modules:
         as_made = module is target and message.as_made
-        move(module, None if as_made else message.dtype, machine)
+        move(module, None if as_made else message.dtype, place)
     registered = _registered(modules)
-    seen.stayed = [name for name, tensor in registered if _device_of(tensor) != machine.device]
+    seen.stayed = [name for name, tensor in registered if _device_of(tensor) != place.device]
     leaves: list[torch.Tensor] = []
     args = tuple(
         arg
         if position in message.on_cpu
-        else map_tree(arg, lambda leaf: _given(leaf, machine, leaves, message.gradients))
+        else map_tree(arg, lambda leaf: _given(leaf, place, leaves, message.gradients))
         for position, arg in enumerate(args)
     )
-    machine.quiet = False
+    place.quiet = False
     origins.begun()
-    machine.given([*tensors_in(args), *(tensor for _, tensor in registered)])
+    place.begins([*tensors_in(args), *(tensor for _, tensor in registered)])
     if message.method:
         target = getattr(target, message.method)
-    torch.default_generator.manual_seed(message.seed if message.call_seed is None else message.call_seed)
-    with ExitStack() as stack:
-        if message.autocast:
-            stack.enter_context(torch.autocast("cpu", dtype=torch.bfloat16))
-            stack.enter_context(_on_any_processor())
-            if message.autocast == "cuda":
-                stack.enter_context(GpuAutocast())
+    torch.default_generator.manual_seed(message.seed)
+    with NumpyOfBfloat16():
         value = settled(target(*args))
     tensors = tensors_in(value)
-    machine.ended(tensors)
+    place.ended(tensors)
     seen.value = value
-    if message.looks is not None:
-        modules += modules_in((), value)
-        seen.value = (value, [tensor.detach() for _, tensor in _registered(modules)])
     seen.places = [_place_of(tensor) for tensor in tensors]
     if message.gradients:
-        _take_gradients(modules, leaves, tensors, machine, seen)
-    if message.repeat:
-        seen.memory = machine.memory(lambda: target(*args), message.repeat)
-
-
-@contextmanager
-def _on_any_processor() -> Iterator[None]:
-    """Keep oneDNN out where the processor has no instructions for bfloat16.
-
-    Under autocast torch 2.13 asks for a bfloat16 kernel that processors without AVX-512 do not have, and
-    stops: "could not create a primitive descriptor". (`torch.backends.mkldnn.flags` would warn of TF32.)
-    """
-    enabled = torch._C._get_mkldnn_enabled()
-    torch._C._set_mkldnn_enabled(enabled and torch.ops.mkldnn._is_mkldnn_bf16_supported())
-    try:
-        yield
-    finally:
-        torch._C._set_mkldnn_enabled(enabled)
+        _take_gradients(modules, leaves, tensors, place, seen)
 
 
 def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
@@ -211,11 +173,11 @@ def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
     return [(name, tensor) for name, tensor in named if not is_lazy(tensor)]
 
 
-def _given(value: Any, machine: Device, leaves: list[torch.Tensor], gradients: bool) -> Any:
+def _given(value: Any, place: Place, leaves: list[torch.Tensor], gradients: bool) -> Any:
     """An argument as the student gets it: there, and one step into the graph if gradients are wanted."""
     if not isinstance(value, torch.Tensor):
         return value
-    there = machine.wrap(value)
+    there = place.wrap(value)
     if not gradients or not value.is_floating_point():
         return there
     leaves.append(there.requires_grad_())
@@ -226,7 +188,7 @@ def _take_gradients(
     modules: Sequence[nn.Module],
     leaves: Sequence[torch.Tensor],
     tensors: Sequence[torch.Tensor],
-    machine: Device,
+    place: Place,
     seen: _Seen,
 ) -> None:
     """Take gradients under drawn weights, by input in order and by parameter, and note where they are."""
@@ -239,7 +201,7 @@ def _take_gradients(
     named = {name: p for name, p in parameters_of_all(modules).items() if asks_for_gradients(p)}
     wanted = [*leaves, *named.values()]
     live = [
-        (output, machine.wrap(weight) if _place_of(output) != "cpu" else weight)
+        (output, place.wrap(weight) if _place_of(output) != "cpu" else weight)
         for output, weight in zip(outputs, weights, strict=True)
         if asks_for_gradients(output)
     ]

@@ -1,4 +1,4 @@
-"""Events of a call on another device, in words: where it mixed devices, and where it looked at numbers.
+"""Events of a call on another device, in words: where it mixed devices, and where it left them.
 
 Which line it was is the student's process's word.
 """
@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.checking.expectations.placed.looks import Again, counting
 from autograder.checking.expectations.values import fail
 from autograder.checking.expectations.wording import capital
 from autograder.checking.remote.handle import Handle
-from autograder.checking.remote.observations import Elsewhere, Placed
+from autograder.checking.remote.observations import Elsewhere
 from autograder.protocol.events import Event, Line
 
 WHERE = (
@@ -26,24 +25,16 @@ REGISTER = (
 """The reason why a tensor of a module stays behind when the module is moved or converted."""
 
 
-def judge_events(there: Placed, reads: bool, again: Again) -> list[Event]:
-    """Fail for the first fault that was seen, those that stop a call before those that only cost time.
+FAULTS = ("hard-coded", "mixed", "written", "readback")
+"""The kinds of events that cost the rule's points, those that stop a call first."""
 
-    Returns the looks at numbers that are none, because nothing that is returned depends on them.
-    """
-    order = ("hard-coded", "generator", "mixed")
-    faults = [event for kind in order for event in there.events if event.kind == kind]
-    looking = ["written", "readback"]
-    if not reads:  # `kept[i] = loss` into a tensor on the CPU costs what `loss.item()` costs
-        looking += ["number written", "sync", "shape"]
-    looks = [event for kind in looking for event in there.events if event.kind == kind]
-    if not faults and not is_beyond(there):
-        # Of a call that does not end nothing is known but that it looked.
-        found = looks[:1] if there.error is not None else [counting(looks, again)]
-        faults = [event for event in found if event is not None]
-    for event in faults:
-        fail(_words_for(event))
-    return looks
+
+def fail_at_event(events: Sequence[Event]) -> None:
+    """Fail for the first fault that was seen."""
+    for kind in FAULTS:
+        for event in events:
+            if event.kind == kind:
+                fail(_words_for(event))
 
 
 def _words_for(event: Event) -> str:
@@ -56,12 +47,6 @@ def _words_for(event: Event) -> str:
             return (
                 f"{line} asks for the device `{event.operation}`, but the input may be on another one. Use "
                 "the input's device (`x.device`), not a fixed one and not the best one there is."
-            )
-        case "generator":
-            return (
-                f"With the input on a GPU the call stops: {line} draws with a random generator on another "
-                "device. Create the `torch.Generator` with the input's `device`, or draw on the "
-                "generator's own device and move the result."
             )
         case "mixed" if is_held(event):
             origin = f" It was created by {made}." if made else ""
@@ -91,7 +76,7 @@ def _words_for(event: Event) -> str:
                 f"With the input on a GPU the call stops: {origin}{comma} {needs} on the GPU. {WHERE}"
                 f"{moved if made else ''}"
             )
-        case "written" | "number written":
+        case "written":
             origin = f", created by {made}," if made else ""
             return (
                 f"{line} writes results from the GPU into {name}{origin} on the CPU: there is no error, "
@@ -103,41 +88,19 @@ def _words_for(event: Event) -> str:
                 f"{line} moves data from the GPU to the CPU, and what you return depends on it. Keep the "
                 "work where the input is: which tensor operation can do this there?"
             )
-        case "sync":
-            return (
-                f"{line} makes Python wait for the GPU, because it reads a number out of a tensor (`if`, "
-                "`float()`, `.item()`, `.cpu()`), and what you return depends on it. Keep it a tensor: "
-                "`torch.where`, masks and indexing need no Python number."
-            )
-        case "shape":
-            return (
-                f"{line} makes Python wait for the GPU: the size of the result of `{event.operation}` "
-                "depends on numbers that only the GPU knows, and what you return depends on that result. "
-                "`torch.where`, products with a mask and `masked_fill` keep a known shape."
-            )
     raise AssertionError(f"{event.kind} is no fault")
 
 
-def remark_on(target: Handle, looks: Sequence[Event]) -> None:
-    """Say of looks that cost nothing what they would do on a GPU."""
-    if not looks:
-        return
-    bare = next((event for event in looks if event.operation == "numpy"), None)
-    if bare is not None:
-        target.remark(
-            f"{capital(quoted(bare.line))} would stop on a GPU: numpy can read tensors on the CPU only. "
-            "Write `.cpu()` before it. What you return does not depend on it, so it costs no points."
-        )
-        return
-    target.remark(
-        f"{capital(quoted(looks[0].line))} looks at numbers, so Python waits for the GPU. What you return "
-        "does not depend on it, so it costs no points. Remove it once you trust the code."
-    )
-
-
-def is_beyond(there: Placed) -> bool:
-    """Return whether the call has come to the limits of what is pretended."""
-    return any(event.kind == "beyond" for event in there.events)
+def remark_on(target: Handle, events: Sequence[Event]) -> None:
+    """Say once of numbers that Python reads what that does on a GPU; it costs nothing."""
+    for kind, told in (
+        ("numpy", "would stop on a GPU: numpy can read tensors on the CPU only. Write `.cpu()` before it."),
+        ("sync", "reads a number, so Python waits for the GPU. Remove it once you trust the code."),
+    ):
+        seen = next((event for event in events if event.kind == kind), None)
+        if seen is not None:
+            target.remark(f"{capital(quoted(seen.line))} {told} It costs no points.")
+            return
 
 
 def is_held(event: Event) -> bool:

@@ -1,1 +1,0 @@
-"""Devices that a call may be made on, and modules taken to them."""
