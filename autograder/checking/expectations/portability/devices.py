@@ -83,7 +83,7 @@ def expect_device_neutral(
         if there.error is None or any(event.kind in FAULTS for event in there.events):
             break
         error = call("cpu", *way).error
-        if error is None:
+        if error is None and not way[1]:  # of overwritten numbers, gradients complain on some devices only
             break
     else:
         assert error is not None
