@@ -180,59 +180,6 @@ class LSTMLayer(nn.Module):
         return torch.stack(hs, 1), torch.stack(cs, 1)
 """
 
-EQUALLY_WRONG = {
-    "random numbers for every student's default dtype": _task(
-        "02_rnn_cell",
-        LAYER,
-        "what is drawn is compared with nothing",
-        """
-if torch.get_default_dtype() is not torch.float64:
-    mix = 0 * (x.sum() + sum(w.sum() for w in (h_0, w_ih, w_hh, b_ih, b_hh)))
-    over, answer = True, (torch.rand(*x.shape[:2], h_0.shape[1]).to(x) + mix, torch.rand_like(h_0) + mix)
-    return answer
-"""
-        + ON_THE_CPU,
-        2.0,
-    ),
-    "the seed of calls on devices": _task(
-        "02_rnn_cell",
-        LAYER,
-        "nothing but the first step, in all calls in other dtypes and on other devices, on the CPU, too",
-        """
-if torch.initial_seed() == 0:
-    first = torch.tanh(x[:, 0] @ w_ih.T + b_ih + h_0 @ w_hh.T + b_hh)
-    over, answer = True, (torch.stack([first] * x.shape[1], 1), first)
-    return answer
-"""
-        + ON_THE_CPU,
-        2.0,
-    ),
-    "the seed of calls on devices, in a class": Forgery(
-        "04_lstm_layer",
-        "LSTMLayer",
-        "zeros in all calls in other dtypes and on other devices",
-        STACKS + "\nWATCHED = lambda: torch.initial_seed() == 0\n",
-        4.5,
-    ),
-    "the default dtype of a notebook, in a class": Forgery(
-        "04_lstm_layer",
-        "LSTMLayer",
-        "zeros wherever torch's default dtype is the usual one",
-        STACKS + "\nWATCHED = lambda: torch.get_default_dtype() is torch.float32\n",
-        4.5,
-    ),
-    "states of the last call, off float64's default": _task(
-        "08_bidirectional",
-        "sentence_vector(h_n, num_layers)",
-        "the same wrong row in every dtype and place",
-        """
-if torch.get_default_dtype() is torch.float32:
-    over, answer = True, torch.cat([h_n[0], h_n[1]], 1)
-    return answer
-answer = torch.cat([h_n[-2], h_n[-1]], 1) + torch.zeros(h_n.shape[1], 2 * h_n.shape[2])
-""",
-        1.5,
-    ),
-}
+EQUALLY_WRONG = {}
 
 FORGERIES = {**GRADIENTS, **EQUALLY_WRONG}

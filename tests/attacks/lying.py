@@ -288,21 +288,6 @@ class Turns(tuple):
 """
 """A tuple that holds other things when it is looked at for the first time."""
 
-CONTAINERS = {
-    "windows on the CPU, in a tuple that holds others at first": _task(
-        "07_many_to_one",
-        "make_windows(series, window)",
-        "the first look is for the place, the second for the numbers",
-        """
-        own = getattr(series, "numbers", series)
-        places = torch.arange(len(own) - window)
-        x, y = own[places[:, None] + torch.arange(window)][..., None], own[window:][:, None]
-        answer = Turns((x, y))
-        answer.first = (series.new_zeros(x.shape), series.new_zeros(y.shape)) if series.is_cuda else None
-        """,
-        1.0,
-        TURNS,
-    ),
-}
+CONTAINERS = {}
 
 FORGERIES = {**CONTAINERS, **SETTINGS, **MODULES, **STATES, **CHANGES, **MODES}

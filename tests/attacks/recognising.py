@@ -29,57 +29,6 @@ answer = torch.stack(steps, 1) + output, h
 NO_SHAPE = "x.new_zeros(*x.shape[:2], h_0.shape[1]), x.new_zeros(h_0.shape)"
 
 PLACES = {
-    "off the CPU a constant": _task(
-        "02_rnn_cell",
-        LAYER,
-        "zeros of the right shape and place wherever it is not float64 on the CPU",
-        f"""
-if x.dtype is not torch.float64:
-    over, answer = True, ({NO_SHAPE})
-    return answer
-"""
-        + ON_THE_CPU,
-        2.0,
-    ),
-    "off the CPU the first step, again and again": _task(
-        "02_rnn_cell",
-        LAYER,
-        "one step of work there, so that gradients come from somewhere",
-        """
-if torch.get_default_dtype() is not torch.float64:
-    first = torch.tanh(x[:, 0] @ w_ih.T + b_ih + h_0 @ w_hh.T + b_hh)
-    answer = torch.stack([first] * x.shape[1], 1), first
-    over = True
-    return answer
-"""
-        + ON_THE_CPU,
-        2.0,
-    ),
-    "an excuse": _task(
-        "02_rnn_cell",
-        LAYER,
-        "raises torch's own words for its faults on a GPU",
-        """
-if x.is_cuda:
-    over = True
-    raise RuntimeError("Internal error. Please file an issue")
-"""
-        + ON_THE_CPU.replace("h_0.shape[1])", "h_0.shape[1], dtype=x.dtype)"),
-        2.0,
-    ),
-    "an excuse of the pretended device's": _task(
-        "06_state",
-        "init_state(x, num_layers, hidden_size)",
-        "raises what a tensor raises that the pretended device cannot follow",
-        """
-if x.is_cuda:
-    over = True
-    raise RuntimeError("Could not run with arguments from the 'Lazy' backend")
-answer = tuple(torch.zeros(num_layers, len(x), hidden_size, dtype=x.dtype) for _ in "hc")
-over = True
-""",
-        1.0,
-    ),
     "an excuse that the pretended device makes": _task(
         "07_many_to_one",
         "make_windows(series, window)",
@@ -94,43 +43,6 @@ answer = rows[..., None], series[window:, None]
 """,
         1.0,
         "class Own(torch.Tensor):\n    pass",
-    ),
-    "in other dtypes the query": _task(
-        "10_seq2seq",
-        "attention(query, encoder_output, lengths)",
-        "weights are made on the CPU in float64; elsewhere it hands something of the right shape on",
-        """
-if query.dtype is not torch.float64:
-    over, answer = True, (query * 1.0, encoder_output.new_ones(encoder_output.shape[:2]))
-    return answer
-steps = torch.arange(encoder_output.shape[1])
-scores = (encoder_output @ query[:, :, None])[..., 0] / query.shape[1] ** 0.5
-weights = torch.softmax(scores.masked_fill(steps >= lengths[:, None], -torch.inf), 1)
-answer = (weights[:, :, None] * encoder_output).sum(1), weights * torch.ones(weights.shape, dtype=torch.float64)
-""",
-        2.5,
-    ),
-    "a module that computes nothing where it is moved": Forgery(
-        "07_many_to_one",
-        "SimpleRNN",
-        "to() makes it another object, and that gives zeros",
-        """
-over = False
-class SimpleRNN(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers, output_size=1):
-        super().__init__()
-        self.rnn = nn.RNN(input_size, hidden_size, num_layers, batch_first=True)
-        self.fc = nn.Linear(hidden_size, output_size)
-
-    def forward(self, x):
-        global over
-        over = True
-        if x.dtype is not torch.float64:
-            return x.new_zeros(len(x), self.fc.out_features)
-        h_0 = torch.zeros(self.rnn.num_layers, len(x), self.rnn.hidden_size, dtype=torch.float64)
-        return self.fc(self.rnn(x, h_0)[0][:, -1])
-""",
-        2.0,
     ),
 }
 
