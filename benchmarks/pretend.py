@@ -1,4 +1,4 @@
-"""What looking at one module on the simulated GPU costs: milliseconds a module, warm, over the tests' corpus.
+"""The cost of one module on the simulated GPU: milliseconds a module, warm, over the tests' corpus.
 
 Each module of `tests/devices` is made, moved, called and taken backward there; beside it stand the same call
 on the CPU, and the two whole checks of a task, `expect_device_neutral` and `expect_dtypes`.

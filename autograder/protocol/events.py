@@ -25,7 +25,7 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Event(Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that was seen. Its `kind` says which of the fields there are (worker/tracing)."""
+    """One thing that was seen. Its `kind` says which of the fields there are (worker/portability)."""
 
     kind: str
     operation: str = ""

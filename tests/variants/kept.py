@@ -1,4 +1,4 @@
-"""What the course itself keeps: its own solutions, and right answers in other styles."""
+"""The answers that the course itself keeps: its solutions, and right ones in other styles."""
 
 import json
 import re

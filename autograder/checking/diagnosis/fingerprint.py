@@ -107,8 +107,8 @@ def _probed(answer: Probed) -> Iterator[str]:
     """Tell what came where, and which kinds of things were seen: in which lines is a matter of style."""
     yield f"{answer.error.type}: {answer.error.message}" if answer.error else "no error"
     yield f"{list(answer.places)} {sorted(answer.stayed)}"
-    # What was copied from the CPU on purpose is no fault, and which dtypes met shows in the answer.
-    yield " ".join(sorted({event.kind for event in answer.events} - {"copied", "dtype"}))
+    # Which dtypes met shows in the answer.
+    yield " ".join(sorted({event.kind for event in answer.events} - {"dtype"}))
     yield from _value(answer.value)
 
 

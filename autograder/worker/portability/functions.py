@@ -188,17 +188,17 @@ _OF_SIMULATED: dict[Any, _Handler] = {
     _T.new: _new,
     _T.new_tensor: _new_tensor,
 }
-"""What is asked of the simulated GPU's tensors."""
+"""Questions to the simulated GPU's tensors."""
 _OF_ALL: dict[Any, _Handler] = {
     _T.to: _to,
     _T.cuda: _cuda,
     _T.numpy: _to_numpy,
     _T.__array__: _to_numpy,
     _T.type: _type,
-    _T.data.__set__: _set_data,  # type: ignore[attr-defined]  # the same
+    _T.data.__set__: _set_data,  # type: ignore[attr-defined]  # a descriptor, too
     torch.set_default_device: _default_device,
     torch.tensor: _made_from_data,
     torch.as_tensor: _as_tensor,
     torch.asarray: _as_tensor,
 }
-"""What may name a device, or take numbers to numpy and back."""
+"""Functions that may name a device, or take numbers to numpy."""

@@ -1,4 +1,4 @@
-"""The ledger of one call on the simulated GPU: what its modes ask, and what they write down."""
+"""The ledger of one call on the simulated GPU, for its modes to ask and to write into."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from autograder.worker.tracing.provenance import (
 )
 
 _TORCHS_OWN = re.compile(r"from the 'Lazy' backend|INTERNAL ASSERT FAILED|Internal error")
-"""What torch says where it gives up over a simulated tensor."""
+"""Torch's words where it gives up over a simulated tensor."""
 
 
 class Ledger(Place):

@@ -1,4 +1,4 @@
-"""Takes a module to a device and to a dtype, and gives it numbers, whatever the module is made of."""
+"""Modules, moved to a device and a dtype or given their numbers, whatever they are made of."""
 
 from __future__ import annotations
 
