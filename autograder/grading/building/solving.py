@@ -96,6 +96,16 @@ def _telling(file: Path, ended: list[SourceCell], source: str) -> type[Execute]:
             with file.open("wb") as log:
                 super().start_new_kernel(stderr=log, **options)
 
+        def preprocess(self, *notebook: Any, **options: Any) -> Any:
+            try:
+                return super().preprocess(*notebook, **options)
+            finally:
+                # nbclient leaves a kernel alone whose start was interrupted, and it would go on making files.
+                kernel = getattr(getattr(self.km, "provisioner", None), "process", None)
+                if kernel is not None:
+                    kernel.kill()
+                    kernel.wait()
+
         def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> Any:
             try:
                 return super().preprocess_cell(cell, resources, index)
