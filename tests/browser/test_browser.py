@@ -61,10 +61,18 @@ def wrong() -> Wrong:
 
 
 @pytest.fixture(scope="module")
-def lab(browser, demo, wrong, tmp_path_factory) -> Iterator[Lab]:
-    """JupyterLab in a copy of the demo, in which a student's own folder lies, too."""
+def formgrader(browser, demo, tmp_path_factory) -> Iterator[Lab]:
+    """JupyterLab in a copy of the demo."""
+    made = tmp_path_factory.mktemp("formgrader")
+    with jupyter_lab(shutil.copytree(demo[0], made / "course"), made / "settings") as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def lab(browser, empty_course, wrong, tmp_path_factory) -> Iterator[Lab]:
+    """JupyterLab in a course in which a student's own folder lies, too."""
     made = tmp_path_factory.mktemp("lab")
-    course = shutil.copytree(demo[0], made / "course")
+    course = shutil.copytree(empty_course, made / "course")
     answers = {ASSIGNMENT: released(), "right": solved()}
     answers["wrong"] = json.loads(submission({"lstm_gates": wrong.source}))
     imports = next(cell for cell in released()["cells"] if cell["cell_type"] == "code")
@@ -206,27 +214,28 @@ def test_the_assignment_list_fetches_and_submits(browser, demo, tmp_path):
     assert handed_in.read_bytes() == submission()
 
 
-def in_formgrader(page: Page, lab: Lab, student: str) -> None:
+def in_formgrader(page: Page, formgrader: Lab, student: str) -> None:
     """Open a student's submission the way a person does: the list, the name, the link."""
-    page.goto(lab.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
+    page.goto(formgrader.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
     row = row_of(page, student)
     row.locator(".glyphicon-eye-open").click()
     row.get_by_role("link", name=student).click()
     expect(page.locator("#check_lstm_gates")).to_have_attribute("placeholder", re.compile(r"\d"))
 
 
+@pytest.mark.slow
 class TestFormgrader:
-    def test_shows_a_graded_submission(self, browser, lab):
+    def test_shows_a_graded_submission(self, browser, formgrader):
         with looking(browser) as page:
-            in_formgrader(page, lab, "hilde")
+            in_formgrader(page, formgrader, "hilde")
             expect(card(page, "lstm_cell")).to_contain_text("1.5 of 2 points")
             expect(page.locator("#check_lstm_cell")).to_have_attribute("placeholder", "1.5")
             card(page, "lstm_cell").scroll_into_view_if_needed()
             picture(page, "formgrader")
 
-    def test_what_could_not_be_read_waits_for_a_person_and_shows_no_score(self, browser, lab):
+    def test_what_could_not_be_read_waits_for_a_person_and_shows_no_score(self, browser, formgrader):
         with looking(browser) as page:
-            page.goto(lab.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
+            page.goto(formgrader.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
             row = row_of(page, UNREAD)
             expect(row.locator(".needs-manual-grade .glyphicon-ok")).to_be_visible()
             row.locator(".glyphicon-eye-open").click()
@@ -238,11 +247,10 @@ class TestFormgrader:
             card(page, "lstm_gates").scroll_into_view_if_needed()
             picture(page, "formgrader-not-judged")
 
-    @pytest.mark.slow
-    def test_what_a_person_gives_survives_regrading_and_reaches_the_student(self, browser, lab):
+    def test_what_a_person_gives_survives_regrading_and_reaches_the_student(self, browser, formgrader):
         comment = "Your gates are right; only their order is not. See the table in part one."
         with looking(browser) as page:
-            in_formgrader(page, lab, "farah")
+            in_formgrader(page, formgrader, "farah")
             points, remark = page.locator("#check_lstm_gates"), page.locator("#lstm_gates-comment")
             with page.expect_response(saved("grade")):
                 points.fill("1.5")
@@ -250,17 +258,25 @@ class TestFormgrader:
             with page.expect_response(saved("comment")):
                 remark.fill(comment)
                 remark.press("Tab")
-            assert totals(lab.root)["farah"] == 9.5
+            assert totals(formgrader.root)["farah"] == 9.5
             told = autograder_here(
-                "grade", ASSIGNMENT, "--student", "farah", "--force", "--jobs", "1", "--course", lab.root
+                "grade",
+                ASSIGNMENT,
+                "--student",
+                "farah",
+                "--force",
+                "--jobs",
+                "1",
+                "--course",
+                formgrader.root,
             )
             assert told.returncode == 0, told.stderr
-            assert marks(lab.root)["farah"]["check_lstm_gates"] == (0, 1.5, True)
+            assert marks(formgrader.root)["farah"]["check_lstm_gates"] == (0, 1.5, True)
 
-            page.goto(lab.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
+            page.goto(formgrader.at(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}"))
             expect(row_of(page, "farah").locator(".needs-manual-grade .glyphicon-ok")).to_be_visible()
             expect(row_of(page, "ada").locator(".needs-manual-grade .glyphicon-ok")).to_have_count(0)
-            in_formgrader(page, lab, "farah")
+            in_formgrader(page, formgrader, "farah")
             expect(points).to_have_value("1.5")
             expect(remark).to_have_value(comment)
             card(page, "lstm_gates").scroll_into_view_if_needed()
@@ -269,10 +285,10 @@ class TestFormgrader:
             with page.expect_response(saved("grade")):
                 resolve.click()
             expect(resolve).to_be_hidden()
-            assert marks(lab.root)["farah"]["check_lstm_gates"] == (0, 1.5, False)
+            assert marks(formgrader.root)["farah"]["check_lstm_gates"] == (0, 1.5, False)
 
-            done(run(lab.root, "nbgrader", "generate_feedback", ASSIGNMENT, "--student", "farah"))
-            page.goto((lab.root / "feedback" / "farah" / ASSIGNMENT / f"{NOTEBOOK}.html").as_uri())
+            done(run(formgrader.root, "nbgrader", "generate_feedback", ASSIGNMENT, "--student", "farah"))
+            page.goto((formgrader.root / "feedback" / "farah" / ASSIGNMENT / f"{NOTEBOOK}.html").as_uri())
             expect(page.get_by_role("heading", name="lstm_cell: 9.5 of 10 points")).to_be_visible()
             expect(page.get_by_text(comment)).to_have_count(2)
             expect(card(page, "lstm_gates")).to_contain_text("0 of 2 points")

@@ -20,8 +20,15 @@ def course(graded_class: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return with_feedback(graded_class, tmp_path_factory.mktemp("feedback"))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [
+        ("phone", "dark"),
+        ("desk", "light"),
+        pytest.param("phone", "light", marks=pytest.mark.slow),
+        pytest.param("desk", "dark", marks=pytest.mark.slow),
+    ],
+)
 def test_points_tasks_and_what_to_look_at_first_are_seen_without_scrolling(browser, course, size, theme):
     for student in ("ben", "cem", "fay"):
         with looking(browser, viewport=SIZES[size], color_scheme=theme) as page:
@@ -53,6 +60,7 @@ def test_what_a_student_wrote_runs_nothing_and_fetches_nothing(browser, course):
         expect(page).to_have_title("lstm_cell: 10 of 10 points")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_with_all_open(browser, course, theme):
     for student in ("cem", "gus"):

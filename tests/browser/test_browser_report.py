@@ -41,6 +41,7 @@ def with_long_names(report: Report) -> Report:
     return replace(report, tasks=statistics, checks=checks, submissions=submissions)
 
 
+@pytest.mark.slow
 class TestReport:
     @pytest.fixture
     def page(self, browser, demo) -> Iterator[Page]:

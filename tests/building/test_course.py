@@ -97,6 +97,7 @@ def test_behind_the_wall_the_solution_gets_everything_and_the_release_nothing(pa
         assert (verdict.status, verdict.score, verdict.max_score) == ("graded", score, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", IN_TURN, ids=lambda path: path.stem)
 def test_release_runs_from_top_to_bottom_in_a_kernel_and_gets_nothing(path):
     notebook = nbformat.read(path, as_version=4)

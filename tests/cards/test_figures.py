@@ -22,6 +22,7 @@ def words(ax):
     return {text.get_text() for text in ax.texts}
 
 
+@pytest.mark.slow
 def test_importing_costs_no_matplotlib():
     code = "import sys, autograder.figures; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

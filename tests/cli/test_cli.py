@@ -89,6 +89,7 @@ commands.app(["demo", sys.argv[1]])
 """A program that begins the demo and ends at its first line: with 1 if that came after the slow imports."""
 
 
+@pytest.mark.slow
 class TestDemo:
     def test_the_first_line_comes_before_the_slow_imports(self, tmp_path):
         begun = [sys.executable, "-c", FIRST_LINE, tmp_path / "course"]

@@ -300,6 +300,7 @@ def right(answer):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ROADS)
 def test_every_road_arrives(name):

@@ -424,6 +424,7 @@ def test_a_crash_in_the_second_judging_leaves_the_first(workers):
 # In the notebook
 
 
+@pytest.mark.slow
 def test_the_notebook_gives_the_hint_of_the_release(tmp_path):
     shutil.copyfile(ROOT / "release" / "03_lstm_cell" / "hints.json", tmp_path / "hints.json")
     gates = cell_named(solved(), "lstm_gates")["source"].replace("i, f, g, o = sums", "i, f, o, g = sums")

@@ -63,6 +63,7 @@ def test_a_cell_that_is_no_python_has_no_habits():
     assert habits("f", "def f(:", "1") == []
 
 
+@pytest.mark.slow
 def test_in_a_graded_notebook_they_cost_nothing_and_are_told(workers):
     bundle = make_bundle("06_state")
     solution = NOTEBOOKS["state"].SOLUTIONS["tbptt_step"]

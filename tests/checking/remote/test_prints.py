@@ -93,6 +93,7 @@ def test_the_next_cell_prints_and_warns_as_ever(session):
     assert len(shown.cards) == 2, "the dtype and the figure"
 
 
+@pytest.mark.slow
 def test_grading_shows_the_same_and_it_costs_nothing(quick_workers):
     graded = run_judge(submission({"lstm_gates": WRONG}), quick_workers)
     cell = cell_named(json.loads(graded.notebook), "check_lstm_gates")
