@@ -11,7 +11,7 @@ import os
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from autograder.jupyter.runs import version, watch
 
 if TYPE_CHECKING:
     from autograder.cards.progress import TaskSoFar
+    from autograder.checking.diagnosis.match import Known
     from autograder.checking.remote.submission import Submission
     from autograder.checking.runner.check import CheckResult
     from autograder.checking.runner.checks import Checks
@@ -170,7 +171,11 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
         _show(not_judged(task, here.stale), f"{task}: not judged\n    {here.stale}")
         return Score.of(0.0)
     submission = _submission(task, source, checks, namespace)
-    results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
+
+    def hints(answers: Mapping[str, str]) -> list[Known]:
+        return opened(hints_of(folder, namespace), task, answers) if answers else []
+
+    results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False, known=hints)
     unseen = sum(check.points for check in checks.of(task) if check.instead is not None)
     # What a fault of the checks keeps from being judged costs nothing.
     seen = sum(result.check.points for result in results if result.fault is None)
@@ -178,9 +183,8 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     everything = _all_hold(told)
     waits_for = () if everything else _not_holding(_used(task, source, checks), folder, checks, namespace)
     verdict = TaskVerdict(task, seen, told, only_graded=unseen, waits_for=waits_for)
-    answers = {result.check.name: result.answers for result in results if result.answers is not None}
-    if answers and not waits_for:
-        verdict = verdict.diagnosed(opened(hints_of(folder, namespace), task, answers))
+    if not waits_for:
+        verdict = verdict.diagnosed(hints({each.check: each.answers for each in told if each.answers}))
     told_before = any(each.was_wrong for each in known.values())
     wrong = verdict.first_to_read is not None and not verdict.unwritten and not waits_for
     was_wrong = wrong or ((folder, task) in known and known[folder, task].was_wrong)

@@ -159,7 +159,7 @@ def faults(notebook: str, tried: Iterable[tuple[str, str]]) -> Iterator[str]:
                     without = checks.without(task)
                     perform = lacking(without, Executor(namespace).perform)
                     odd_one = Submission(perform, base.sources, without=without)
-                    result = checks._run_one(check, odd_one, PUBLIC_SEED, None)
+                    result, _ = checks._run_one(check, odd_one, PUBLIC_SEED, None)
                     if result.fault is not None:
                         found.append(f"{task}.{check.name}, {odd} {when} {method}: {result.fault}")
             namespace[task] = right

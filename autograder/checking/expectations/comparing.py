@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -15,7 +15,6 @@ from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.recognition.recognize import recognize
-from autograder.checking.recognition.wrong import Alike
 
 TOLERANCE = {
     torch.float64: (1.2e-6, 1e-9),
@@ -27,9 +26,6 @@ TOLERANCE = {
 
 _COMPUTED_IN: ContextVar[tuple[torch.dtype, ...]] = ContextVar("computed_in", default=())
 """The dtypes that results are taken to be computed in, besides their own."""
-
-Look = Callable[[torch.Tensor, torch.Tensor, str, Sizes, Alike], str]
-"""Says what turns wrong numbers, which come first, into the right ones."""
 
 _LITTLE = 0.01
 """The part of the largest right number below which the size of a difference says something."""
@@ -102,9 +98,8 @@ def recognized(
     sizes: Sizes,
     *,
     dtypes: Sequence[torch.dtype] = (),
-    look: Look = recognize,
 ) -> str:
-    """Say what turns a wrong result into the right one, `""` if nothing that this look knows does.
+    """Say what turns a wrong result into the right one, `""` if nothing known does.
 
     Coarser dtypes than float32 are left alone: to their tolerance too much is alike.
     """
@@ -112,7 +107,7 @@ def recognized(
         return ""
     rtol, atol = tolerance(result, wanted, dtypes)
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    return look(seen, right, dims, sizes, partial(torch.allclose, rtol=rtol, atol=atol))
+    return recognize(seen, right, dims, sizes, partial(torch.allclose, rtol=rtol, atol=atol))
 
 
 def are_rounded(result: torch.Tensor, wanted: torch.Tensor) -> bool:

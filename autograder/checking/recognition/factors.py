@@ -1,13 +1,11 @@
-"""Looks for the right numbers times a factor, moved by an amount, rounded or limited."""
+"""Looks for the right numbers times a factor, moved by an amount, or rounded."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import torch
 
 from autograder.checking.inputs.sizes import Sizes
-from autograder.checking.recognition.wrong import FEWEST, Wrong
+from autograder.checking.recognition.wrong import Wrong
 
 _POWERS = {
     1.0: "the size of {}",
@@ -19,8 +17,6 @@ _MOST_DECIMALS = 6
 """Decimals that rounded numbers may have: more are within the tolerance."""
 _MOST_TIMES = 30
 """A whole factor up to which it is told of a single number: a larger one may fit by chance."""
-_FEW_FACTORS = 4
-"""Factors that are told one by one."""
 _LEAST = 1e-6
 """The difference from which on two factors are not the same."""
 
@@ -83,47 +79,6 @@ def scaled(wrong: Wrong) -> str:
     return ""
 
 
-def scaled_along(wrong: Wrong) -> str:
-    """Recognize the right numbers times a factor, or moved by an amount, that is the same along a dimension.
-
-    Along that dimension there must be so many numbers, and of other such factors two or more.
-    """
-    seen, right = wrong.seen, wrong.right
-    for at, size in enumerate(seen.shape):
-        if size < FEWEST or seen.numel() == size:
-            continue
-        squares = right.square().sum(at, keepdim=True)
-        factors = (seen * right).sum(at, keepdim=True) / squares
-        if (
-            bool(squares.all())
-            and bool(factors.abs().gt(_LEAST).all())
-            and wrong.alike(right * factors, seen)
-        ):
-            return (
-                f"Each is the right number times a factor that does not change along {wrong.called(at)}: "
-                f"{_first(factors)}. What do you multiply or divide by?"
-            )
-        amounts = (seen - right).mean(at, keepdim=True)
-        if wrong.alike(right + amounts, seen):
-            return (
-                f"Each is the right number plus an amount that does not change along {wrong.called(at)}: "
-                f"{_first(amounts)}. What do you add or subtract?"
-            )
-    return ""
-
-
-def limited(wrong: Wrong) -> str:
-    """Recognize numbers that are right but for a limit."""
-    if not wrong.are_many:
-        return ""
-    low, high = float(wrong.seen.min()), float(wrong.seen.max())
-    if low < high and wrong.alike(wrong.right.clamp(low, high), wrong.seen):
-        below, above = bool((wrong.right < low).any()), bool((wrong.right > high).any())
-        where = [f"below {low:.4g}"] * below + [f"above {high:.4g}"] * above
-        return f"Only numbers that should be {' or '.join(where)} are wrong: do you clip or limit something?"
-    return ""
-
-
 def factor_of(seen: torch.Tensor, right: torch.Tensor) -> float:
     """Return the factor by which `right` comes nearest to `seen`, 0 where `right` is all zero."""
     return float((seen * right).sum() / right.square().sum()) if right.any() else 0.0
@@ -140,9 +95,3 @@ def as_size(factor: float, sizes: Sizes) -> str:
         if len(found) == 1:
             return f", {told.format(found[0])}"
     return ""
-
-
-def _first(numbers: torch.Tensor) -> str:
-    flat: Sequence[float] = numbers.flatten().tolist()
-    more = ", …" if len(flat) > _FEW_FACTORS else ""
-    return ", ".join(f"{each:.3g}" for each in flat[:_FEW_FACTORS]) + more

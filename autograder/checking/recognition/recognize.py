@@ -5,13 +5,13 @@ Everything that is said here has been computed: done backwards, it gives the rig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 
 from autograder.checking.inputs.sizes import Sizes
-from autograder.checking.recognition.factors import limited, multiplied, rounded, scaled, scaled_along
-from autograder.checking.recognition.functions import before_the_function, exchanged, unfinished
+from autograder.checking.recognition.factors import multiplied, rounded, scaled
+from autograder.checking.recognition.functions import exchanged, unfinished
 from autograder.checking.recognition.places import constant, moved, scattered
 from autograder.checking.recognition.wrong import Alike, Wrong
 
@@ -23,8 +23,6 @@ _LOOKS: tuple[Callable[[Wrong], str], ...] = (
     scaled,
     unfinished,
     exchanged,
-    before_the_function,
-    limited,
     scattered,
 )
 """Looks at wrong numbers: the first that knows them says what they are, the others say `""`."""
@@ -35,27 +33,8 @@ def recognize(seen: torch.Tensor, right: torch.Tensor, dims: str, sizes: Sizes, 
 
     `seen` and `right` are of one shape with the dimensions `dims`, as `"B T 2H"`, and of float64.
     """
-    return _first(_LOOKS, seen, right, dims, sizes, alike)
-
-
-def recognize_along(seen: torch.Tensor, right: torch.Tensor, dims: str, sizes: Sizes, alike: Alike) -> str:
-    """Return a sentence about factors or amounts that do not change along a dimension; as `recognize`.
-
-    It says less than what an answer depends on, and so comes after it.
-    """
-    return _first((scaled_along,), seen, right, dims, sizes, alike)
-
-
-def _first(
-    looks: Sequence[Callable[[Wrong], str]],
-    seen: torch.Tensor,
-    right: torch.Tensor,
-    dims: str,
-    sizes: Sizes,
-    alike: Alike,
-) -> str:
     letters = tuple(dims.split())
     if len(letters) != seen.dim() or not torch.isfinite(seen).all() or not torch.isfinite(right).all():
         return ""
     wrong = Wrong(seen, right, letters, sizes, alike)
-    return next(filter(None, (look(wrong) for look in looks)), "")
+    return next(filter(None, (look(wrong) for look in _LOOKS)), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -12,7 +12,9 @@ from pathlib import Path
 
 import torch
 
+from autograder.checking.diagnosis import match
 from autograder.checking.diagnosis.fingerprint import fingerprint
+from autograder.checking.diagnosis.match import Answered, Known
 from autograder.checking.expectations.comparing import computed_in
 from autograder.checking.expectations.values import WrongShape, WrongValues
 from autograder.checking.explain.defaults import kept_default
@@ -41,7 +43,7 @@ from autograder.checking.runner.outcome import (
 from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying, shape_at_other_sizes
 from autograder.checking.wrong_values.shrink import ladder
 from autograder.checking.wrong_values.unread import never_read
-from autograder.checking.wrong_values.wrong_call import WrongCall, wrong_call
+from autograder.checking.wrong_values.wrong_call import wrong_call
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013
@@ -62,6 +64,14 @@ _NOT_RECORDED = (
     "Judged at grading only: the right answers that came with this check are for other inputs than it draws "
     "here. Is the installed package the one that your course names, and its torch?"
 )
+
+
+KnownOf = Callable[[Mapping[str, str]], Sequence[Known]]
+"""Gives the known mistakes of a task that a look at fingerprints, by check, may find in a submission."""
+
+
+def _none_known(_: Mapping[str, str]) -> Sequence[Known]:
+    return ()
 
 
 class Checks:
@@ -103,10 +113,12 @@ class Checks:
         include_hidden: bool,
         renew: Callable[[], None] | None = None,
         explain: bool = True,
+        known: KnownOf = _none_known,
     ) -> list[CheckResult]:
         """Run one task's checks. `renew` puts a new worker in place after a check lost it.
 
-        Without `explain` nothing is found out about wrong values by running their check again. An answer
+        The first wrong values are explained by a few further calls. Nothing is found out about them without
+        `explain`, or where they are one of the `known` mistakes, whose hint says more. An answer
         that rounds to float32 on its way fails a check of dtypes, and is otherwise compared as a result of
         float32: one mistake costs the points of one rule.
         """
@@ -114,7 +126,7 @@ class Checks:
             raise ChecksBroken(
                 "these checks are as students get them, without those that are kept for grading"
             )
-        judge = partial(self._run, task, submission, seed, include_hidden, renew, explain)
+        judge = partial(self._run, task, submission, seed, include_hidden, renew, explain, known)
         with on_one_thread():
             results = judge()
             if not _may_be_wrong_by_rounding(results):
@@ -132,8 +144,10 @@ class Checks:
         include_hidden: bool,
         renew: Callable[[], None] | None,
         explain: bool,
+        known: KnownOf,
     ) -> list[CheckResult]:
         results: list[CheckResult] = []
+        wrong: tuple[int, Trying] | None = None
         passed: set[str] = set()
         faults: dict[str, Fault] = {}
         for check in self.of(task):
@@ -148,7 +162,8 @@ class Checks:
                 submission.connection.values_hold = _values_hold(results)
                 first = all(result.outcome in ("passed", "skipped") for result in results)
                 look = explain and first
-                result = self._run_one(check, submission, seed, (renew or _nothing) if look else None)
+                result, trying = self._run_one(check, submission, seed, (renew or _nothing) if look else None)
+                wrong = (len(results), trying) if trying is not None else wrong
                 # An argument that is written into is read first, though it is found later.
                 if explain and (first or check.rule == "mutation") and result.answers is not None:
                     source = submission.sources.get(task, "")
@@ -161,6 +176,9 @@ class Checks:
             if result.fault is not None:
                 faults[check.name] = result.fault
             results.append(result)
+        if wrong is not None and not _is_known(results[wrong[0]].check, results, known):
+            at, trying = wrong
+            results[at] = replace(results[at], message=sentences(results[at].message, trying.found()))
         return results
 
     @contextmanager
@@ -185,9 +203,12 @@ class Checks:
 
     def _run_one(
         self, check: Check, submission: Submission, seed: int, renew: Callable[[], None] | None
-    ) -> CheckResult:
-        """Run one check. With `renew`, more is found out about what is wrong, mostly by running it again, and
-        it is called should the student's process be lost over that."""
+    ) -> tuple[CheckResult, Trying | None]:
+        """Run one check, and return what can explain wrong values, if that is wanted and may be possible.
+
+        With `renew`, what is said of a shape or an error is borne out by running the check again. It is
+        called should the student's process be lost over that.
+        """
         remarks: list[str] = []
         for item in self._items[check]:
             raised, draw = self._try(item, submission, seed)
@@ -195,11 +216,11 @@ class Checks:
                 remarks += submission.connection.remarks
                 continue
             if isinstance(raised, NotRecorded):
-                return CheckResult(check, "skipped", _NOT_RECORDED)
+                return CheckResult(check, "skipped", _NOT_RECORDED), None
             if not isinstance(raised, FINDINGS):
                 written_at = getattr(item.function, "autograder_written_at", None)
                 fault = fault_of(raised, self._folder, self._shown_as, written_at)
-                return CheckResult(check, "fault", fault.told, fault=fault)
+                return CheckResult(check, "fault", fault.told, fault=fault), None
             exchanges = submission.connection.exchanges
             source = submission.sources.get(check.task, "")
             error = None
@@ -210,22 +231,24 @@ class Checks:
             prints = submission.connection.prints()  # now: below, the check is made again with other inputs
             if not was_judged(raised):
                 blank = is_unwritten(raised) and not is_left_over(raised, source)
-                return CheckResult(check, outcome, message, prints=prints, unwritten=blank)
+                return CheckResult(check, outcome, message, prints=prints, unwritten=blank), None
             result = CheckResult(check, outcome, message, prints=prints, rounds=isinstance(raised, Rounded))
             if isinstance(raised, CheckFailed):
                 result = replace(result, earned=raised.earned, evidence=raised.evidence)
             accused = raised.accused if isinstance(raised, CheckFailed) else ""
             result = replace(result, answers=fingerprint(exchanges, check.rule, accused))
             if renew is None:
-                return result
+                return result, None
             unread = never_read(check.task, source, exchanges) if check.rule in _OF_ANSWERS else ""
+            if isinstance(raised, WrongValues) and check.rule in TRIED_AGAIN and not unread:
+                return result, self._trying(item, submission, seed, raised, renew)
             if unread and error is None:
-                return replace(result, message=f"{unread} {message}")
-            result = self._looked_into(result, item, submission, seed, error or raised, draw.sizes, renew)
-            return replace(result, message=sentences(result.message, unread))
-        return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks)))
+                return replace(result, message=f"{unread} {message}"), None
+            result = self._borne_out(result, item, submission, seed, error or raised, draw.sizes, renew)
+            return replace(result, message=sentences(result.message, unread)), None
+        return CheckResult(check, "passed", " ".join(dict.fromkeys(remarks))), None
 
-    def _looked_into(
+    def _borne_out(
         self,
         result: CheckResult,
         item: Collected,
@@ -235,12 +258,8 @@ class Checks:
         sizes: Sizes,
         renew: Callable[[], None],
     ) -> CheckResult:
-        """Return the result of a failed check with what is found out by running it again, if anything is."""
+        """Return the result of a failed check with only what holds at other sizes, too."""
         run = partial(self._try, item, submission, seed)
-        if isinstance(raised, WrongValues) and item.check.rule in TRIED_AGAIN:
-            call = self._wrong_call(item, submission, seed, raised)
-            trying = Trying(item.check.rule, item.dimensions, submission, run, raised, call, renew)
-            return replace(result, message=f"{result.message} {trying.found()}".rstrip())
         if isinstance(raised, WrongShape) and item.check.rule == "shape":
             told = shape_at_other_sizes(raised, run, _other_sizes(sizes, seed), renew)
             return replace(result, message=told[0], evidence=told[1]) if told else result
@@ -258,16 +277,23 @@ class Checks:
         signatures = {name: each for one in stated for name, each in one.items()}
         return ErrorHelp(raised, draw, tuple(exchanges), signatures, {check.task for check in self.all})
 
-    def _wrong_call(
-        self, item: Collected, submission: Submission, seed: int, raised: WrongValues
-    ) -> WrongCall | None:
-        """Return the call that the wrong values came from; at once, before anything else is asked."""
-        if raised.seen is None:
-            return None
-        task = item.check.task
-        seed = _student_seed(seed, f"{task}/{item.name}")
-        stated = getattr(item.function, "autograder_inputs", {})
-        return wrong_call(task, seed, submission.connection.exchanges, raised.seen, stated)
+    def _trying(
+        self,
+        item: Collected,
+        submission: Submission,
+        seed: int,
+        raised: WrongValues,
+        renew: Callable[[], None],
+    ) -> Trying:
+        """Return what can explain wrong values; the call that they came from is looked for at once, before
+        anything else is asked."""
+        call, task = None, item.check.task
+        if raised.seen is not None:
+            students = _student_seed(seed, f"{task}/{item.name}")
+            stated = getattr(item.function, "autograder_inputs", {})
+            call = wrong_call(task, students, submission.connection.exchanges, raised.seen, stated)
+        run = partial(self._try, item, submission, seed)
+        return Trying(item.check.rule, item.dimensions, submission, run, raised, call, renew)
 
     def _try(
         self,
@@ -334,6 +360,13 @@ def _may_be_wrong_by_rounding(results: Sequence[CheckResult]) -> bool:
 
 def _points(results: Sequence[CheckResult]) -> float:
     return sum(each.points for each in results)
+
+
+def _is_known(check: Check, results: Sequence[CheckResult], known: KnownOf) -> bool:
+    """Return whether a known mistake explains what a check found."""
+    answered = [Answered(each.check.name, each.outcome, each.answers) for each in results]
+    answers = {each.check: each.answers for each in answered if each.answers is not None}
+    return check.name in match.explain(answered, known(answers))
 
 
 def _values_hold(results: Sequence[CheckResult]) -> bool:

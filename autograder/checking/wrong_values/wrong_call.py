@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from msgspec.structs import replace
 
 from autograder.cell_source import parse_cell
 from autograder.checking.remote.connection import Connection, expected
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
 from autograder.protocol.answers import AnyAnswer, Called, Exchange
-from autograder.protocol.messages import Call, Construct, Load, Make, OfObjects
-from autograder.protocol.values import Ref, map_tree, tensors_in, tree_leaves
+from autograder.protocol.messages import Call, Construct, Make, OfObjects
+from autograder.protocol.values import Ref, tensors_in, tree_leaves
+
+
+class BudgetSpent(Exception):
+    """No call is left that might explain the answer."""
+
+
+@dataclass
+class Budget:
+    """The calls that may still be made to explain a wrong answer."""
+
+    left: int
+
+    def spend(self, calls: int = 1) -> None:
+        """Take so many calls off. Raises `BudgetSpent` if none was left before."""
+        if self.left <= 0:
+            raise BudgetSpent
+        self.left -= calls
 
 
 @dataclass(frozen=True)
@@ -28,8 +44,6 @@ class WrongCall:
     """The seed of the student's generator."""
     messages: tuple[OfObjects, ...]
     """The messages that make and fill the objects of the call, and the call itself at the end."""
-    place: int = 0
-    """The place of the wrong tensor among those of the answer."""
     stated: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The task's names of the arguments, in order, each with those of its parts."""
 
@@ -50,41 +64,16 @@ class WrongCall:
         parts = [*self.stated.values()][place : place + 1]
         return parts[0][at] if parts and at < len(parts[0]) else f"{name}[{at}]"
 
-    def with_others(self, others: Mapping[int, torch.Tensor]) -> WrongCall:
-        """Return it with other tensors in place of some, which are known by their `id`.
-
-        They are among its arguments, or in the states of its modules.
-        """
-        args = tuple(map_tree(each, lambda leaf: others.get(id(leaf), leaf)) for each in self.call.args)
-        made = self.changed(len(self.messages) - 1, replace(self.call, args=args))
-        for at, message in enumerate(self.messages[:-1]):
-            if isinstance(message, (Construct, Load)) and message.state:
-                state = {name: others.get(id(each), each) for name, each in message.state.items()}
-                made = made.changed(at, replace(message, state=state))
-        return made
-
     def answer(self, connection: Connection) -> Any:
         """Make it again, and return its answer's value; `None` if the student's code gave none."""
-        return self._answered(connection, self.messages[:-1])
-
-    def second_answer(self, connection: Connection) -> Any:
-        """Make it twice on the same objects, and return the second answer; `None` as for `answer`."""
-        return self._answered(connection, self.messages)
-
-    def _answered(self, connection: Connection, before: Sequence[OfObjects]) -> Any:
         connection.begin(self.task, self.seed)
-        for message in before:
+        for message in self.messages[:-1]:
             connection.defer(message, _anything)
         request = connection.request(self.call, lambda answer: expected(answer, Called).value)
         try:
             return request.ask()
         except (NoAnswer, NotDefined, StudentError):
             return None
-
-    @property
-    def makes_a_module(self) -> bool:
-        """Return whether a module of the student's is made for it, and given its parameters."""
-        return {Make, Load} <= {type(each) for each in self.messages}
 
 
 def _anything(answer: AnyAnswer) -> None:
@@ -99,15 +88,16 @@ def wrong_call(
     stated: Mapping[str, Sequence[str]],
 ) -> WrongCall | None:
     """Return the call that gave a wrong tensor, `None` if none of them certainly did."""
-    calls = {}
-    for at, (message, answer) in enumerate(exchanges):
-        if isinstance(message, Call) and isinstance(answer, Called):
-            places = [n for n, each in enumerate(tensors_in(answer.value)) if _is_same(each, wrong)]
-            if places:
-                calls[at] = places[0]
-    if len(calls) != 1:
+    found = [
+        at
+        for at, (message, answer) in enumerate(exchanges)
+        if isinstance(message, Call)
+        and isinstance(answer, Called)
+        and any(_is_same(each, wrong) for each in tensors_in(answer.value))
+    ]
+    if len(found) != 1:
         return None
-    ((at, place),) = calls.items()
+    (at,) = found
     messages = [message for message, _ in exchanges[: at + 1]]
     needed = _numbers_in(messages[-1])
     kept: list[OfObjects] = [messages.pop()]
@@ -115,7 +105,7 @@ def wrong_call(
         if _numbers_in(message) & needed:
             needed |= _numbers_in(message)
             kept.append(message)
-    return WrongCall(task, seed, tuple(reversed(kept)), place, stated)
+    return WrongCall(task, seed, tuple(reversed(kept)), stated)
 
 
 def _is_same(tensor: torch.Tensor, wrong: torch.Tensor) -> bool:
@@ -132,20 +122,6 @@ def _numbers_in(message: OfObjects) -> set[int]:
         leaves = [*tree_leaves(message.args), *tree_leaves(dict(message.kwargs or {}))]
         told |= {leaf.id for leaf in leaves if isinstance(leaf, Ref)}
     return told - {0}
-
-
-def tensors_of(call: WrongCall, names: Sequence[str]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Give each tensor that the call or one of its modules is given, with its name."""
-    for place, (name, value) in enumerate(zip(names, call.call.args, strict=False)):
-        if isinstance(value, torch.Tensor):
-            yield name, value
-        elif isinstance(value, (list, tuple)):
-            tensors = [each for each in value if isinstance(each, torch.Tensor)]
-            yield from ((call.part(place, name, at), each) for at, each in enumerate(tensors))
-    for message in call.messages[:-1]:
-        if isinstance(message, (Construct, Load)) and message.state:
-            state = message.state.items()
-            yield from ((name, value) for name, value in state if isinstance(value, torch.Tensor))
 
 
 def argument_names(call: WrongCall, sources: Mapping[str, str]) -> list[str]:

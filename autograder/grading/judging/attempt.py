@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -12,6 +12,7 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.cards.card import task_outputs
+from autograder.checking.diagnosis.match import Known
 from autograder.checking.explain.habits import Habit, habits
 from autograder.checking.remote.errors import StudentError, WorkerLost
 from autograder.checking.remote.submission import Submission
@@ -34,6 +35,8 @@ MAX_MESSAGE = 2000
 """Characters of a check's message, which may quote names that the student made up."""
 
 
+MistakesOf = Callable[[str], Sequence[Known]]
+"""A function from a task to the answers of its known mistakes, under the seed of the judging."""
 Surroundings = Mapping[str, Without | None]
 """The parts of torch that do not work where a task is judged, by task; `None` where everything works."""
 
@@ -120,7 +123,13 @@ class Attempt:
         return Submission(self._perform, sources, errors, on_gpu=on_gpu, without=self.without)
 
     def judge_tasks(
-        self, points: Mapping[str, float], checks: Checks, seed: int, *, explain: bool = True
+        self,
+        points: Mapping[str, float],
+        checks: Checks,
+        seed: int,
+        *,
+        explain: bool = True,
+        known: MistakesOf = lambda task: (),
     ) -> tuple[TaskVerdict, ...]:
         """Judge tasks, those together that lack the same; the results are in the order of `points`.
 
@@ -130,30 +139,35 @@ class Attempt:
         lacking = surroundings(points, checks)
         found = {}
         for task in sorted(lacking, key=lambda task: lacking[task] != self.without):
-            tried = (
-                self._tried_here(task, points[task], checks, seed, explain) if checks.anywhere(task) else None
-            )
-            if tried is None:
+            tried = None
+            if checks.anywhere(task) and self.without is not None:
+                tried = self.judge_task(task, points[task], checks, seed, explain=False)
+            if tried is None or not all_passed(tried):
                 self.enter(lacking[task])
-            found[task] = tried or self.judge_task(task, points[task], checks, seed, explain=explain)
+                tried = self.judge_task(task, points[task], checks, seed, explain=explain, known=known)
+            found[task] = tried
         return tuple(found[task] for task in points)
 
-    def _tried_here(
-        self, task: str, points: float, checks: Checks, seed: int, explain: bool
-    ) -> TaskVerdict | None:
-        """Judge a task in the worker that is there, if that lacks something; `None` unless all passes."""
-        if self.without is None:
-            return None
-        tried = self.judge_task(task, points, checks, seed, explain=explain)
-        return tried if all_passed(tried) else None
-
     def judge_task(
-        self, task: str, points: float, checks: Checks, seed: int, *, explain: bool = True
+        self,
+        task: str,
+        points: float,
+        checks: Checks,
+        seed: int,
+        *,
+        explain: bool = True,
+        known: MistakesOf = lambda task: (),
     ) -> TaskVerdict:
         """Run the task's checks here; they reach the student's objects across the wall."""
         submission = self.submission()
         results = checks.run(
-            task, submission, seed=seed, include_hidden=True, renew=self.cells, explain=explain
+            task,
+            submission,
+            seed=seed,
+            include_hidden=True,
+            renew=self.cells,
+            explain=explain,
+            known=lambda _: known(task),
         )
         self.habits[task] = habits(task, self.rebuilt.sources.get(task, ""), submission.connection.printed)
         return _task(task, points, results)

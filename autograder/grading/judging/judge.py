@@ -7,14 +7,13 @@ batch, in nbgrader's own process, or on another machine.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograder.cards.card import unjudged_outputs
-from autograder.checking.diagnosis.match import Known
 from autograder.checking.explain.habits import Habit
 from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
@@ -27,6 +26,7 @@ from autograder.grading.handed_in.resolve import resolve
 from autograder.grading.handed_in.technical import technical_losses
 from autograder.grading.judging.attempt import (
     Attempt,
+    MistakesOf,
     all_passed,
     graded_notebook,
     lost_in_checks,
@@ -48,10 +48,6 @@ class Graded:
     notebook: str
     content: str = ""
     """The digest of what counts in the submitted file; `""` if it could not be read."""
-
-
-MistakesOf = Callable[[str], Sequence[Known]]
-"""A function from a task to the answers of its known mistakes, under the seed of the judging."""
 
 
 def judge(
@@ -90,7 +86,7 @@ def judge(
     own = {path: raw for path, raw in files.items() if path not in bundle.files}
     with Attempt(rebuilt, workers, files) as attempt:
         attempt.begin(first)
-        judged = attempt.judge_tasks(bundle.tasks, checks, seed, explain=explain)
+        judged = attempt.judge_tasks(bundle.tasks, checks, seed, explain=explain, known=known)
         tasks = attempt.without_follow_on_errors(judged, bundle, checks, seed)
         ran = attempt.ran
         tests, unprotected = own_tests(rebuilt, ran)
