@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["after", "check", "figures"]
+__all__ = ["after", "check", "failing", "figures"]
 
-_HOMES = dict.fromkeys(("after", "check", "checks_inside"), "autograder.notebook")
+_HOMES = dict.fromkeys(("after", "check", "checks_inside", "failing"), "autograder.notebook")
 
 
 def __getattr__(name: str) -> Any:

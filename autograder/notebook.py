@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from autograder.checking.remote.submission import Submission
     from autograder.checking.runner.check import CheckResult
     from autograder.checking.runner.checks import Checks
+    from autograder.protocol.messages import OfObjects
     from autograder.verdict import CheckVerdict
 
 _MEMORY = "_autograder_checked"
@@ -47,6 +48,8 @@ class Checked:
     source: str
     holds: bool
     """True if every check passed."""
+    call: tuple[OfObjects, ...] = ()
+    """The call that failed, behind the messages that make its objects; empty if none did."""
     was_wrong: bool = False
     """True once any check of the task in this session has found a mistake."""
 
@@ -140,6 +143,22 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
         ) from None
 
 
+def failing(task: str, assignment: str | None = None) -> tuple[Any, ...]:
+    """Return the inputs of the call that failed when a task was last checked: never the right answer.
+
+    They are in a tuple, in order: `lstm_cell(*failing("lstm_cell"))` makes the call again. For a class an
+    instance comes first, made by the class as it is now and filled as in the check: `lstm, x =
+    failing("LSTM")`. `assignment` as for `check`. Raises `ValueError` where no call failed, or no instance
+    can be made; a notebook shows only its message.
+    """
+    from autograder.jupyter.failing import inputs_of
+    from autograder.tasks import home_of
+
+    namespace = _namespace()
+    checked = _last_checks(namespace).get((home_of(task, assignment, namespace), task))
+    return inputs_of(task, checked.call if checked else (), namespace)
+
+
 def checks_inside(text: str) -> None:
     """Have `check` use the checks that the notebook holds itself; a cell that it was handed out with calls
     this."""
@@ -160,6 +179,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.checking.explain.habits import habits
     from autograder.checking.runner.checks import PUBLIC_SEED
     from autograder.jupyter.elsewhere import remarks
+    from autograder.jupyter.failing import how_to_get
     from autograder.jupyter.score import Score, person_asks
     from autograder.tasks import hints_of
     from autograder.verdict import CheckVerdict, TaskVerdict
@@ -188,12 +208,15 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     told_before = any(each.was_wrong for each in known.values())
     wrong = verdict.first_to_read is not None and not verdict.unwritten and not waits_for
     was_wrong = wrong or ((folder, task) in known and known[folder, task].was_wrong)
-    known[folder, task] = Checked(verdict.score, source, everything, was_wrong)
+    first = verdict.first_to_read
+    call = next((each.call for each in results if first and each.check.name == first.check), ())
+    known[folder, task] = Checked(verdict.score, source, everything, call, was_wrong)
     printed = submission.connection.printed
     quiet = printed and not any(check.prints for check in verdict.checks)
     counting = _COUNTING if wrong and not told_before else ""
     remark = here.remark if person_asks() else ""
-    notes = [note for note in (also, remark, counting, _PRINTED_ELSEWHERE if quiet else "") if note]
+    inputs = how_to_get(task, source, call)
+    notes = [note for note in (also, remark, inputs, counting, _PRINTED_ELSEWHERE if quiet else "") if note]
     notes += [habit.message for habit in habits(task, source, printed)] + remarks(source, namespace)
     if len({check.task for check in checks.all}) > 1:
         notes.append(progress_line(_tasks_so_far(folder, checks, namespace)))
@@ -302,10 +325,17 @@ def _shell() -> Any:
 
 def _source(made: Any) -> str:
     """The source of the whole cell that defines the task: what the task uses may stand beside it."""
+    # Python knows no file of a class in a notebook, but it does of its methods.
+    every = list(vars(made).values()) if isinstance(made, type) else [made]
+    files = [each.__code__.co_filename for each in map(_undecorated, every) if inspect.isfunction(each)]
+    return next(filter(None, ("".join(linecache.getlines(file)) for file in files)), "")
+
+
+def _undecorated(made: Any) -> Any:
     try:
-        return "".join(linecache.getlines(inspect.getsourcefile(made) or ""))
-    except (OSError, TypeError):
-        return ""
+        return inspect.unwrap(made)
+    except ValueError:  # a loop of wrappers
+        return made
 
 
 def _show(page: str, text: str) -> None:

@@ -14,6 +14,7 @@ from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.runner.fault import Fault
 from autograder.checking.runner.marks import Rule
+from autograder.protocol.messages import OfObjects
 from autograder.protocol.without import Without
 
 Outcome = Literal["passed", "failed", "error", "timeout", "crashed", "skipped", "fault"]
@@ -57,6 +58,8 @@ class CheckResult:
     """The fault of the check itself, or of one that it needs: then nothing is known of the answer."""
     unwritten: bool = False
     """True if the check found the task as it was released."""
+    call: tuple[OfObjects, ...] = ()
+    """The call that failed, behind the messages that make its objects; empty if none did."""
     rounds: bool = False
     """True if the check found numbers that go through a coarser dtype and stay rounded."""
 

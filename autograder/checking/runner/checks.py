@@ -43,7 +43,7 @@ from autograder.checking.runner.outcome import (
 from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying, shape_at_other_sizes
 from autograder.checking.wrong_values.shrink import ladder
 from autograder.checking.wrong_values.unread import never_read
-from autograder.checking.wrong_values.wrong_call import wrong_call
+from autograder.checking.wrong_values.wrong_call import last_call, wrong_call
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013
@@ -228,11 +228,16 @@ class Checks:
                 error = self._error_help(check.task, raised, draw, exchanges)
                 raised.help = error.told()
             outcome, message = read_failure(raised, check.task, submission)
-            prints = submission.connection.prints()  # now: below, the check is made again with other inputs
+            # Now: below, the check is made again with other inputs.
+            prints, call = submission.connection.prints(), last_call(exchanges)
             if not was_judged(raised):
                 blank = is_unwritten(raised) and not is_left_over(raised, source)
-                return CheckResult(check, outcome, message, prints=prints, unwritten=blank), None
-            result = CheckResult(check, outcome, message, prints=prints, rounds=isinstance(raised, Rounded))
+                return CheckResult(
+                    check, outcome, message, prints=prints, unwritten=blank, call=() if blank else call
+                ), None
+            result = CheckResult(
+                check, outcome, message, prints=prints, call=call, rounds=isinstance(raised, Rounded)
+            )
             if isinstance(raised, CheckFailed):
                 result = replace(result, earned=raised.earned, evidence=raised.evidence)
             accused = raised.accused if isinstance(raised, CheckFailed) else ""

@@ -97,15 +97,25 @@ def wrong_call(
     ]
     if len(found) != 1:
         return None
-    (at,) = found
+    return WrongCall(task, seed, _with_its_objects(exchanges, found[0]), stated)
+
+
+def last_call(exchanges: Sequence[Exchange]) -> tuple[OfObjects, ...]:
+    """Return the last call that was answered, behind the messages that make its objects; `()` if none was."""
+    at = next((at for at in reversed(range(len(exchanges))) if isinstance(exchanges[at][0], Call)), None)
+    return () if at is None else _with_its_objects(exchanges, at)
+
+
+def _with_its_objects(exchanges: Sequence[Exchange], at: int) -> tuple[OfObjects, ...]:
+    """Return the messages that make and fill the objects of a call, and the call itself at the end."""
     messages = [message for message, _ in exchanges[: at + 1]]
     needed = _numbers_in(messages[-1])
     kept: list[OfObjects] = [messages.pop()]
     for message in reversed(messages):
-        if _numbers_in(message) & needed:
+        if _numbers_in(message) & needed and not isinstance(message, Call):
             needed |= _numbers_in(message)
             kept.append(message)
-    return WrongCall(task, seed, tuple(reversed(kept)), stated)
+    return tuple(reversed(kept))
 
 
 def _is_same(tensor: torch.Tensor, wrong: torch.Tensor) -> bool:

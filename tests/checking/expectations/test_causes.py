@@ -55,9 +55,9 @@ def test_what_is_recognized_is_told_as_it_is():
     assert said.startswith("`h` has the right shape")
     assert "in reverse order along time" in said
     assert "computed from" not in said
-    limited = message(expect, (late(h, 0), c.clamp(-1, 1)), (h, c), **FORM)
-    assert limited.startswith("`c` has the right shape")
-    assert "do you clip or limit something? Start with `c`:" in limited
+    doubled = message(expect, (late(h, 0), 2 * c), (h, c), **FORM)
+    assert doubled.startswith("`c` has the right shape")
+    assert "Each is the right number times 2. Start with `c`:" in doubled
 
 
 def test_without_an_order_it_is_the_first_result():
