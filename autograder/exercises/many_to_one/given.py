@@ -243,14 +243,14 @@ def expect_trained(model: nn.Module, after: Parameters, right: Parameters) -> No
     wrong = _wrong(after, right)
     if wrong and all(are_rounded(after[name], right[name]) for name in wrong):
         fail(
-            f"After the call {len(wrong)} of {len(before)} parameters are a little off. Is `backward()` "
+            f"{len(wrong)} of {len(before)} parameters are a little off. Is `backward()` "
             "called on a multiple of the loss, such as a sum? Adam hides such a factor, but not quite. Or is "
             "something computed in a coarser dtype on the way?"
         )
     if wrong:
         _expect_all_moved(model, after, right)
         fail(
-            f"After the call, {len(before) - len(wrong)} of {len(before)} parameters hold the right "
+            f"{len(wrong)} of {len(before)} parameters do not hold the right "
             "values. Check five things: one Adam for the whole call and for all parameters, with `lr` and "
             "otherwise torch's default settings; one update per step, including the last step; gradients "
             "cleared before each backward pass; all of `x` in each step; `backward()` of the mean squared "
