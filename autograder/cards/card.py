@@ -216,8 +216,8 @@ def _sentences_below(task: TaskVerdict, notes: Sequence[str]) -> list[str]:
         names = " and ".join(f"`{name}`" for name in task.waits_for)
         verb = "does" if len(task.waits_for) == 1 else "do"
         said.append(
-            f"{names} {verb} not hold yet, and what is open here may follow from that. It costs nothing here "
-            "when graded."
+            f"{names} {verb} not hold yet, and what is open here may follow from that. If it does, it costs "
+            "nothing here when graded."
         )
     said += [
         f"Another common mistake shows in the check “{check.title}”: read its hint, too."

@@ -19,7 +19,10 @@ def inputs_of(task: str, messages: Sequence[OfObjects], namespace: dict[str, Any
     be made.
     """
     if not messages:
-        raise Unknown(f"No call of `{task}` failed when it was last checked, so there are no inputs to show.")
+        raise Unknown(
+            f"There are no inputs to show for `{task}`: check it first. A check that fails before your code "
+            "is called has none, nor has one that compares several calls."
+        )
     *before, call = messages
     assert isinstance(call, Call)
     executor = Executor(namespace)
@@ -37,9 +40,8 @@ def how_to_get(task: str, source: str, messages: Sequence[OfObjects]) -> str:
     function = definition(task, [source], call.target.path[0] if call.target.path else "forward")
     given = len(call.args) + len(call.kwargs or {})
     names = parameters_of(function)[:given] if function is not None else []
-    if len(names) < given or not given:
-        left = "inputs"
-    else:
-        left = ", ".join([*(["module"] if call.target.number else []), *names]) + ("," if given == 1 else "")
+    made = ["module"] if call.target.number else []
+    left = "inputs" if len(names) < given or not given else ", ".join([*made, *names])
+    left += "," if len(made) + given == 1 and left != "inputs" else ""
     line = f'`{left} = failing("{task}")`'
     return f"To try the call that failed: `from autograder import failing`, then {line} gives its inputs."

@@ -59,11 +59,15 @@ def watch(shell: Any) -> None:
 
     def begin(info: Any) -> None:
         cell = getattr(info, "cell_id", None)
+        # IPython counts up before this or behind it, from version to version: the result has the number.
         runs.append(Run(shell.execution_count, str(cell or ""), info.raw_cell))
 
     def end(result: Any) -> None:
         error = result.error_before_exec or result.error_in_exec
-        if error is not None and runs and runs[-1].source == result.info.raw_cell:
+        if not runs or runs[-1].source != result.info.raw_cell:
+            return
+        runs[-1].number = result.execution_count or runs[-1].number
+        if error is not None:
             runs[-1].stopped = _told(error)
 
     shell.events.register("pre_run_cell", begin)

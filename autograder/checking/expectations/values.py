@@ -54,8 +54,9 @@ class WrongValues(CheckFailed):
 class WrongShape(CheckFailed):
     """A result of another shape than the right one, as `expect` finds it."""
 
-    def __init__(self, name: str, shape: tuple[int, ...], dims: str, sizes: Sizes) -> None:
-        self.name, self.shape, self.dims, self.sizes = name, shape, dims, sizes
+    def __init__(self, name: str, seen: torch.Tensor, dims: str, sizes: Sizes) -> None:
+        shape = tuple(seen.shape)
+        self.name, self.seen, self.shape, self.dims, self.sizes = name, seen, shape, dims, sizes
         self.told = explain_shape(name, shape, dims, sizes)
         super().__init__(self.told, evidence=Evidence(*read_shapes(name, shape, dims, sizes)))
 
@@ -135,7 +136,7 @@ def expect(
     for name, dim, result, right in zip(names, every, results, wanted, strict=True):
         if tuple(result.shape) != tuple(right.shape):
             _expect_unswapped(name, names, results, wanted)
-            raise WrongShape(name, tuple(result.shape), dim, sizes)
+            raise WrongShape(name, result, dim, sizes)
     if not values:
         return answer
     # What a coarser one went into is as coarse, whatever its own dtype: that is for `expect_dtype`.

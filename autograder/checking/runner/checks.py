@@ -43,7 +43,7 @@ from autograder.checking.runner.outcome import (
 from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying, shape_at_other_sizes
 from autograder.checking.wrong_values.shrink import ladder
 from autograder.checking.wrong_values.unread import never_read
-from autograder.checking.wrong_values.wrong_call import last_call, wrong_call
+from autograder.checking.wrong_values.wrong_call import failed_call, wrong_call
 from autograder.protocol.without import Without
 
 PUBLIC_SEED = 2013
@@ -229,7 +229,9 @@ class Checks:
                 raised.help = error.told()
             outcome, message = read_failure(raised, check.task, submission)
             # Now: below, the check is made again with other inputs.
-            prints, call = submission.connection.prints(), last_call(exchanges)
+            prints = submission.connection.prints()
+            seen = raised.seen if isinstance(raised, (WrongShape, WrongValues)) else None
+            call = failed_call(check.task, exchanges, seen)
             if not was_judged(raised):
                 blank = is_unwritten(raised) and not is_left_over(raised, source)
                 return CheckResult(

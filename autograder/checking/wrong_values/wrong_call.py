@@ -13,7 +13,7 @@ import torch
 from autograder.cell_source import parse_cell
 from autograder.checking.remote.connection import Connection, expected
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
-from autograder.protocol.answers import AnyAnswer, Called, Exchange
+from autograder.protocol.answers import AnyAnswer, Called, Exchange, Stop
 from autograder.protocol.messages import Call, Construct, Make, OfObjects
 from autograder.protocol.values import Ref, tensors_in, tree_leaves
 
@@ -88,22 +88,41 @@ def wrong_call(
     stated: Mapping[str, Sequence[str]],
 ) -> WrongCall | None:
     """Return the call that gave a wrong tensor, `None` if none of them certainly did."""
-    found = [
+    found = _that_gave(exchanges, wrong)
+    return WrongCall(task, seed, _with_its_objects(exchanges, found[0]), stated) if len(found) == 1 else None
+
+
+def failed_call(
+    task: str, exchanges: Sequence[Exchange], wrong: torch.Tensor | None
+) -> tuple[OfObjects, ...]:
+    """Return the call of a task that failed, behind the messages that make its objects.
+
+    It is the one that stopped, that gave the `wrong` tensor, or the only one; `()` if none certainly is.
+    """
+    made = {each.number for each, _ in exchanges if isinstance(each, Make) and each.target.name == task}
+    calls = [
+        at
+        for at, (message, _) in enumerate(exchanges)
+        if isinstance(message, Call) and (message.target.name == task or message.target.number in made)
+    ]
+    if not calls:
+        return ()
+    stopped = isinstance(exchanges[-1][1], Stop) and calls[-1] == len(exchanges) - 1
+    found = calls[-1:] if stopped else calls
+    if wrong is not None and not stopped:
+        found = [at for at in _that_gave(exchanges, wrong) if at in calls]
+    return _with_its_objects(exchanges, found[0]) if len(found) == 1 else ()
+
+
+def _that_gave(exchanges: Sequence[Exchange], wrong: torch.Tensor) -> list[int]:
+    """Return the places of the calls whose answers hold this very tensor."""
+    return [
         at
         for at, (message, answer) in enumerate(exchanges)
         if isinstance(message, Call)
         and isinstance(answer, Called)
         and any(_is_same(each, wrong) for each in tensors_in(answer.value))
     ]
-    if len(found) != 1:
-        return None
-    return WrongCall(task, seed, _with_its_objects(exchanges, found[0]), stated)
-
-
-def last_call(exchanges: Sequence[Exchange]) -> tuple[OfObjects, ...]:
-    """Return the last call that was answered, behind the messages that make its objects; `()` if none was."""
-    at = next((at for at in reversed(range(len(exchanges))) if isinstance(exchanges[at][0], Call)), None)
-    return () if at is None else _with_its_objects(exchanges, at)
 
 
 def _with_its_objects(exchanges: Sequence[Exchange], at: int) -> tuple[OfObjects, ...]:

@@ -252,6 +252,24 @@ def test_what_a_module_made_of_its_first_parameters_changes_from_module_to_modul
     assert "copied from the parameters in `__init__`" in said(tmp_path, MODULE, Joined)
 
 
+@pytest.mark.parametrize("together", ["False", "True"])
+@pytest.mark.parametrize("wrong", [lambda y: 2 * y, lambda y: y[:, None], lambda y: y @ y])
+def test_the_call_that_failed_is_the_one_that_is_told(tmp_path, together, wrong):
+    task = FUNCTION.replace(
+        "task.values(points=1)",
+        f"task.values(sized('usually'), sized('with one', B=1), sized('later'), together={together})",
+    )
+    (tmp_path / "test_f.py").write_text(CHECKS.replace("{task}", task).replace("weight\n", "sized, weight\n"))
+
+    def answer(x, h, w):
+        right = gates(x, h, w)[0] * gates(x, h, w)[1]
+        return wrong(right) if len(x) == 1 else right
+
+    (result,) = collect(tmp_path).run("f", submission(f=answer), seed=1, include_hidden=True)
+    assert "With one" in result.message
+    assert len(result.call[-1].args[0]) == 1
+
+
 TWO = """
 task = FunctionSpec("f", inputs={"x": "B D"}, outputs={"up": "B D", "down": "B D"},
                     reference=lambda x: (x + 1, x - 1))
