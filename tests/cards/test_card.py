@@ -198,7 +198,7 @@ def test_nothing_of_a_hidden_check_is_shown():
     for check in (wrong_shape(), wrong_from_step()):
         hidden = replace(
             check, title="SECRET", message=f"SECRET {check.message}", instead="More is asked.",
-            diagnosis={"mistake": "SECRET", "hint": "SECRET"},
+            diagnosis={"mistake": "SECRET", "hint": "SECRET"}, prints=Prints("SECRET", "SECRET"),
         )  # fmt: skip
         assert as_student_sees(hidden).evidence is None
         for text in (
