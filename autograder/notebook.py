@@ -70,11 +70,11 @@ def after(*tasks: str) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         print(_why_stopped(tasks, error))
 
 
-def _why_stopped(tasks: Sequence[str], error: Exception) -> str:
+def _why_stopped(tasks: Sequence[str], error: BaseException) -> str:
     """Return which task to look at when a demonstration of some tasks stopped, and what was raised where."""
     frames = list(traceback.walk_tb(error.__traceback__))[1:]  # the first is that of `after`
     namespace = frames[0][0].f_globals

@@ -90,7 +90,8 @@ def version(task: str, source: str, shell: Any) -> Version:
         before = " This card would be about the version before:" if there else ""
         if last.stopped:
             said = f"The last cell that defines `{task}` stopped with {last.stopped}.{before}"
-            return Version(stale=f"{said} run it again." if there else f"{said} Mend it, and run it again.")
+            mend = " mend the cell, and run it again." if there else " Mend it, and run it again."
+            return Version(stale=f"{said}{mend}")
         if current is not None:
             said = (
                 f"The cell that defined `{task}` was run again, as [{last.number}], and does not define it."
