@@ -54,6 +54,12 @@ def test_a_function_that_was_renamed_gets_no_points(session):
     assert "`lstm_gates` as run in [" in checked(session, RIGHT, renamed, ids=False).text
 
 
+def test_without_ids_a_run_has_the_number_that_stands_beside_its_cell(session):
+    session.run(f"{RIGHT}\n# once")
+    (number,) = session.run("next(n for n, cell in enumerate(In) if cell.endswith('# ' + 'once'))").results
+    assert f"`lstm_gates` as run in [{number}]" in session.run('check("lstm_gates")').text
+
+
 def test_a_version_of_another_cell_is_named(session):
     session.run("del lstm_gates")
     checked(session, RIGHT, ids=True)
