@@ -146,10 +146,10 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
 def failing(task: str, assignment: str | None = None) -> tuple[Any, ...]:
     """Return the inputs of the call that failed when a task was last checked: never the right answer.
 
-    They are in a tuple, in order: `lstm_cell(*failing("lstm_cell"))` makes the call again. For a class an
-    instance comes first, made by the class as it is now and filled as in the check: `lstm, x =
-    failing("LSTM")`. `assignment` as for `check`. Raises `ValueError` where no call failed, or no instance
-    can be made; a notebook shows only its message.
+    They are in a tuple, in order: `step(*failing("step"))` makes the call again. For a class an instance
+    comes first, made by the class as it is now and filled as in the check: `layer, x = failing("Layer")`.
+    `assignment` as for `check`. Raises `ValueError` where no call certainly failed, or no instance can be
+    made; a notebook shows only its message.
     """
     from autograder.jupyter.failing import inputs_of
     from autograder.tasks import home_of

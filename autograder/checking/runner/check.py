@@ -5,17 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from autograder.checking.explain.evidence import Evidence, Prints
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.runner.fault import Fault
 from autograder.checking.runner.marks import Rule
-from autograder.protocol.messages import OfObjects
 from autograder.protocol.without import Without
+
+if TYPE_CHECKING:  # it needs torch, which takes a second
+    from autograder.protocol.messages import OfObjects
 
 Outcome = Literal["passed", "failed", "error", "timeout", "crashed", "skipped", "fault"]
 
@@ -58,7 +60,7 @@ class CheckResult:
     """The fault of the check itself, or of one that it needs: then nothing is known of the answer."""
     unwritten: bool = False
     """True if the check found the task as it was released."""
-    call: tuple[OfObjects, ...] = ()
+    call: tuple[OfObjects, ...] = field(default=(), compare=False)
     """The call that failed, behind the messages that make its objects; empty if none did."""
     rounds: bool = False
     """True if the check found numbers that go through a coarser dtype and stay rounded."""
