@@ -28,7 +28,8 @@ TRIED_AGAIN: tuple[Rule, ...] = ("values", "generality", "dropout")
 """The rules of checks in which a right answer to a call draws nothing at random: of dropout, what has other
 values than `expect` wants."""
 _MOST_CALLS = 12
-"""Further calls that may be made to explain an answer: about as many as a right one takes."""
+"""Further calls that may be made to explain an answer, about as many as a right one takes. A run of the check
+that has begun is finished."""
 _CHANGING = (
     "The same call, repeated, gives different numbers: is something drawn at random, kept from an earlier "
     "call, copied from the parameters in `__init__`, or never filled (`torch.empty`)?"

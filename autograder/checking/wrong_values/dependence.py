@@ -37,7 +37,7 @@ def dependence(
     `names` are those of the call's arguments. Raises `BudgetSpent` where the calls do not suffice.
     """
     wrong, right = raised.seen, raised.right
-    if wrong is None or right is None or not varies(right) or not torch.isfinite(_comparable(wrong)).all():
+    if wrong is None or right is None or not _varies(right) or not torch.isfinite(_comparable(wrong)).all():
         return ""
     if not ((wrong != 0) & (wrong != 1)).any():
         return ""  # zeros and ones, as a largest number is marked with: other inputs may give the same ones
@@ -55,7 +55,7 @@ def dependence(
     return _not_used(unused) or _mixed(connection, call, seen, raised, budget)
 
 
-def varies(right: torch.Tensor) -> bool:
+def _varies(right: torch.Tensor) -> bool:
     """Return whether the right numbers can depend on anything: zeros to start from do not."""
     return right.numel() == 1 or bool((right != right.reshape(-1)[:1]).any())
 
@@ -74,7 +74,7 @@ Change = Callable[[torch.Tensor], Iterator[torch.Tensor]]
 
 
 def _whole(value: torch.Tensor) -> Iterator[torch.Tensor]:
-    yield other_numbers(value)
+    yield _other_numbers(value)
     if value.dtype == torch.bool:  # an answer may ask if all are true, or if one is
         yield from (torch.full_like(value, each) for each in (True, False))
     elif not value.is_floating_point():  # an answer may look at the extremes only
@@ -97,7 +97,7 @@ def _unused(
             continue
         budget.spend()
         if (answer := changed.answer(connection)) is not None:
-            same[name] = equal_answers(seen, answer)
+            same[name] = _equal_answers(seen, answer)
     return [name for name, is_same in same.items() if is_same], len(same)
 
 
@@ -148,7 +148,7 @@ def _can_change(value: Any) -> bool:
     return value.is_floating_point() or value.dtype == torch.bool or bool(value.min() != value.max())
 
 
-def other_numbers(value: torch.Tensor) -> torch.Tensor:
+def _other_numbers(value: torch.Tensor) -> torch.Tensor:
     """Return other numbers of the same kind and range."""
     if value.dtype == torch.bool:
         return ~value
@@ -157,7 +157,7 @@ def other_numbers(value: torch.Tensor) -> torch.Tensor:
     return value.min() + value.max() - value  # whole numbers may be indices: no other one is known to fit
 
 
-def equal_answers(seen: Any, answer: Any) -> bool:
+def _equal_answers(seen: Any, answer: Any) -> bool:
     """Return whether two answers hold the same numbers, to the last digit."""
     old, new = tree_leaves(seen), tree_leaves(answer)
     return len(old) == len(new) and all(map(_alike, old, new))
@@ -189,11 +189,11 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
     (size,) = sizes.shape(dims[at])
     for place in (0, size - 1):
         args = tuple(_other_sequence(size, place, each) for each in call.call.args)
-        if equal_answers(args, call.call.args):
+        if _equal_answers(args, call.call.args):
             return ""
         budget.spend()
         changed = call.changed(last, replace(call.call, args=args)).answer(connection)
-        for before, after in zip(answers_like(wrong, seen), answers_like(wrong, changed), strict=False):
+        for before, after in zip(_answers_like(wrong, seen), _answers_like(wrong, changed), strict=False):
             apart = ~torch.isclose(_comparable(before), _comparable(after), rtol=1e-9, atol=1e-12)
             others = [dim for dim in range(apart.dim()) if dim != at]
             moved = (apart.any(dim=others) if others else apart).tolist()
@@ -207,7 +207,7 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
     return ""
 
 
-def answers_like(tensor: torch.Tensor, value: Any) -> list[torch.Tensor]:
+def _answers_like(tensor: torch.Tensor, value: Any) -> list[torch.Tensor]:
     """Return the tensors of an answer that have the shape and dtype of one."""
     return [each for each in tensors_in(value) if each.shape == tensor.shape and each.dtype == tensor.dtype]
 
@@ -226,7 +226,7 @@ def _other_sequence(size: int, place: int, leaf: Any) -> Any:
         return leaf
     at = list(leaf.shape).index(size)
     changed = leaf.clone()
-    changed.select(at, place).copy_(other_numbers(leaf).select(at, place))
+    changed.select(at, place).copy_(_other_numbers(leaf).select(at, place))
     return changed
 
 

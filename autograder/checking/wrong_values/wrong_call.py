@@ -1,4 +1,4 @@
-"""The call whose answer was wrong, found among all that a check asked, so that it can be made again."""
+"""The call that failed, found among all that a check asked, so that it can be made again."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Budget:
 
     left: int
 
-    def spend(self, calls: int = 1) -> None:
-        """Take so many calls off. Raises `BudgetSpent` if none was left before."""
+    def spend(self) -> None:
+        """Take one call off. Raises `BudgetSpent` if none is left."""
         if self.left <= 0:
             raise BudgetSpent
-        self.left -= calls
+        self.left -= 1
 
 
 @dataclass(frozen=True)
