@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import ast
-import shutil
 
 import pytest
 
-from tests.support.environments.kernels import kernel
-from tests.support.helpers import ASSIGNMENT, ROOT, answer, solved
+from tests.support.environments.kernels import solved_release
+from tests.support.helpers import answer
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("student")
-    for file in (ROOT / "release" / ASSIGNMENT).glob("*.*"):
-        shutil.copyfile(file, folder / file.name)
-    with kernel(folder) as session:
-        for cell in solved()["cells"]:
-            if cell["cell_type"] == "code" and "demonstration" not in cell["metadata"].get("tags", []):
-                session.run(cell["source"].partition("check(")[0])
+    with solved_release(tmp_path_factory.mktemp("student")) as session:
         session.run("from autograder import failing")
         yield session
 

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import copy
 import json
-import shutil
 
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
 from nbgrader.utils import determine_grade
 
-from tests.support.environments.kernels import kernel
-from tests.support.helpers import ASSIGNMENT, ROOT, answer, cell_named, run_judge, solved, submission
+from tests.support.environments.kernels import solved_release
+from tests.support.helpers import answer, cell_named, run_judge, submission
 
 WRONG = "def lstm_gates(*_):\n    return 1\n"
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("student")
-    for file in (ROOT / "release" / ASSIGNMENT).glob("*.*"):
-        shutil.copyfile(file, folder / file.name)
-    with kernel(folder) as session:
-        for cell in solved()["cells"]:
-            if cell["cell_type"] == "code" and "demonstration" not in cell["metadata"].get("tags", []):
-                session.run(cell["source"].partition("check(")[0])
+    with solved_release(tmp_path_factory.mktemp("student")) as session:
         yield session
 
 

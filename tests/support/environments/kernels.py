@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client import BlockingKernelClient, KernelManager
+
+from tests.support.helpers import ASSIGNMENT, ROOT, solved
 
 SECONDS = 120
 """The seconds that a cell may take: a crowded machine takes ten times as long as a quiet one."""
@@ -102,3 +105,15 @@ def kernel(folder: Path, **environment: str) -> Iterator[Kernel]:
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+@contextmanager
+def solved_release(folder: Path) -> Iterator[Kernel]:
+    """A kernel beside a release, in which the solved notebook was run without checks and demonstrations."""
+    for file in (ROOT / "release" / ASSIGNMENT).glob("*.*"):
+        shutil.copyfile(file, folder / file.name)
+    with kernel(folder) as session:
+        for cell in solved()["cells"]:
+            if cell["cell_type"] == "code" and "demonstration" not in cell["metadata"].get("tags", []):
+                session.run(cell["source"].partition("check(")[0])
+        yield session
