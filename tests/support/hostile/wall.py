@@ -258,8 +258,6 @@ REFUSED = {
     "tensors that overlap": "return say('[\"list\",[],[]]', 'float32 2', 'float32 2')",
     "numbers of nobody": "return say('[]', 'float32 2', body=bytes(1 << 20))",
     "something between the numbers": "return say('[]', 'float32 1', body=b'evil....')",
-    "the largest body, over and over": """
-    return say('["list"%s]' % (',[]' * 512), *['bool 131072'] * 512, body=bytes(64 << 20)) * 3""",
     "a shape that lies": "return say('[]', 'float32 0 %d 4' % 2**62, body=b'')",
     "a negative shape": "return say('[]', 'float32 -1 -2')",
     "a dtype that lies": "return say('[]', 'float8_e4m3fn 8')",
@@ -267,6 +265,11 @@ REFUSED = {
     "a thousand dimensions": "return say('[]', 'float32 2' + ' 1' * 1000)",
 }  # fmt: skip
 """Frames that are no reply to the batch: they end the worker."""
+LARGEST = {
+    "the largest body, over and over": """
+    return say('["list"%s]' % (',[]' * 512), *['bool 131072'] * 512, body=bytes(64 << 20)) * 3""",
+}  # fmt: skip
+"""Frames that are refused once they are read, or that a slow machine has no time to read."""
 READ = {
     "half a surrogate pair": "return reply('{\"is\":\"raised\",\"type\":\"\\\\ud800\",\"message\":\"\\\\ud800\"}')",
     "raised is huge": "return answers.Raised(type='T' * 10**6, message='m' * 10**6, lines=('l' * 10**6,) * 3, printed='p' * 10**6)",
@@ -304,7 +307,7 @@ GONE = {
     "no answer at all": "raise KeyboardInterrupt",
 }
 """Ways to end the worker from inside."""
-FRAMES = {**REFUSED, **READ, **SILENT, **GONE}
+FRAMES = {**REFUSED, **LARGEST, **READ, **SILENT, **GONE}
 
 
 SEEN = {
