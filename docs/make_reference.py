@@ -68,8 +68,8 @@ INTERNAL = """
     Dimension.counted Dimensions.drawn Dimensions.ladder Dimensions.in_words Sizes.by_letter
     Call.left Draw.again Draw.letters Draw.with_zeros
     Handed.drawn Handle.gradient_requests Handle.made Handle.on_gpu Handle.probed Handle.probe_request
-    Handle.ref Opaque.own Request.before Sizes.dims Sizes.drawn Sizes.name Sizes.names StudentError.help
-    StudentError.out_of_memory StudentError.owners Submission.cell_errors
+    Handle.ref Opaque.own Request.before Sizes.dims Sizes.drawn Sizes.letters Sizes.name Sizes.names Sizes.of
+    StudentError.help StudentError.out_of_memory StudentError.owners Submission.cell_errors
 """
 """Members that only the package uses."""
 LAST = {"prepare", "right", "form", "if_right"}

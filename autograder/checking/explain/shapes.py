@@ -164,7 +164,11 @@ def _counted_along(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, si
     right = known.get(dims.split()[apart[0]])
     if right is None or not right.independent or not right.one:
         return ""
-    others = [each.one for letter, each in known.items() if each.ordered and _is_of(size, letter, sizes)]
+    others = [
+        each.one
+        for letter, each in known.items()
+        if each.ordered and letter in sizes.letters and _is_of(size, letter, sizes)
+    ]
     if len(others) != 1 or not others[0]:
         return ""
     return f"It counts {others[0]}s where it should count {right.one}s: was one dimension taken for another?"

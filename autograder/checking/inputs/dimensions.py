@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
+_SIZES = (11, 13, 17, 19, 23, 29, 31, 37, 41)
+"""Primes that examples and hard-coded numbers rarely have, no two of them neighbours."""
 _MOST_RUNGS = 8
 """Sizes that are tried to find the smallest that show a mistake."""
 
@@ -29,7 +30,7 @@ class Dimension:
     one: str = ""
     """One index of it: `column`. Without it a message says `width index`."""
     sizes: tuple[int, ...] = ()
-    """The sizes to draw from; one of its own where there is only one. By default small primes."""
+    """The sizes to draw from; one of its own where there is only one. By default primes from 11 on."""
     small: tuple[int, ...] = ()
     """The sizes that are tried to find the smallest input that shows a mistake. By default one that no other
     dimension has."""
@@ -107,20 +108,20 @@ class Dimensions(Mapping[str, Dimension]):
         looked at with more of them.
         """
         choices = {
-            letter: list(each.sizes or ([ordered] if each.ordered else _PRIMES[:5]))
+            letter: list(each.sizes or ([ordered] if each.ordered else _SIZES[:5]))
             for letter, each in self._dimensions.items()
         }
         found: dict[str, int] = {}
         for letter in sorted(choices, key=lambda letter: len(choices[letter])):  # who can choose comes last
             free = [size for size in choices[letter] if size not in found.values()]
-            others = [size for size in _PRIMES if size not in found.values()]
+            others = [size for size in _SIZES if size not in found.values()]
             may_differ = not self._dimensions[letter].sizes
             found[letter] = source.choice(free or (others if may_differ and others else choices[letter]))
         return {letter: found[letter] for letter in self._dimensions}
 
     def ladder(self) -> tuple[dict[str, int], ...]:
         """Return the sizes to try for the smallest input that shows a mistake, the smallest first."""
-        free = iter(_PRIMES)
+        free = iter(_SIZES)
         chosen = {letter: each.small or (next(free),) for letter, each in self._dimensions.items()}
         rungs = [dict(zip(chosen, sizes, strict=True)) for sizes in product(*chosen.values())]
         rungs.sort(key=lambda sizes: [sizes[letter] for letter in self._by_weight()])

@@ -8,18 +8,17 @@ from autograder.checking.inputs.dimensions import Dimension, Dimensions
 
 
 class _Recurrent(Dimensions):
-    """Dimensions whose sizes have been drawn in this way since before others could be stated."""
+    """Dimensions whose sizes suit recurrent networks."""
 
     def drawn(self, source: random.Random, ordered: int) -> dict[str, int]:
-        """Draw distinct primes: none is a multiple of another, so no two dimensions can be mistaken.
+        """Draw distinct primes for all but layers and time steps, which cost the most.
 
-        Three layers always: two would not tell "the next layer" from "the last one". Five sequences or more:
-        two are in the right order by chance. `ordered` is 2, 4 or 5.
+        None is a multiple or a neighbour of another, and no example has them: a number that is hard-coded
+        passes for none of them. There are always three layers: two would not tell "the next layer" from "the
+        last one". `ordered` is 2, 4 or 5.
         """
-        others = [size for size in (2, 5, 7, 11) if size != ordered]
-        batch = source.choice([size for size in others if size > 2])
-        features, hidden = source.sample([size for size in others if size != batch], 2)
-        vocabulary = source.choice((13, 17, 19))
+        batch, features, hidden = source.sample((11, 13, 17), 3)
+        vocabulary = source.choice((19, 23, 29))
         return {"B": batch, "T": ordered, "D": features, "H": hidden, "L": 3, "V": vocabulary}
 
 

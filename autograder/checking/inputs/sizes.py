@@ -21,7 +21,7 @@ class Sizes:
         assert one.shape("L B 4H") == (one.L, 1, 4 * one.H)
     """
 
-    __slots__ = ("_sizes", "dimensions")
+    __slots__ = ("_sizes", "dimensions", "letters")
 
     def __init__(self, dimensions: Dimensions = RECURRENT, /, **sizes: int) -> None:
         if sizes.keys() != dimensions.keys():
@@ -31,7 +31,10 @@ class Sizes:
         self.dimensions: Dimensions
         """The dimensions that the letters stand for."""
         self._sizes: dict[str, int]
+        self.letters: frozenset[str]
+        """The letters whose names messages may use: all, or those of one task."""
         object.__setattr__(self, "dimensions", dimensions)
+        object.__setattr__(self, "letters", frozenset(dimensions))
         object.__setattr__(self, "_sizes", {letter: sizes[letter] for letter in dimensions})
 
     @classmethod
@@ -62,7 +65,13 @@ class Sizes:
 
     def but(self, **sizes: int) -> Sizes:
         """Return the same sizes but for the ones given, as in `sizes.but(B=1)`."""
-        return Sizes(self.dimensions, **{**self._sizes, **sizes})
+        return Sizes(self.dimensions, **{**self._sizes, **sizes}).of(self.letters)
+
+    def of(self, letters: frozenset[str]) -> Sizes:
+        """Return the same sizes, of which messages name the dimensions with these letters only."""
+        other = Sizes(self.dimensions, **self._sizes)
+        object.__setattr__(other, "letters", letters)
+        return other
 
     def shape(self, dims: str) -> tuple[int, ...]:
         """Return the shape of dimensions written as `"L B H"` or `"4H D"`; a plain number stands for itself.
@@ -102,6 +111,8 @@ class Sizes:
         other_rank = len(shape) != len(expected.split())
         known: dict[int, set[str]] = {}
         for letter, each in self.dimensions.items():
+            if letter not in written and letter not in self.letters:
+                continue
             if each.incidental and letter not in written and not (other_rank and each.multiples):
                 continue
             may_repeat = letter in written or not each.incidental

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -279,10 +280,16 @@ class Checks:
     def _error_help(
         self, task: str, raised: StudentError, draw: Draw, exchanges: Sequence[Exchange]
     ) -> ErrorHelp:
-        items = (item for check in self.of(task) for item in self._items.get(check, ()))
-        stated = (getattr(item.function, "autograder_signatures", {}) for item in items)
-        signatures = {name: each for one in stated for name, each in one.items()}
+        signatures = {
+            name: each for stated in self._stated(task, "signatures") for name, each in stated.items()
+        }
         return ErrorHelp(raised, draw, tuple(exchanges), signatures, {check.task for check in self.all})
+
+    def _stated(self, task: str, what: str) -> list[Any]:
+        """Return what the specifications of a task say, check by check."""
+        items = (item for check in self.of(task) for item in self._items.get(check, ()))
+        found = (getattr(item.function, f"autograder_{what}", None) for item in items)
+        return [each for each in found if each is not None]
 
     def _trying(
         self,
@@ -317,6 +324,8 @@ class Checks:
         """
         check, label = item.check, f"{item.check.task}/{item.name}"
         sizes = sizes or _drawn_sizes(seed, label, _STEPS.get(check.rule, _FEW_STEPS), item.dimensions)
+        stated = self._stated(check.task, "letters")
+        sizes = sizes.of(frozenset().union(*stated)) if stated else sizes
         draw = self._draws(seed, label, sizes).again()
         submission.connection.own = submission.sources.get(check.task, "")
         submission.connection.begin(check.task, _student_seed(seed, f"{label}{' again' if again else ''}"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -168,6 +169,24 @@ def drawn_dims(inputs: Mapping[str, Input]) -> tuple[str, ...]:
         elif isinstance(each, (str, Spread)):
             found.append(each if isinstance(each, str) else each.dims)
     return tuple(found)
+
+
+def letters_of(inputs: Mapping[str, Input], sizes: Sizes) -> frozenset[str]:
+    """Return the dimensions of inputs, modules among them; functions of `draw` are called to see theirs."""
+    written = list(drawn_dims(inputs))
+    draw = Draw(0, "letters", sizes)
+    for each in inputs.values():
+        if isinstance(each, Handed):
+            written += [one for one in (*each.args, *each.kwargs.values()) if size_of(one, sizes) != one]
+        elif callable(each):
+            with suppress(Exception):  # it says so itself when the check runs
+                each(draw)
+    return letters_in(written) | (draw.letters & sizes.dimensions.keys())
+
+
+def letters_in(written: Iterable[str]) -> frozenset[str]:
+    """Return the letters of dimensions that are written as `"B T 4H"`."""
+    return frozenset(dim[-1] for dims in written for dim in dims.split() if dim[-1].isalpha())
 
 
 def size_of(written: Any, sizes: Sizes) -> Any:

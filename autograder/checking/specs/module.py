@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Unpack
 
 import torch
@@ -17,7 +17,7 @@ from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case
-from autograder.checking.specs.inputs import Input, size_of
+from autograder.checking.specs.inputs import Input, letters_in, size_of
 from autograder.checking.specs.marks import CheckFunction, Marks
 from autograder.checking.specs.spec import Spec
 from autograder.checking.specs.statement import Outputs, Parameters, Prepared
@@ -142,6 +142,11 @@ class ModuleSpec(Spec):
 
     def _parameters_at(self, sizes: Sizes) -> Mapping[str, str]:
         return self.parameters(sizes) if callable(self.parameters) else self.parameters
+
+    @cached_property
+    def _letters(self) -> frozenset[str]:
+        made_with = [each for each in self.made_with.values() if size_of(each, self._any_sizes) != each]
+        return super()._letters | letters_in(made_with)
 
     def _numbers(self, sizes: Sizes, options: Mapping[str, Any]) -> Keywords:
         """Return the arguments of `made_with` by name, dimensions in numbers."""

@@ -302,6 +302,7 @@ class Spec(Statement):
                 self._refuse_unknown(each)
         made: Any = as_check(method, body, title, marks, without)
         made.autograder_dimensions = self.dimensions
+        made.autograder_letters = self._letters
         made.autograder_signatures = self._signatures
         made.autograder_inputs = {
             name: tuple(each) if isinstance(each, Mapping) else () for name, each in self.inputs.items()

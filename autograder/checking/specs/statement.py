@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -28,6 +29,8 @@ from autograder.checking.specs.inputs import (
     Spread,
     draw_inputs,
     drawn_dims,
+    letters_in,
+    letters_of,
     names_of,
 )
 from autograder.checking.specs.marks import stated_dimensions
@@ -148,6 +151,11 @@ class Statement(ABC):
         defaults = [f"={each.default!r}" if each.default is not each.empty else "" for each in stated]
         pairs = zip_longest(self.inputs, defaults, fillvalue="")
         return [f"{name}{default}" for name, default in islice(pairs, len(self.inputs))]
+
+    @cached_property
+    def _letters(self) -> frozenset[str]:
+        """Return the dimensions that the task has, as far as its statement writes them."""
+        return letters_in(dims_of(self.outputs)) | letters_of(self.inputs, self._any_sizes)
 
     @property
     def form(self) -> Keywords:

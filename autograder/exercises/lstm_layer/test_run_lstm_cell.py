@@ -63,11 +63,11 @@ WITHOUT = leaving_out("state", words="without a state")
 SIZES = (
     *SINGLE_SIZES,
     sized("with every size 4", B=4, T=4, D=4, H=4),
-    sized("with a longer sequence (T = 23)", T=23),
+    sized("with a longer sequence (T = 23)", B=6, T=23),
 )
 
 test_shape = task.shape(
-    sized("", T=13),  # more steps than sequences: a loop over the batch ends early, and is told so
+    sized("", T=19),  # more steps than sequences: a loop over the batch ends early, and is told so
     title="It returns (output, (h_n, c_n)): (batch, time, hidden), and two final states (batch, hidden).",
 )
 

@@ -47,7 +47,7 @@ test_any_size = task.any_size(
 )
 test_gradients = task.gradients(
     USUAL,
-    sized("with {T} time steps", B=2, T=(150, 300)),
+    sized("with {T} time steps", B=2, T=(150, 300), D=2),
     title="Gradients flow back to the input.",
     points=0.5,
     needs=[test_nothing_mixed],

@@ -17,7 +17,7 @@ from autograder.checking import (
 from autograder.exercises.many_to_one.given import network
 from autograder.exercises.several import expect_each_untouched
 
-STEPS = 17
+STEPS = 14
 """More steps than any window is long, so that the end of the forecast has seen nothing but forecasts."""
 FORECAST = sized("", T=STEPS, V="T")
 """The usual case. `T` are the steps of the forecast, and `V` the values of the window."""

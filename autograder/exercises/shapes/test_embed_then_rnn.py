@@ -40,7 +40,7 @@ test_any_size = task.any_size(
     sized("with one layer (L = 1)", L=1),
     sized("with every size 1", B=1, T=1, D=1, H=1, L=1),
     sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
-    sized("with longer sequences", T=23),
+    sized("with longer sequences", B=6, T=23),
     with_inputs("with token ids that are not contiguous in memory", token_ids=strided_ids),
     with_inputs("with two other networks of that size", token_ids=strided_ids),
     title="It works for one sequence, one token, one layer, longer texts, and non-contiguous ids.",

@@ -28,7 +28,7 @@ def expect_the_last(answer, call):
 task = FunctionSpec("last_step", inputs={"output": "B T H"}, outputs={"last": "B H"}, reference=reference)
 
 test_shape = task.shape(
-    sized("", B=9, T=13),  # fewer sequences than steps: a step of the batch's number exists
+    sized("", B=9, T=15),  # fewer sequences than steps: a step of the batch's number exists
     title="It returns one vector for every sequence, (batch, hidden).",
 )
 test_is_the_last_step = task.values(

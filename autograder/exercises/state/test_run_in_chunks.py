@@ -21,7 +21,7 @@ from autograder.checking import (
 from autograder.exercises.handed import driven_here, expect_calls
 from autograder.exercises.state.given import random_state, reference_lstm
 
-STEPS, CHUNK = 13, 5
+STEPS, CHUNK = 14, 5
 """Two full chunks and a short one."""
 SHORT = 3
 """A chunk so short that there are many."""
@@ -72,7 +72,8 @@ def divisions(steps, chunk_size):
 
 
 def expect_chunks(submission, draw, chunk_size, *, with_state=True):
-    """As many calls as there are chunks, none too long, for the sizes of `draw`."""
+    """As many calls as there are chunks, none too long, for the steps of `draw`."""
+    draw = draw.at(draw.sizes.but(B=7, H=6))  # every way to divide the steps is on record
     steps, wanted = draw.sizes.T, math.ceil(draw.sizes.T / chunk_size)
     lstm = reference_lstm(draw)
     rounds = [(draw("B T D"), chunk_size, random_state(draw))[: 2 + with_state] for _ in range(2)]

@@ -39,6 +39,8 @@ def test_shape(submission, sizes, draw):
 @needs(test_shape)
 def test_loss_and_state(submission, sizes, draw):
     """The loss is that of this chunk before the update, and the state is the model's new state."""
+    sizes = sizes.but(L=2)  # all parameters are on record, here and below
+    draw = draw.at(sizes)
     bench, given = Bench(submission, draw), chunk(draw)
     expect_step(bench.ask(*given), bench.step(*given), sizes)
     bench, (x, _, state) = Bench(submission, draw), chunk(draw)
@@ -52,6 +54,7 @@ def test_loss_and_state(submission, sizes, draw):
 @needs(test_shape)
 def test_one_update(submission, sizes, draw):
     """The parameters have taken one step of the given optimizer with this chunk's gradients."""
+    draw = draw.at(sizes.but(L=1))
     for options in ({"lr": 0.1}, {"lr": 0.03, "weight_decay": 0.2}):
         bench, (x, y, state) = Bench(submission, draw, **options), chunk(draw)
         given = (x, 50 * y, state)  # far targets, for gradients that would not survive any clipping
@@ -111,6 +114,8 @@ def test_off_the_graph(submission, sizes, draw):
 @needs(test_loss_and_state)
 def test_in_training_mode(submission, sizes, draw):
     """The model makes its prediction in training mode, in which it was given, not in eval()."""
+    sizes = sizes.but(L=1)
+    draw = draw.at(sizes)
     bench, given = Bench(submission, draw, in_eval=0.5), chunk(draw)
     answer, right = bench.ask(*given), bench.step(*given)
     expect_step(answer, right, sizes, values=False)
@@ -126,14 +131,14 @@ def test_in_training_mode(submission, sizes, draw):
 @needs(test_loss_and_state, test_one_update)
 def test_any_size(submission, sizes, draw):
     """It works for one sequence, one step and one layer, and for many of each."""
-    calls = []
+    calls, sizes = [], sizes.but(L=2)
     for other, context in (
         (sizes.but(B=1), "with one sequence (B = 1)"),
         (sizes.but(T=1), "with one time step (T = 1)"),
         (sizes.but(L=1), "with one layer (L = 1)"),
         (sizes.but(B=4, T=4, D=4, H=4, L=4, V=4), "with every size 4"),
         (sizes.but(B=2, T=draw.size(31, 40), L=1), "with a long chunk"),
-        (sizes.but(B=draw.size(20, 70), T=1, L=draw.size(4, 9)), "with many sequences and layers"),
+        (sizes.but(B=draw.size(20, 70), T=1, H=2, L=draw.size(4, 9)), "with many sequences and layers"),
     ):
         here = draw.at(other)
         calls.append((Bench(submission, here), chunk(here), other, context))
