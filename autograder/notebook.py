@@ -11,7 +11,7 @@ import os
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from autograder.checking.remote.submission import Submission
     from autograder.checking.runner.check import CheckResult
     from autograder.checking.runner.checks import Checks
+    from autograder.protocol.answers import AnyAnswer
     from autograder.protocol.messages import OfObjects
     from autograder.verdict import CheckVerdict
 
@@ -190,7 +191,8 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
         known.pop((folder, task), None)
         _show(not_judged(task, here.stale), f"{task}: not judged\n    {here.stale}")
         return Score.of(0.0)
-    submission = _submission(task, source, checks, namespace)
+    asked: set[str] = set()
+    submission = _submission(task, source, checks, namespace, asked)
 
     def hints(answers: Mapping[str, str]) -> list[Known]:
         return opened(hints_of(folder, namespace), task, answers) if answers else []
@@ -201,7 +203,8 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     seen = sum(result.check.points for result in results if result.fault is None)
     told = tuple(CheckVerdict.from_result(result) for result in results)
     everything = _all_hold(told)
-    waits_for = () if everything else _not_holding(_used(task, source, checks), folder, checks, namespace)
+    used = [] if everything else _used(task, source, checks, asked)
+    waits_for = _not_holding(used, folder, checks, namespace)
     verdict = TaskVerdict(task, seen, told, only_graded=unseen, waits_for=waits_for)
     if not waits_for:
         verdict = verdict.diagnosed(hints({each.check: each.answers for each in told if each.answers}))
@@ -227,15 +230,25 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     return Score.of(verdict.score + (unseen if everything else 0.0))
 
 
-def _submission(task: str, source: str, checks: Checks, namespace: dict[str, Any]) -> Submission:
-    """The notebook's objects, as checks of a task reach them."""
+def _submission(
+    task: str, source: str, checks: Checks, namespace: dict[str, Any], asked: set[str] | None = None
+) -> Submission:
+    """The notebook's objects, as checks of a task reach them; `asked` takes the names that they ask for."""
     from autograder.checking.remote.submission import Submission
+    from autograder.protocol.messages import Call, Make, ProbeCall
     from autograder.worker.session.calls.limit import Limit
     from autograder.worker.session.executor import Executor
     from autograder.worker.session.taken_away import lacking
 
     executor, without = Executor(namespace, Limit()), checks.without(task)
-    return Submission(lacking(without, executor.perform), {task: source}, without=without)
+    perform = lacking(without, executor.perform)
+
+    def noted(batch: Sequence[OfObjects]) -> Sequence[AnyAnswer]:
+        if asked is not None:
+            asked.update(each.target.name for each in batch if isinstance(each, (Call, Make, ProbeCall)))
+        return perform(batch)
+
+    return Submission(noted, {task: source}, without=without)
 
 
 def _all_hold(checks: Sequence[CheckVerdict] | Sequence[CheckResult]) -> bool:
@@ -243,12 +256,13 @@ def _all_hold(checks: Sequence[CheckVerdict] | Sequence[CheckResult]) -> bool:
     return all(check.outcome == "passed" or check.fault is not None for check in checks)
 
 
-def _used(task: str, source: str, checks: Checks) -> list[str]:
-    """The other tasks of the notebook that the cell of a task names."""
+def _used(task: str, source: str, checks: Checks, asked: Collection[str]) -> list[str]:
+    """The other tasks of the notebook that the cell of a task names, or that its checks ask for."""
     tree = parse_cell(source)
     nodes = ast.walk(tree) if tree is not None else ()
     named = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return [name for name in dict.fromkeys(check.task for check in checks.all) if name in named - {task}]
+    used = (named | set(asked)) - {task}
+    return [name for name in dict.fromkeys(check.task for check in checks.all) if name in used]
 
 
 def _not_holding(

@@ -277,6 +277,19 @@ def test_what_may_follow_from_an_earlier_task_is_open(notebook, capsys, seen_bef
     assert score == 0
 
 
+def test_what_may_follow_from_a_task_that_only_the_checks_use_is_open(notebook, capsys):
+    notebook.solve(
+        "LSTMCell",
+        "\n_right = LSTMCell.__init__\ndef _frozen(self, *sizes):\n"
+        "    _right(self, *sizes)\n    self.requires_grad_(False)\nLSTMCell.__init__ = _frozen\n",
+    )
+    notebook.solve("copy_from_torch")
+    notebook.run("check('copy_from_torch')")
+    card = capsys.readouterr().out
+    assert card.startswith("copy_from_torch: 1.5 of 2 points so far, open")
+    assert "`LSTMCell` does not hold yet, and what is open here may follow from that." in card
+
+
 def test_a_mistake_beside_earlier_tasks_that_hold_is_told(notebook, capsys):
     notebook.solve("lstm_gates")
     notebook.solve(
