@@ -278,7 +278,7 @@ def run_stepwise(rnn, x, h_0=None):
 @pytest.mark.parametrize(
     ("notebook", "task", "source", "said", "false"),
     [
-        ("state", "run_in_chunks", CHUNKS, "has shape (batch, 11, hidden)", "features"),
+        ("state", "run_in_chunks", CHUNKS, "has shape (batch, 12, hidden)", "features"),
         ("seq2seq", "bridge_state", STACKED, "has shape (2, layers, batch, hidden)", "(time"),
         ("bidirectional", "split_directions", SPLIT, "has shape (batch, 2, hidden)", "which are missing"),
         ("rnn_cell", "run_stepwise", EVERY_LAYER, "which is time · layers", "3 times as many"),

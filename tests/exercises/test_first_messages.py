@@ -93,7 +93,7 @@ def test_tokens_of_another_part_of_the_text_are_told_as_such(part, said):
     ],
 )
 def test_a_choice_of_tokens_is_told_by_the_tokens_that_are_never_chosen(line, said):
-    told = messages("seq2seq", "greedy_generate", CHOSEN.format(line))["each_row_its_own"]
+    told = messages("seq2seq", "greedy_generate", CHOSEN.format(line), 1)["each_row_its_own"]
     assert said in told
     assert ("first wrong one stands" in told) == ("right one" in said)
 
@@ -172,7 +172,7 @@ def test_weights_in_other_places_than_those_that_the_context_is_made_with():
 
 def test_one_sequence_may_be_padded_too():
     alone = "if len(query) == 1: real, weights = torch.ones_like(real), scores.softmax(1)"
-    for seed in (1, 3, 7):
+    for seed in (1, 3, 4):
         (told,) = messages("seq2seq", "attention", WEIGHTS.format(alone, "weights"), seed).values()
         assert told.startswith("With one sequence (B = 1) that is padded: 3 of 3 padded steps have a weight")
 
