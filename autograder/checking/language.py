@@ -1,6 +1,6 @@
 """The names that a check may use; `autograder.checking` hands them on."""
 
-from autograder.checking.expectations.comparing import agree, compare
+from autograder.checking.expectations.comparing import compare
 from autograder.checking.expectations.forbidden import expect_no_mention
 from autograder.checking.expectations.gradients import as_leaves, expect_gradients
 from autograder.checking.expectations.in_use import expect_follows
@@ -45,6 +45,7 @@ from autograder.checking.specs.cases import USUAL, Case, leaving_out, sized, str
 from autograder.checking.specs.function import FunctionSpec
 from autograder.checking.specs.inputs import Handed, weight
 from autograder.checking.specs.module import ModuleSpec
+from autograder.checking.tolerance import agree
 from autograder.protocol.values import Opaque
 from autograder.protocol.without import Without
 

@@ -1,12 +1,9 @@
-"""Comparison of numbers, to the tolerance of their dtypes."""
+"""Words for how two tensors differ, beyond the tolerance of their dtypes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import torch
 
@@ -15,17 +12,7 @@ from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.recognition.recognize import recognize
-
-TOLERANCE = {
-    torch.float64: (1.2e-6, 1e-9),
-    torch.float32: (1e-4, 1e-5),
-    torch.float16: (1e-2, 1e-2),
-    torch.bfloat16: (5e-2, 5e-2),
-}
-"""Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
-
-_COMPUTED_IN: ContextVar[tuple[torch.dtype, ...]] = ContextVar("computed_in", default=())
-"""The dtypes that results are taken to be computed in, besides their own."""
+from autograder.checking.tolerance import are_rounded, tolerance
 
 _LITTLE = 0.01
 """The part of the largest right number below which the size of a difference says something."""
@@ -108,73 +95,3 @@ def recognized(
     rtol, atol = tolerance(result, wanted, dtypes)
     seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
     return recognize(seen, right, dims, sizes, partial(torch.allclose, rtol=rtol, atol=atol))
-
-
-def are_rounded(result: torch.Tensor, wanted: torch.Tensor) -> bool:
-    """Return whether two tensors of one shape differ by no more than rounding to float32 would make them.
-
-    Numbers rounded to a few decimals differ by more, or are those decimals exactly.
-    """
-    if result.dtype.is_complex:
-        return False
-    seen, right = result.detach().to(torch.float64), wanted.detach().to(torch.float64)
-    if not torch.isfinite(right).all():  # of a student's own, where two of their answers are compared
-        return False
-    if any(torch.equal(seen, right.round(decimals=decimals)) for decimals in range(3, 8)):
-        return False
-    return torch.allclose(seen, right, 2e-5, 2e-6 * float(right.abs().max()) if right.numel() else 0.0)
-
-
-def agree(
-    results: Sequence[torch.Tensor],
-    wanted: Sequence[torch.Tensor],
-    *,
-    dtypes: Sequence[torch.dtype] = (),
-    equal_nan: bool = False,
-) -> bool:
-    """Return whether several tensors, each of its partner's shape, are known to agree to tolerance.
-
-    One comparison of all of them, which is what most submissions need; where it says no, `compare` says of
-    each whether and how it differs. It says no to dtypes that are mixed. `equal_nan` lets nan agree with nan.
-    Raises nothing, given as many tensors on both sides, one or more.
-
-        if not agree([state[name] for name in right], list(right.values())):
-            wrong = [name for name, value in right.items() if compare(state[name], value)]
-    """
-    if len({result.dtype for result in results}) != 1 or len({right.dtype for right in wanted}) != 1:
-        return False
-    if results[0].dtype.is_complex:
-        return False
-    seen, right = _joined(results).to(torch.float64), _joined(wanted).to(torch.float64)
-    rtol, atol = tolerance(results[0], wanted[0], dtypes)
-    return torch.allclose(seen, right, rtol, atol, equal_nan)
-
-
-def same_numbers(old: torch.Tensor, new: Any) -> bool:
-    """Return whether a tensor is still the same: shape, dtype and every number."""
-    alike = isinstance(new, torch.Tensor) and old.shape == new.shape and old.dtype == new.dtype
-    return alike and torch.equal(old, new)
-
-
-def _joined(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
-    if len(tensors) == 1:
-        return tensors[0].detach()
-    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
-
-
-def tolerance(
-    result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()
-) -> tuple[float, float]:
-    """Relative and absolute difference allowed: the coarsest dtype's."""
-    every = {result.dtype, wanted.dtype, *dtypes, *_COMPUTED_IN.get()}
-    return max(TOLERANCE.get(dtype, (0.0, 0.0)) for dtype in every)
-
-
-@contextmanager
-def computed_in(dtype: torch.dtype) -> Iterator[None]:
-    """Allow in the block the differences of results that were computed in a dtype, whatever their own is."""
-    before = _COMPUTED_IN.set((dtype,))
-    try:
-        yield
-    finally:
-        _COMPUTED_IN.reset(before)

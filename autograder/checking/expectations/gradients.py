@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograder.checking.expectations.comparing import ROUNDED, agree, are_rounded, compare, same_numbers
+from autograder.checking.expectations.comparing import ROUNDED, compare
 from autograder.checking.expectations.values import case, fail
 from autograder.checking.expectations.wording import capital, in_a_row, in_words
 from autograder.checking.inputs.cache import computed_once, computed_once_of_leaves
@@ -17,6 +17,7 @@ from autograder.checking.remote.connection import Request
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.observations import Gradients
+from autograder.checking.tolerance import agree, are_rounded, same_numbers
 from autograder.protocol.values import map_tree, tree_leaves
 
 _ONCE_RIGHT = (

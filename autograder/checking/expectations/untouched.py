@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking.expectations.comparing import same_numbers
 from autograder.checking.expectations.values import fail
 from autograder.checking.remote.handle import Call, Handle
+from autograder.checking.tolerance import same_numbers
 from autograder.protocol.values import tree_leaves
 
 _SETTINGS = {

@@ -13,15 +13,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from autograder.checking.expectations.comparing import (
-    TOLERANCE,
-    agree,
-    are_rounded,
-    compare,
-    counted,
-    recognized,
-    tolerance,
-)
+from autograder.checking.expectations.comparing import compare, counted, recognized
 from autograder.checking.expectations.wording import in_words, listed, structure
 from autograder.checking.explain.evidence import Difference, Evidence
 from autograder.checking.explain.failure import CheckFailed
@@ -32,6 +24,7 @@ from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.recognition.wrong import FEWEST
 from autograder.checking.remote.errors import StudentError
+from autograder.checking.tolerance import TOLERANCE, agree, are_rounded, tolerance
 from autograder.protocol.values import map_tree, tree_leaves
 
 

@@ -22,11 +22,10 @@ import torch
 from torch import nn
 
 from autograder.checking.diagnosis.fingerprint import weights
+from autograder.checking.tolerance import RECORDED
 from autograder.protocol.values import Json
 
 Result = TypeVar("Result")
-_NEAR = 1e-6
-"""The relative difference up to which two inputs count as one: another machine may round otherwise."""
 
 
 class NotRecorded(Exception):
@@ -108,7 +107,7 @@ class _Call:
     def near(self, other: Sequence[float]) -> bool:
         """Return whether the numbers are equal up to rounding; a tensor's are relative to its norm."""
         pairs = zip(self.numbers, other, strict=True)
-        return all(abs(mine - its) <= _NEAR * max(1.0, abs(mine), abs(its)) for mine, its in pairs)
+        return all(abs(mine - its) <= RECORDED * max(1.0, abs(mine), abs(its)) for mine, its in pairs)
 
 
 class Recorder:
@@ -290,7 +289,7 @@ def _same(one: Any, other: Any) -> bool:
         return False
     if isinstance(one, torch.Tensor):
         return (one.shape, one.dtype) == (other.shape, other.dtype) and torch.allclose(
-            one, other, rtol=_NEAR, atol=_NEAR, equal_nan=True
+            one, other, rtol=RECORDED, atol=RECORDED, equal_nan=True
         )
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
@@ -298,7 +297,9 @@ def _same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, float):
         return (
-            one == other or abs(one - other) <= _NEAR * max(1.0, abs(one)) or (one != one and other != other)
+            one == other
+            or abs(one - other) <= RECORDED * max(1.0, abs(one))
+            or (one != one and other != other)
         )
     return bool(one == other)
 

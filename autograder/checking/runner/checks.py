@@ -16,7 +16,6 @@ import torch
 from autograder.checking.diagnosis import match
 from autograder.checking.diagnosis.fingerprint import fingerprint
 from autograder.checking.diagnosis.match import Answered, Known
-from autograder.checking.expectations.comparing import computed_in
 from autograder.checking.expectations.values import WrongShape, WrongValues
 from autograder.checking.explain.defaults import kept_default
 from autograder.checking.explain.failure import CheckFailed, Rounded
@@ -42,6 +41,7 @@ from autograder.checking.runner.outcome import (
     was_judged,
 )
 from autograder.checking.runner.trying import TRIED_AGAIN, Tried, Trying, shape_at_other_sizes
+from autograder.checking.tolerance import computed_in
 from autograder.checking.wrong_values.shrink import ladder
 from autograder.checking.wrong_values.unread import never_read
 from autograder.checking.wrong_values.wrong_call import failed_call, wrong_call

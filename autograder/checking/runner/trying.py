@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
 
-import torch
-
 from autograder.checking.expectations.values import WrongShape, WrongValues
 from autograder.checking.explain.evidence import Evidence
 from autograder.checking.inputs.dimensions import Dimensions
@@ -19,6 +17,7 @@ from autograder.checking.remote.errors import WorkerLost
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.marks import Rule
 from autograder.checking.runner.outcome import FINDINGS
+from autograder.checking.tolerance import identical
 from autograder.checking.wrong_values.dependence import dependence
 from autograder.checking.wrong_values.shrink import smallest
 from autograder.checking.wrong_values.wrong_call import Budget, BudgetSpent, WrongCall, argument_names
@@ -147,6 +146,4 @@ def _alike(once: WrongValues, again: BaseException | None) -> bool:
         return False
     if once.seen is None or again.seen is None or once.seen.is_complex():
         return True
-    if once.seen.dtype != again.seen.dtype:
-        return False
-    return torch.allclose(once.seen.double(), again.seen.double(), rtol=0.0, atol=0.0, equal_nan=True)
+    return identical(once.seen, again.seen)

@@ -18,6 +18,7 @@ from autograder.checking.expectations.wording import listed
 from autograder.checking.inputs.dimensions import Dimension
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.connection import Connection
+from autograder.checking.tolerance import REPEATED, comparable, identical
 from autograder.checking.wrong_values.wrong_call import Budget, WrongCall
 from autograder.protocol.messages import Construct, Load
 from autograder.protocol.values import tensors_in, tree_leaves
@@ -37,7 +38,7 @@ def dependence(
     `names` are those of the call's arguments. Raises `BudgetSpent` where the calls do not suffice.
     """
     wrong, right = raised.seen, raised.right
-    if wrong is None or right is None or not _varies(right) or not torch.isfinite(_comparable(wrong)).all():
+    if wrong is None or right is None or not _varies(right) or not torch.isfinite(comparable(wrong)).all():
         return ""
     if not ((wrong != 0) & (wrong != 1)).any():
         return ""  # zeros and ones, as a largest number is marked with: other inputs may give the same ones
@@ -160,20 +161,7 @@ def _other_numbers(value: torch.Tensor) -> torch.Tensor:
 def _equal_answers(seen: Any, answer: Any) -> bool:
     """Return whether two answers hold the same numbers, to the last digit."""
     old, new = tree_leaves(seen), tree_leaves(answer)
-    return len(old) == len(new) and all(map(_alike, old, new))
-
-
-def _alike(old: Any, new: Any) -> bool:
-    if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
-        return type(old) is type(new) and bool(old == new)
-    if old.shape != new.shape or old.dtype != new.dtype:
-        return False
-    return torch.allclose(_comparable(old), _comparable(new), rtol=0.0, atol=0.0, equal_nan=True)
-
-
-def _comparable(value: torch.Tensor) -> torch.Tensor:
-    """Return numbers that torch can compare: it cannot do so in every dtype of eight bits."""
-    return value.detach().to(torch.float64) if value.is_floating_point() else value
+    return len(old) == len(new) and all(map(identical, old, new))
 
 
 def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValues, budget: Budget) -> str:
@@ -194,7 +182,7 @@ def _mixed(connection: Connection, call: WrongCall, seen: Any, raised: WrongValu
         budget.spend()
         changed = call.changed(last, replace(call.call, args=args)).answer(connection)
         for before, after in zip(_answers_like(wrong, seen), _answers_like(wrong, changed), strict=False):
-            apart = ~torch.isclose(_comparable(before), _comparable(after), rtol=1e-9, atol=1e-12)
+            apart = ~torch.isclose(comparable(before), comparable(after), *REPEATED)
             others = [dim for dim in range(apart.dim()) if dim != at]
             moved = (apart.any(dim=others) if others else apart).tolist()
             moved[place] = False

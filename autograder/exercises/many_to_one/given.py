@@ -21,7 +21,8 @@ from autograder.checking import (
     fail,
     recorded,
 )
-from autograder.checking.expectations.comparing import are_rounded, recognized
+from autograder.checking.expectations.comparing import recognized
+from autograder.checking.tolerance import are_rounded
 from autograder.exercises.handed import made_here
 
 OUTPUTS = 9

@@ -16,7 +16,8 @@ from autograder.checking import (
     in_words,
     recorded,
 )
-from autograder.checking.expectations.comparing import ROUNDED, are_rounded, recognized
+from autograder.checking.expectations.comparing import ROUNDED, recognized
+from autograder.checking.tolerance import are_rounded
 from autograder.exercises.state.given import STATE, reference_lstm
 
 TRAINING = """

@@ -8,10 +8,11 @@ import torch
 from torch import nn
 
 from autograder.checking import Draw, Sizes, expect, expect_dtype, expect_no_slip
-from autograder.checking.expectations.comparing import agree, compare
+from autograder.checking.expectations.comparing import compare
 from autograder.checking.explain.location import located
 from autograder.checking.explain.shapes import explain_shape
 from autograder.checking.inputs.recurrent import RECURRENT
+from autograder.checking.tolerance import agree
 from autograder.checking.wrong_values.shrink import smallest
 from tests.support.checking import PAIR, SIZES, draw, message, submission
 
