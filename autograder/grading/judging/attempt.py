@@ -175,10 +175,15 @@ class Attempt:
     def judge_other(
         self, task: str, source: str, points: float, checks: Checks, seed: int, *, explain: bool = True
     ) -> TaskVerdict:
-        """Judge a task with another source in its cell."""
+        """Judge a task with another source in its cell; if it makes nothing, nothing is there."""
         sources = {**self.rebuilt.sources, task: source}
+
+        def run() -> Raised | None:
+            self._send_cell(f"globals().pop({task!r}, None)", task=task)
+            return self._send_cell(source, task=task).error
+
         try:
-            error = self._send_cell(source, task=task).error
+            error = run()
         except WorkerLost as lost:
             if lost.reason == "infra_error":
                 raise
@@ -189,7 +194,7 @@ class Attempt:
 
         def again() -> None:
             self.cells()
-            self._send_cell(source, task=task)
+            run()
 
         results = checks.run(task, submission, seed=seed, include_hidden=True, renew=again, explain=explain)
         return _task(task, points, results)

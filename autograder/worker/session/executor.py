@@ -76,15 +76,18 @@ class Executor:
         return replace(answer, printed=printed.text) if printed.text else answer
 
     def _run(self, cell: messages.RunCell, cells: Cells) -> answers.CellRan:
-        """Run a cell; of a task's own cell, keep the task that it makes.
+        """Run a cell; of a task's own cell, keep what it makes of the task's name.
 
         An experiment further down may take the name; a helper that is put right there still counts.
         """
-        before = self._namespace.get(cell.task)
+        nothing = object()
+        before = self._namespace.get(cell.task, nothing)
         answer = cells.run(cell.source, cell.count)
-        made = self._namespace.get(cell.task)
-        if cell.task and made is not None and made is not before:
-            self._own[cell.task] = made
+        made = self._namespace.get(cell.task, nothing)
+        if cell.task and made is not before:
+            self._own.pop(cell.task, None)
+            if made is not nothing:
+                self._own[cell.task] = made
         return answer
 
     def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
