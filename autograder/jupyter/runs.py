@@ -86,6 +86,8 @@ def version(task: str, source: str, shell: Any) -> Version:
     last = defining[-1]
     if current is not None and current.cell:
         last = [run for run in runs if run.cell == current.cell][-1]
+    if there and not last.stopped and last.defines(task):
+        current = last  # as `step = my_step`, whose text is elsewhere
     if last is not current:
         before = " This card would be about the version before:" if there else ""
         if last.stopped:

@@ -69,6 +69,14 @@ def test_a_version_of_another_cell_is_named(session):
     assert "the task's own cell" not in checked(session, RIGHT, ids=True).text
 
 
+@pytest.mark.parametrize("ids", [True, False], ids=["cell ids", "no ids"])
+def test_an_answer_in_a_cell_of_its_own_is_judged(session, ids):
+    session.run(RIGHT.replace("def lstm_gates", "def my_gates"), cell="mine" if ids else "")
+    assert "lstm_gates: 2 of 2 points" in checked(session, "lstm_gates = my_gates", ids=ids).text
+    session.run(RIGHT, cell="mine" if ids else "")
+    assert "lstm_gates: 2 of 2 points" in checked(session, "lstm_gates = lstm_gates", ids=ids).text
+
+
 def test_an_error_below_the_function_does_not_matter(session):
     card = checked(session, f"{RIGHT}\n1 / 0", ids=True).text
     assert "lstm_gates: 2 of 2 points" in card
