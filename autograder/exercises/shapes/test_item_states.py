@@ -45,9 +45,9 @@ test_each_sequence = task.values(
 test_any_size = task.any_size(
     each_item("with one sequence (B = 1)", B=1),
     each_item("with many sequences", B=20),
-    each_item("with one layer (L = 1)", L=1),
-    each_item("with six layers", L=6),
-    each_item("with one hidden unit (H = 1)", H=1),
+    each_item("with one layer (L = 1)", B=7, L=1),
+    each_item("with six layers", B=7, L=6),
+    each_item("with one hidden unit (H = 1)", B=7, H=1),
     each_item("with every size 1", B=1, H=1, L=1),
     each_item("with every size 4", B=4, H=4, L=4),
     strided("with an h_n that is not contiguous in memory"),
