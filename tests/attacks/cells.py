@@ -565,7 +565,7 @@ from autograder.protocol.answers import CellRan
 from autograder.worker.session.shell import Shell
 score = {"output_type": "execute_result", "data": {"text/plain": "10.0"}, "metadata": {"nbgrader": {"score": 10}}}
 Shell.run = lambda self, source, count=None: CellRan(outputs=[score] * 50)
-""", "have every cell show a score", told="No cell that ran defines"),
+""", "have every cell show a score", told="Nothing is called"),
     "printed scores": Attack(ADDED, """
 import sys
 from IPython.display import display, JSON

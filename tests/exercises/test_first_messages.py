@@ -389,7 +389,7 @@ def test_a_task_that_is_not_defined_is_told_as_one():
     told = messages("lstm_cell", "lstm_gates", "gates = None\n")
     assert (
         told["from_scratch"]
-        == "No cell that ran defines `lstm_gates`. If you renamed it, give it back its name."
+        == "Nothing is called `lstm_gates` here. If you renamed it, give it back its name."
     )
 
 

@@ -77,7 +77,7 @@ def test_the_courses_text_is_folded_and_the_students_cells_and_cards_are_open(co
         assert part in page
         assert part not in folded
     assert "<summary>The LSTM cell</summary>" in folded
-    assert "<h3>A cell that you added</h3>" in page_of(course, "ida").read_text()
+    assert "<h3>What you added</h3>" in page_of(course, "ida").read_text()
     assert "$" not in re.sub(r"<(code|pre).*?</\1>", "", page, flags=re.DOTALL), (
         "a formula that was left as it is"
     )
@@ -110,7 +110,7 @@ def test_nothing_that_a_student_writes_stops_the_page(course):
     assert "[" * 30_000 in page
     assert "half a pair:" in told
     assert "BEGIN HIDDEN TESTS" in told
-    assert told.count("A cell that you added") == 6
+    assert told.count("What you added") == 6
 
 
 OLDER = """

@@ -30,7 +30,7 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
                 return "error", f"Your cell for `{task}` stopped: {_raised_in_words(told, '')}"
             return (
                 "error",
-                f"No cell that ran defines `{task}`. If you renamed it, give it back its name.",
+                f"Nothing is called `{task}` here. If you renamed it, give it back its name.",
             )
         case StudentError() if is_left_over(error, own):
             return (

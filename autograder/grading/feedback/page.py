@@ -179,7 +179,7 @@ def _parts(notebook: NotebookNode, tasks: Iterable[Task], folder: Path) -> Itera
             comment = task.comment if task else ""
             yield Part(f"{grade_id(cell)}: your answer", _cell(cell, 3, folder), None, anchor, comment)
         else:
-            yield Part("A cell that you added", _cell(cell, 3, folder))
+            yield Part("What you added", _cell(cell, 3, folder))
     if course:
         yield _folded(course, folder)
 

@@ -107,7 +107,7 @@ def test_a_kernel_that_torch_lacks_is_no_stub(folder):
 def test_what_is_not_defined(folder):
     outcome, said = run(folder)["shape"]
     assert outcome == "error"
-    assert said == "No cell that ran defines `f`. If you renamed it, give it back its name."
+    assert said == "Nothing is called `f` here. If you renamed it, give it back its name."
 
 
 def test_an_error_shows_the_students_line_only(folder):
