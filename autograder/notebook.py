@@ -13,7 +13,7 @@ import textwrap
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -203,9 +203,10 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     seen = sum(result.check.points for result in results if result.fault is None)
     told = tuple(CheckVerdict.from_result(result) for result in results)
     everything = _all_hold(told)
-    used = [] if everything else _used(task, source, checks, asked)
+    verdict = TaskVerdict(task, seen, told, only_graded=unseen)
+    used = [] if everything or verdict.unwritten else _used(task, source, checks, asked)
     waits_for = _not_holding(used, folder, checks, namespace)
-    verdict = TaskVerdict(task, seen, told, only_graded=unseen, waits_for=waits_for)
+    verdict = replace(verdict, waits_for=waits_for)
     if not waits_for:
         verdict = verdict.diagnosed(hints({each.check: each.answers for each in told if each.answers}))
     told_before = any(each.was_wrong for each in known.values())
