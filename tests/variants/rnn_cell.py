@@ -143,7 +143,10 @@ WRONG = {
             "shape",
             edit(LAYER, ("range(x.shape[1])", "range(min(x.shape[:2]))")),
         ),
-        "at most ten steps": ("generality", edit(LAYER, ("range(x.shape[1])", "range(min(x.shape[1], 11))"))),
+        "at most twenty steps": (
+            "generality",
+            edit(LAYER, ("range(x.shape[1])", "range(min(x.shape[1], 20))")),
+        ),
         "squeeze": ("generality", edit(LAYER, ("x[:, t], h", "x[:, t].squeeze(), h"))),
         "view": (
             "generality",

@@ -182,7 +182,7 @@ WRONG = {
         "the last sequence by its number": ("shape", edit(LAST, ("[:, -1]", "[output.shape[0] - 1]"))),
         "everything": ("shape", edit(LAST, ("[:, -1]", ""))),
         "nothing is returned": ("shape", edit(LAST, ("return ", ""))),
-        "the twelfth at most": ("generality", edit(LAST, ("[:, -1]", "[:, :12][:, -1]"))),
+        "the twentieth at most": ("generality", edit(LAST, ("[:, -1]", "[:, :20][:, -1]"))),
         "view": ("generality", edit(LAST, ("output[:, -1]", "output.view(-1).view(output.shape)[:, -1]"))),
         "two steps at least": ("generality", edit(LAST, ("output[:, -1]", "output[:, 1:][:, -1]"))),
         "rebuilt": (
