@@ -27,6 +27,14 @@ def steps_zero(output, lengths):
     return padded_with(output, lengths, 0.0), lengths
 
 
+def one_of_one_step(draw):
+    """Lengths of which one is 1: with its step zero, nothing but zeros is real in its sequence."""
+    lengths = ragged_lengths(draw)
+    if len(lengths) > 2:
+        lengths[-1] = 1
+    return lengths
+
+
 task = FunctionSpec(
     "masked_mean",
     inputs={"output": "B T H", "lengths": ragged_lengths},
@@ -39,7 +47,7 @@ test_shape = task.shape(
 )
 test_mean_of_real_steps = task.values(
     *EVERY_PADDING,
-    room("with real steps that happen to be all zeros", changed=steps_zero),
+    room("with real steps that happen to be all zeros", changed=steps_zero, lengths=one_of_one_step),
     together=True,
     title="All real steps count, with equal weight; padding does not, whatever it holds.",
     points=0.5,
