@@ -1,4 +1,4 @@
-"""How near numbers have to be: every tolerance of the checks, and the comparisons that use them."""
+"""Tolerances of comparisons, each with its reason, and the comparisons that use them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLERANCE = {
 """Relative and absolute difference allowed, by the coarser of the two dtypes compared."""
 
 ROUNDING = (2e-5, 2e-6)
-"""What rounding to float32 on the way makes of float64: relative, and as a part of the largest number."""
+"""Largest effect of rounding to float32 on the way: relative, and as a part of the largest number."""
 REPEATED = (1e-9, 1e-12)
 """Relative and absolute difference of one computation made twice: its sums may be taken in another order."""
 RECORDED = 1e-6
@@ -31,7 +31,7 @@ _COMPUTED_IN: ContextVar[tuple[torch.dtype, ...]] = ContextVar("computed_in", de
 def tolerance(
     result: torch.Tensor, wanted: torch.Tensor, dtypes: Sequence[torch.dtype] = ()
 ) -> tuple[float, float]:
-    """Relative and absolute difference allowed: the coarsest dtype's."""
+    """Return the relative and absolute difference allowed: the coarsest dtype's."""
     every = {result.dtype, wanted.dtype, *dtypes, *_COMPUTED_IN.get()}
     return max(TOLERANCE.get(dtype, (0.0, 0.0)) for dtype in every)
 

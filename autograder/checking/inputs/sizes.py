@@ -13,7 +13,7 @@ class Sizes:
     """Sizes of the dimensions: `sizes.B` is the batch's, as `draw("B T")` uses it.
 
     The letters are those of the file's `DIMENSIONS`; where it states none, `B` batch, `T` time, `D` features,
-    `H` hidden, `L` layers and `V` vocabulary. A check gets them as `sizes`: small numbers, all different, so
+    `H` hidden, `L` layers and `V` vocabulary. A check gets them as `sizes`: all different, so
     that a wrong shape can be read by name. A letter that there is not raises `AttributeError`.
 
         one = sizes.but(B=1)

@@ -72,7 +72,7 @@ def divisions(steps, chunk_size):
 
 
 def expect_chunks(submission, draw, chunk_size, *, with_state=True):
-    """As many calls as there are chunks, none too long, for the steps of `draw`."""
+    """Expect as many calls as there are chunks, none too long, for the steps of `draw`."""
     draw = draw.at(draw.sizes.but(B=7, H=6))  # every way to divide the steps is on record
     steps, wanted = draw.sizes.T, math.ceil(draw.sizes.T / chunk_size)
     lstm = reference_lstm(draw)
