@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from autograder.checking.remote.submission import Submission
     from autograder.checking.runner.check import CheckResult
     from autograder.checking.runner.checks import Checks
-    from autograder.protocol.answers import AnyAnswer
     from autograder.protocol.messages import OfObjects
     from autograder.verdict import CheckVerdict
 
@@ -191,8 +190,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
         known.pop((folder, task), None)
         _show(not_judged(task, here.stale), f"{task}: not judged\n    {here.stale}")
         return Score.of(0.0)
-    asked: set[str] = set()
-    submission = _submission(task, source, checks, namespace, asked)
+    submission = _submission(task, source, checks, namespace)
 
     def hints(answers: Mapping[str, str]) -> list[Known]:
         return opened(hints_of(folder, namespace), task, answers) if answers else []
@@ -204,7 +202,9 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     told = tuple(CheckVerdict.from_result(result) for result in results)
     everything = _all_hold(told)
     verdict = TaskVerdict(task, seen, told, only_graded=unseen)
-    used = [] if everything or verdict.unwritten else _used(task, source, checks, asked)
+    used = (
+        [] if everything or verdict.unwritten else _used(task, source, checks, submission.connection.called)
+    )
     waits_for = _not_holding(used, folder, checks, namespace)
     verdict = replace(verdict, waits_for=waits_for)
     if not waits_for:
@@ -231,25 +231,15 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     return Score.of(verdict.score + (unseen if everything else 0.0))
 
 
-def _submission(
-    task: str, source: str, checks: Checks, namespace: dict[str, Any], asked: set[str] | None = None
-) -> Submission:
-    """The notebook's objects, as checks of a task reach them; `asked` takes the names that they ask for."""
+def _submission(task: str, source: str, checks: Checks, namespace: dict[str, Any]) -> Submission:
+    """Return the notebook's objects, as checks of a task reach them."""
     from autograder.checking.remote.submission import Submission
-    from autograder.protocol.messages import Call, Make, ProbeCall
     from autograder.worker.session.calls.limit import Limit
     from autograder.worker.session.executor import Executor
-    from autograder.worker.session.taken_away import lacking
 
-    executor, without = Executor(namespace, Limit()), checks.without(task)
-    perform = lacking(without, executor.perform)
-
-    def noted(batch: Sequence[OfObjects]) -> Sequence[AnyAnswer]:
-        if asked is not None:
-            asked.update(each.target.name for each in batch if isinstance(each, (Call, Make, ProbeCall)))
-        return perform(batch)
-
-    return Submission(noted, {task: source}, without=without)
+    without = checks.without(task)
+    executor = Executor(namespace, Limit(), without=without)
+    return Submission(executor.perform, {task: source}, without=without)
 
 
 def _all_hold(checks: Sequence[CheckVerdict] | Sequence[CheckResult]) -> bool:
@@ -257,12 +247,12 @@ def _all_hold(checks: Sequence[CheckVerdict] | Sequence[CheckResult]) -> bool:
     return all(check.outcome == "passed" or check.fault is not None for check in checks)
 
 
-def _used(task: str, source: str, checks: Checks, asked: Collection[str]) -> list[str]:
-    """The other tasks of the notebook that the cell of a task names, or that its checks ask for."""
+def _used(task: str, source: str, checks: Checks, called: Collection[str]) -> list[str]:
+    """The other tasks of the notebook that the cell of a task names, or that its checks call."""
     tree = parse_cell(source)
     nodes = ast.walk(tree) if tree is not None else ()
     named = {node.id for node in nodes if isinstance(node, ast.Name)}
-    used = (named | set(asked)) - {task}
+    used = (named | set(called)) - {task}
     return [name for name in dict.fromkeys(check.task for check in checks.all) if name in used]
 
 

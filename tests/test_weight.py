@@ -3,11 +3,13 @@
 They go down. Raising a number here needs its reason in the commit.
 """
 
+import traceback
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from autograder import check
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.checks import PUBLIC_SEED
 from autograder.checking.runner.collection import collect
@@ -76,6 +78,8 @@ CALLS = {
     "greedy_generate": 22,
 }
 """The most calls of the solution of each task."""
+MOST_BETWEEN = 14
+"""The most functions of the package between `check` and a student's function."""
 
 
 def lines() -> Counter[str]:
@@ -105,6 +109,21 @@ def calls(notebook: str, task: str) -> int:
         include_hidden=True,
     )
     return count
+
+
+def test_few_functions_stand_between_a_check_and_an_answer(monkeypatch):
+    walk = []
+
+    def lstm_cell(*_):
+        files = [(frame.filename, frame.name) for frame in traceback.extract_stack()]
+        walk[:] = [name for file, name in files if Path(file).is_relative_to(PACKAGE)]
+        raise ValueError
+
+    monkeypatch.chdir(PACKAGE.parent / "release" / "03_lstm_cell")
+    monkeypatch.setitem(globals(), "lstm_cell", lstm_cell)
+    check("lstm_cell")
+    assert walk[0] == "check"
+    assert len(walk[1:]) <= MOST_BETWEEN, walk
 
 
 def test_no_room_gets_heavier():

@@ -23,7 +23,6 @@ from autograder.checking.runner.collection import collect
 from autograder.checking.runner.marks import RULES
 from autograder.protocol.without import Without
 from autograder.worker.session.executor import Executor
-from autograder.worker.session.taken_away import lacking
 from tests.variants import NOTEBOOKS
 
 EXERCISES = Path(__file__).parents[2] / "autograder" / "exercises"
@@ -111,7 +110,7 @@ def notebook_of(notebook: str, task: str, source: str, without: Without | None =
         filename = f"<cell {other} {hash(text)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         exec(compile(text, filename, "exec"), namespace)
-    return Submission(lacking(without, Executor(namespace).perform), {task: source}, without=without)
+    return Submission(Executor(namespace, without=without).perform, {task: source}, without=without)
 
 
 def judged(

@@ -18,7 +18,6 @@ from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.checking.runner.collection import collect
 from autograder.worker.session.executor import Executor
-from autograder.worker.session.taken_away import lacking
 
 
 def observe(checks: Checks, task: str, answers: dict[str, list[str]], hints) -> dict[str, list[object]]:
@@ -32,7 +31,7 @@ def observe(checks: Checks, task: str, answers: dict[str, list[str]], hints) -> 
             except Exception as error:
                 print(f"{task} {name}: {type(error).__name__}: {error}", file=sys.stderr)
         without = checks.without(task)
-        perform = lacking(without, Executor(namespace).perform)
+        perform = Executor(namespace, without=without).perform
         submission = Submission(perform, {task: cells[-1]}, without=without)
         results = checks.run(task, submission, seed=PUBLIC_SEED, include_hidden=False)
         told = {each.check.name: each.answers for each in results if each.answers is not None}

@@ -17,7 +17,6 @@ from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.checking.runner.collection import collect
 from autograder.protocol.values import map_tree
 from autograder.worker.session.executor import Executor
-from autograder.worker.session.taken_away import lacking
 from tests.exercises.test_exercises import EXERCISES, NOTEBOOKS, notebook_of
 
 Pair = namedtuple("Pair", "one other")  # as students write it
@@ -157,7 +156,7 @@ def faults(notebook: str, tried: Iterable[tuple[str, str]]) -> Iterator[str]:
                 for check in checks.of(task):
                     namespace[task] = odd_task(right, ODD[odd], WHEN[when], method)
                     without = checks.without(task)
-                    perform = lacking(without, Executor(namespace).perform)
+                    perform = Executor(namespace, without=without).perform
                     odd_one = Submission(perform, base.sources, without=without)
                     result, _ = checks._run_one(check, odd_one, PUBLIC_SEED, None)
                     if result.fault is not None:

@@ -23,7 +23,6 @@ from autograder.checking.remote.errors import StudentError
 from autograder.exercises.from_scratch import NAMES, RECURRENT, RECURRENT_MODULES, expect_from_scratch
 from autograder.protocol.messages import RunCell
 from autograder.worker.session.executor import Executor
-from autograder.worker.session.taken_away import lacking
 
 B, D, H = 2, 3, 4
 HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
@@ -275,13 +274,13 @@ def arguments():
     return tuple(torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
 
 
-def submission_of(source):
+def submission_of(source, without=None):
     source = HEADER + source
     filename = f"<cell {abs(hash(source))}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace = {"__name__": "__main__"}
     exec(compile(source, filename, "exec"), namespace)
-    return Submission(Executor(namespace).perform, sources={"step": source})
+    return Submission(Executor(namespace, without=without).perform, sources={"step": source})
 
 
 def right(answer):
@@ -346,8 +345,7 @@ def test_what_fails_for_the_want_of_it_is_passed_over(workers):
 def test_in_a_notebook_what_lacks_is_back_after_every_request():
     """References are computed in the same process, and so is whatever the student runs next."""
     for source in (ROADS["the function"].source, ROADS["the module"].source):
-        handle = submission_of(source)
-        handle.connection._perform = lacking(RECURRENT_MODULES, handle.connection._perform)
+        handle = submission_of(source, RECURRENT_MODULES)
         with pytest.raises(StudentError, match="from scratch"):
             handle.step(*arguments())
         cell = nn.LSTMCell(D, H)

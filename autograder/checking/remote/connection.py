@@ -22,7 +22,7 @@ from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
 from autograder.checking.remote.prints import Prints, call_in_words, prints_of
 from autograder.protocol import answers
 from autograder.protocol.answers import AnyAnswer, Exchange
-from autograder.protocol.messages import Begin, OfObjects
+from autograder.protocol.messages import Begin, Call, Make, OfObjects, ProbeCall
 from autograder.protocol.values import tensors_in
 
 Value = TypeVar("Value")
@@ -76,6 +76,8 @@ class Connection:
         """Remarks for the card if the check passes."""
         self.own = ""
         """The source of the cell that the check is about, where it is known."""
+        self.called: set[str] = set()
+        """The names of the objects that were called, since there is the connection."""
         self.printed = ""
         """The first thing that the student's code has printed in a call."""
         self.values_hold = False
@@ -111,9 +113,10 @@ class Connection:
     def finish(self) -> None:
         """End a check: have done what is not done yet, and raise what that or the beginning raises."""
         if self._described or self._deferred:
-            last = [*self._described, *self._deferred]
-            self._described, self._deferred = [], []
-            self._send(last)[-1]()
+            self._described += self._deferred
+            last, self._deferred = self._described[-1], []
+            self._send()
+            self._made[last]()
 
     def request(self, message: OfObjects, read: Callable[[AnyAnswer], Value]) -> Request[Value]:
         """Return a request, which takes along what has been put off so far."""
@@ -132,24 +135,30 @@ class Connection:
         With them goes all that was described before: what one request leaves behind, another may need.
         """
         if any(request not in self._made for request in requests):
-            described, self._described = self._described, []
-            self._made |= zip(described, self._send(described), strict=True)
+            self._send()
         if any(request not in self._made for request in requests):
             raise NoAnswer("none")  # the exchange that they went in was not answered
         return [self._made[request] for request in requests]
 
-    def _send(self, requests: Sequence[Request[Any]]) -> list[Callable[[], Any]]:
-        sent = _Sent(self, [each for request in requests for each in (*request.before, request)])
-        ends = list(accumulate(len(request.before) + 1 for request in requests))
-        return [partial(sent.read, first, end - 1) for first, end in zip([0, *ends], ends, strict=False)]
-
-    def exchange(self, messages: Sequence[OfObjects]) -> Sequence[AnyAnswer]:
-        """Have messages performed, up to the first that stops, and return the answers."""
-        self._lost = True  # until there is an answer
-        told = self._perform(messages)
-        self._lost = False
-        self.printed = self.printed or next((answer.printed for answer in told if answer.printed), "")
-        return told
+    def _send(self) -> None:
+        """Make the requests that are described, up to the first that stops."""
+        described, self._described = self._described, []
+        requests = [each for request in described for each in (*request.before, request)]
+        received: list[AnyAnswer] = []
+        for chunk in _chunks(requests):
+            batch = [request.message for request in chunk]
+            self.called |= {each.target.name for each in batch if isinstance(each, (Call, Make, ProbeCall))}
+            self._lost = True  # until there is an answer
+            part = self._perform(batch)
+            self._lost = False
+            self.printed = self.printed or next((answer.printed for answer in part if answer.printed), "")
+            received += part[: len(batch)]
+            if len(part) < len(batch) or isinstance(part[-1], answers.Stop):
+                break
+        sent = _Sent(self, requests, received)
+        ends = list(accumulate(len(request.before) + 1 for request in described))
+        for request, first, end in zip(described, [0, *ends], ends, strict=False):
+            self._made[request] = partial(sent.read, first, end - 1)
 
     def answered(self, message: OfObjects, answer: AnyAnswer) -> None:
         """Write down an exchange, and raise what was raised there."""
@@ -184,14 +193,10 @@ class Connection:
 class _Sent:
     """Requests that went together, and the answers that came back."""
 
-    def __init__(self, connection: Connection, requests: Sequence[Request[Any]]) -> None:
-        self._connection, self._requests = connection, requests
-        self._answers: list[AnyAnswer] = []
-        for chunk in _chunks(requests):
-            told = connection.exchange([request.message for request in chunk])
-            self._answers += told[: len(chunk)]
-            if len(told) < len(chunk) or isinstance(told[-1], answers.Stop):
-                return
+    def __init__(
+        self, connection: Connection, requests: Sequence[Request[Any]], received: Sequence[AnyAnswer]
+    ) -> None:
+        self._connection, self._requests, self._answers = connection, requests, received
 
     def read(self, first: int, last: int) -> Any:
         """Read the answers to some of the requests, and return what the last one gives.
@@ -249,7 +254,7 @@ def asked(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
                 expect(answer(), step(given), names="h", dims="B H", sizes=sizes)
     """
     table = list(rows)
-    answers = ask_all(request for request, *_ in table)
+    answers = table[0][0].connection.ask_all([request for request, *_ in table]) if table else []
     return [(answer, *rest) for answer, (_, *rest) in zip(answers, table, strict=True)]
 
 

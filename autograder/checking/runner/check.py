@@ -113,16 +113,10 @@ class Collected:
         stated = inspect.unwrap(self.function).__globals__.get("DIMENSIONS", RECURRENT)
         return of_a_specification or stated
 
-    def raised_with(self, fixtures: Mapping[str, Any]) -> BaseException | None:
-        """Run it with its parameters and those fixtures that it asks for, and return what it ended with."""
+    def arguments(self, fixtures: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return its arguments by name: its parameters, and those fixtures that it asks for."""
         given = {**fixtures, **self.parameters}
-        try:
-            self.function(**{name: given[name] for name in self.asks})
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # pytest's own `fail` and `skip` are no `Exception`
-            return error
-        return None
+        return {name: given[name] for name in self.asks}
 
 
 def asked_by(function: Callable[..., object]) -> tuple[str, ...]:

@@ -32,21 +32,18 @@ class Marks(TypedDict, total=False):
 def as_check(
     method: str, body: CheckFunction, usual_title: str, told: Marks, without: Without | None = None
 ) -> CheckFunction:
-    """Return a function that pytest collects under the name it is assigned to, marked as a check.
+    """Return the body, which pytest collects under the name it is assigned to, marked as a check.
 
     `method` is the method of the specification, which has its rule; the title becomes the docstring. Raises
     `TypeError` or `ValueError` where a mark makes no sense.
     """
-
-    def check(submission: Submission, sizes: Sizes, draw: Draw) -> None:
-        body(submission, sizes, draw)
 
     unknown = set(told) - set(Marks.__annotations__)
     if unknown:
         raise TypeError(
             f"{unknown.pop()!r} is no mark of a check: these are {', '.join(Marks.__annotations__)}"
         )
-    made: Any = check
+    made: Any = body
     made.__doc__ = told.get("title", usual_title)
     made.autograder_written_at = _authors_line()
     marks.rule(marks.RULE_OF_METHOD[method])(made)
@@ -58,7 +55,7 @@ def as_check(
         marks.teaching_only(made)
     if without is not None:
         marks.without(without)(made)
-    return check
+    return body
 
 
 def stated_dimensions() -> Dimensions:

@@ -7,8 +7,8 @@ come from the next frame: `Executor(namespace).perform([Call(target=Target("cell
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,12 +18,14 @@ from msgspec.structs import replace
 
 from autograder.protocol import answers, messages
 from autograder.protocol.values import tensors_in
+from autograder.protocol.without import Without
 from autograder.worker.session import operations
 from autograder.worker.session.calls.limit import Limit
 from autograder.worker.session.calls.printed import Printed
 from autograder.worker.session.eager import as_plain_python
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.probe import probe_call
+from autograder.worker.session.taken_away import absent
 from autograder.worker.tracing.provenance import describe_exception
 
 # As they were before a student's code ran: what it puts in their place is not asked.
@@ -43,37 +45,43 @@ class Executor:
     """Answers messages about the objects of one notebook."""
 
     def __init__(
-        self, namespace: dict[str, Any], limit: Limit | None = None, cells: Cells | None = None
+        self,
+        namespace: dict[str, Any],
+        limit: Limit | None = None,
+        cells: Cells | None = None,
+        without: Without | None = None,
     ) -> None:
-        """`limit` is for where nobody outside sees to it that each call ends, `cells` for a worker."""
+        """`limit` is for where nobody outside sees to it that each call ends, `cells` for a worker.
+
+        `without` does not work in `perform`, for a process that needs it otherwise.
+        """
         self.objects = Objects(namespace)
-        self._namespace, self._limit, self._cells = namespace, limit, cells
+        self._namespace, self._limit, self._cells, self._without = namespace, limit, cells, without
         self._own: dict[str, Any] = {}
         """The tasks as their own cells made them, by name."""
 
     def perform(self, batch: Iterable[messages.AnyMessage]) -> list[answers.AnyAnswer]:
         """Do what messages say, up to the first that stops, and return an answer to each that was done."""
-        return list(self.answers_to(batch))
+        with absent(self._without):
+            return list(self.answers_to(batch))
 
     def answers_to(self, batch: Iterable[messages.AnyMessage]) -> Iterator[answers.AnyAnswer]:
         """Do one message for each answer that is asked for, up to the first that stops."""
         for message in batch:
-            answer = self._answer(message)
+            if not (isinstance(message, messages.RunCell) and message.added):
+                self._namespace.update(self._own)
+            if isinstance(message, messages.RunCell) and self._cells is not None:
+                answer: answers.AnyAnswer = self._run(message, self._cells)
+            elif isinstance(message, messages.WriteFile):
+                answer = _write(message)
+            else:
+                with Printed() as printed:
+                    work = partial(self._performed, message)
+                    answer = work() if self._limit is None else self._limit.run(work)
+                answer = replace(answer, printed=printed.text) if printed.text else answer
             yield answer
             if isinstance(answer, answers.Stop):
                 return
-
-    def _answer(self, message: messages.AnyMessage) -> answers.AnyAnswer:
-        if not (isinstance(message, messages.RunCell) and message.added):
-            self._namespace.update(self._own)
-        if isinstance(message, messages.RunCell) and self._cells is not None:
-            return self._run(message, self._cells)
-        if isinstance(message, messages.WriteFile):
-            return _write(message)
-        with Printed() as printed:
-            work = partial(self._performed, message)
-            answer = work() if self._limit is None else self._limit.run(work)
-        return replace(answer, printed=printed.text) if printed.text else answer
 
     def _run(self, cell: messages.RunCell, cells: Cells) -> answers.CellRan:
         """Run a cell; of a task's own cell, keep what it makes of the task's name.
@@ -92,50 +100,46 @@ class Executor:
 
     def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
         """Do one message with torch as every call finds it. What the student's code raises is its answer."""
+        operation = _OPERATIONS.get(type(message), _refuse)
         try:
-            return self._with_default(message, message.default_dtype)
+            with _torch_as_it_was(message.default_dtype):
+                return operation(self.objects, message)
         except (Exception, SystemExit) as error:
             if _may_be_the_default(error, message):
-                with suppress(Exception, SystemExit):
-                    return self._with_default(message, torch.float32)
+                with suppress(Exception, SystemExit), _torch_as_it_was(torch.float32):
+                    return operation(self.objects, message)
             return describe_exception(error)
 
-    def _with_default(self, message: messages.AnyMessage, default: torch.dtype | None) -> answers.AnyAnswer:
-        previous = _default_dtype()
-        try:
-            _set_default_dtype(default or previous)
-            # A cell may have switched gradients off for all that follows.
-            with as_plain_python(), torch.enable_grad():
-                return self._dispatched(message)
-        finally:
-            _set_default_dtype(previous)
 
-    def _dispatched(self, message: messages.AnyMessage) -> answers.AnyAnswer:
-        objects = self.objects
-        match message:
-            case messages.Call():
-                return operations.call(objects, message)
-            case messages.ProbeCall():
-                return probe_call(objects, message)
-            case messages.Begin():
-                return operations.begin(objects, message)
-            case messages.Construct():
-                return operations.construct(objects, message)
-            case messages.Make():
-                return operations.make(objects, message)
-            case messages.Load():
-                return operations.load_state(objects, message)
-            case messages.Convert():
-                return operations.convert_module(objects, message)
-            case messages.Backward():
-                return operations.backward(objects, message)
-            case messages.ListRegistered():
-                return operations.registered(objects, message)
-            case messages.Parameters():
-                return operations.parameters(objects, message)
-            case messages.Attribute():
-                return operations.attribute(objects, message)
-        raise ValueError(f"nobody here does {type(message).__name__}")
+def _refuse(objects: Objects, message: messages.AnyMessage) -> answers.AnyAnswer:
+    raise ValueError(f"nobody here does {type(message).__name__}")
+
+
+_OPERATIONS: Mapping[type, Callable[[Objects, Any], answers.AnyAnswer]] = {
+    messages.Call: operations.call,
+    messages.ProbeCall: probe_call,
+    messages.Begin: operations.begin,
+    messages.Construct: operations.construct,
+    messages.Make: operations.make,
+    messages.Load: operations.load_state,
+    messages.Convert: operations.convert_module,
+    messages.Backward: operations.backward,
+    messages.ListRegistered: operations.registered,
+    messages.Parameters: operations.parameters,
+    messages.Attribute: operations.attribute,
+}
+
+
+@contextmanager
+def _torch_as_it_was(default: torch.dtype | None) -> Iterator[None]:
+    """Run the block with gradients, which a cell may have switched off, and with a default dtype."""
+    previous = _default_dtype()
+    try:
+        _set_default_dtype(default or previous)
+        with as_plain_python(), torch.enable_grad():
+            yield
+    finally:
+        _set_default_dtype(previous)
 
 
 def _may_be_the_default(error: BaseException, message: messages.AnyMessage) -> bool:

@@ -13,7 +13,8 @@ import re
 import site
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -21,8 +22,6 @@ from typing import Any
 
 import torch
 
-from autograder.protocol.answers import AnyAnswer
-from autograder.protocol.messages import OfObjects
 from autograder.protocol.without import Without
 
 _KEY = re.compile(r"^(\w+)(?:\[alias\])?: ", re.MULTILINE)
@@ -30,8 +29,6 @@ _NO_KEYS = {"name", "schema", "debug"}
 _WITHOUT_NUMBERS = "Meta"
 """The key at which operators tell shapes alone; a second registration there is refused."""
 _EVERYWHERE = "CompositeImplicitAutograd"
-
-Perform = Callable[[Sequence[OfObjects]], Sequence[AnyAnswer]]
 
 
 class Unavailable(RuntimeError):
@@ -60,7 +57,7 @@ def take_away(without: Without) -> None:
     gc.freeze()
 
 
-class _TakenAway:
+class _TakenAway(AbstractContextManager[None]):
     """A block in which it is taken away from this process: for a notebook, where nobody is hostile.
 
     What people call is replaced, and not all that this leads to: it is done for every request of a check.
@@ -88,17 +85,9 @@ class _TakenAway:
 _absence = lru_cache(maxsize=8)(_TakenAway)
 
 
-def lacking(without: Without | None, perform: Perform) -> Perform:
-    """Return what performs messages where it is taken away, and only then: references need it."""
-    if without is None:
-        return perform
-    absence = _absence(without)
-
-    def performed(messages: Sequence[OfObjects]) -> Sequence[AnyAnswer]:
-        with absence:
-            return perform(messages)
-
-    return performed
+def absent(without: Without | None) -> AbstractContextManager[None]:
+    """Return a block in which it does not work in this process: references need it before and after."""
+    return nullcontext() if without is None else _absence(without)
 
 
 def unavailable(name: str, say: str) -> Any:

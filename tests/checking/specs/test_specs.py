@@ -14,8 +14,8 @@ from autograder.checking import FunctionSpec, Submission
 from autograder.checking.runner.check import CheckResult, ChecksBroken
 from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
+from autograder.checking.runner.task_run import TaskRun
 from autograder.worker.session.executor import Executor
-from autograder.worker.session.taken_away import lacking
 
 FUNCTION = '''
 """`step(x, h, w)`: one step."""
@@ -186,7 +186,7 @@ def judged(checks: Checks, source: str, *, include_hidden: bool = True) -> dict[
     namespace = {"torch": torch, "nn": nn, "F": F}
     exec(source, namespace)
     without = checks.without(task)
-    answers = Submission(lacking(without, Executor(namespace).perform), {task: source}, without=without)
+    answers = Submission(Executor(namespace, without=without).perform, {task: source}, without=without)
     results = checks.run(task, answers, seed=3, include_hidden=include_hidden)
     return {result.check.name: result for result in results}
 
@@ -326,8 +326,8 @@ def test_all_cases_of_a_check_go_in_one_exchange(checks: Checks):
         return home.perform(messages)
 
     (check,) = (each for each in checks.all if each.name == "any_size")
-    (item,) = checks._items[check]
-    assert checks._try(item, Submission(perform), seed=3).raised is None
+    (item,) = checks.items_of(check)
+    assert TaskRun(checks, "step", Submission(perform), 3).tried(item).raised is None
     assert len(batches) == 1
     assert batches[0] == 1 + 5  # the beginning, and five cases
 

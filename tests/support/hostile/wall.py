@@ -145,7 +145,7 @@ from autograder.protocol.events import Event, Line
 from autograder.protocol.values import Opaque
 from autograder.worker.session import shell
 from autograder.worker.session.executor import Executor
-_answer, _replies, _encode = Executor._answer, shell._replies, shell.encode_frame
+_answers, _replies, _encode = Executor.answers_to, shell._replies, shell.encode_frame
 _numbers = [0]
 _stream = next(o for o in gc.get_objects() if type(o) is wire.Stream)
 
@@ -178,14 +178,17 @@ def _noted(number, every):
 def _encoded(reply):
     return reply.answer if type(reply.answer) is bytes else _encode(reply)
 
-def _forged(self, message):
-    answer = _answer(self, message)
-    if not wanted(message, answer):
-        return answer
-    forged.append(message)
-    return forge(answer, message)
+def _forged(self, batch):
+    for message in batch:
+        (answer,) = _answers(self, [message])
+        if wanted(message, answer):
+            forged.append(message)
+            answer = forge(answer, message)
+        yield answer
+        if isinstance(answer, answers.Stop):
+            return
 
-shell._replies, shell.encode_frame, Executor._answer = _noted, _encoded, _forged
+shell._replies, shell.encode_frame, Executor.answers_to = _noted, _encoded, _forged
 shell.MOST = answers.MAX_PRINTED = 1 << 40
 answers.plain_text = events.one_line = lambda text, length: text
 forged, extra = [], []
