@@ -47,10 +47,7 @@ def titles(source: str) -> Iterator[tuple[int, str]]:
     These are docstrings, and what `title=` and `hidden` are given.
     """
     tree = ast.parse(source)
-    checks = [
-        node for node in tree.body if isinstance(node, ast.Assign | ast.FunctionDef) and _is_check(node)
-    ]
-    if checks and ast.get_docstring(tree):
+    if any(map(_is_check, tree.body)) and ast.get_docstring(tree):
         yield 1, first_paragraph(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and ast.get_docstring(node):
@@ -59,10 +56,14 @@ def titles(source: str) -> Iterator[tuple[int, str]]:
             yield from ((each.lineno, template(each)) for each in _title_arguments(node) if template(each))
 
 
-def _is_check(node: ast.Assign | ast.FunctionDef) -> bool:
+def _is_check(node: ast.stmt) -> bool:
     """Return whether a check is defined, by `def` or made from a specification."""
-    name = node.name if isinstance(node, ast.FunctionDef) else _name(node.targets[0])
-    return name.startswith("test_")
+    match node:
+        case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
+            return name.startswith("test_")
+        case ast.Expr(value=ast.Call(func=ast.Name(id="standard"))):
+            return True
+    return False
 
 
 def first_paragraph(documented: ast.FunctionDef | ast.Module) -> str:

@@ -37,7 +37,8 @@ what it gives, `cell` and `layer` are modules of the student's, `gru` is one of 
 """
 GROUPS = {
     "Specifications and cases": """
-        FunctionSpec ModuleSpec weight Handed Case USUAL sized strided leaving_out with_inputs""",
+        FunctionSpec ModuleSpec standard worth weight Handed
+        Case USUAL sized strided leaving_out with_inputs""",
     "Inputs": "Sizes Dimensions Dimension Draw recorded computed_once as_leaves",
     "Marks": "points rule needs hidden without Without anywhere teaching_only",
     "Expectations": """
@@ -55,6 +56,7 @@ TYPES = """
     checking.specs.inputs.Input checking.specs.statement.Outputs checking.specs.module.Shapes
     checking.specs.cases.Size checking.specs.cases.Cases checking.specs.statement.Explain
     checking.specs.statement.Prepared checking.specs.marks.Marks checking.specs.marks.CheckFunction
+    checking.specs.standard.Stated
     checking.expectations.portability.calls.Arguments checking.expectations.in_use.Held
     checking.remote.observations.Gradients protocol.answers.Registered
 """

@@ -45,6 +45,7 @@ from autograder.checking.specs.cases import USUAL, Case, leaving_out, sized, str
 from autograder.checking.specs.function import FunctionSpec
 from autograder.checking.specs.inputs import Handed, weight
 from autograder.checking.specs.module import ModuleSpec
+from autograder.checking.specs.standard import standard, worth
 from autograder.checking.tolerance import agree
 from autograder.protocol.values import Opaque
 from autograder.protocol.without import Without
@@ -108,9 +109,11 @@ __all__ = [
     "rule",
     "sized",
     "spell",
+    "standard",
     "strided",
     "teaching_only",
     "weight",
     "with_inputs",
     "without",
+    "worth",
 ]

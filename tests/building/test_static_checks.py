@@ -83,7 +83,10 @@ def test_everything_is_told_at_once(course):
 
     edited(course, spoil)
     needs = replaced(
-        course, f"{CHECKS}/test_lstm_gates.py", "needs=[test_dtype, test_matches_torch]", 'needs=["shapes"]'
+        course,
+        f"{CHECKS}/test_LSTMCell.py",
+        "needs=[test_matches_torch, test_default_state]",
+        'needs=["shapes"]',
     )
     find = replaced(
         course,
@@ -97,7 +100,7 @@ def test_everything_is_told_at_once(course):
         f"{SOURCE}, cell `lstm_gates`, line {line_of('lstm_gates', 'BEGIN SOLUTION')}",
         f"{SOURCE}, cell `copy_from_torch`, line {line_of('copy_from_torch', 'BEGIN SOLUTION')}",
         f"{CHECKS}/test_LSTMCell.py",
-        f"{CHECKS}/test_lstm_gates.py, line {needs}",
+        f"{CHECKS}/test_LSTMCell.py, line {needs}",
         *[problem.partition(": ")[0] for problem in problems if CATALOGUE in problem],
     ]
     stale, ungraded = (problem for problem in problems if CATALOGUE in problem)
@@ -324,6 +327,17 @@ test_shape = task.shape()
 test_values = task.values(points=2, needs=[test_shape])
 test_values_too = task.values(needs=["values"])
 """
+STATED = """
+from autograder.checking import FunctionSpec, standard, worth
+
+task = FunctionSpec("lstm_gates", inputs={"x": "B D"}, outputs={"i": "B D"}, reference=abs)
+standard(
+    task,
+    values=2,
+    gradients=worth(0.5, name="slopes", needs=["values"]),
+    devices="it creates nothing",
+)
+"""
 
 
 @pytest.mark.parametrize(
@@ -348,6 +362,30 @@ test_values_too = task.values(needs=["values"])
 def test_a_spoilt_specification(course, change: tuple[str, str], expected: str):
     assert change[0] in SPECIFIED
     (course / CHECKS / "test_lstm_gates.py").write_text(SPECIFIED.replace(*change), encoding="utf-8")
+    (course / CATALOGUE).unlink()
+    (problem,) = told(course)
+    assert problem.startswith(f"{CHECKS}/test_lstm_gates.py, {expected}"), problem
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("values=2", "values=0.75"), "line 7: 0.75 points: points are whole or half numbers"),
+        (("worth(0.5", "worth(0.75"), "line 8: 0.75 points: points are whole or half numbers"),
+        (
+            ('["values"]', '["value"]'),
+            "line 8: `test_slopes` needs `test_value`, which is no check of this file (did you mean `test_values`?).",
+        ),
+        (
+            ('["values"]', '["device"]'),
+            "line 8: `test_slopes` needs `test_device`, which is no check of this file",
+        ),
+        (('"slopes", needs=["values"]', '"values"'), "line 8: `test_values` is defined a second time, and the one of line 7"),
+    ],
+)
+def test_a_spoilt_statement_of_all_checks(course, change: tuple[str, str], expected: str):
+    assert change[0] in STATED
+    (course / CHECKS / "test_lstm_gates.py").write_text(STATED.replace(*change), encoding="utf-8")
     (course / CATALOGUE).unlink()
     (problem,) = told(course)
     assert problem.startswith(f"{CHECKS}/test_lstm_gates.py, {expected}"), problem

@@ -30,6 +30,19 @@ RULE_OF_METHOD: dict[str, Rule] = {
     "leaves_arguments": "mutation",
 }
 """The rule of each check that a specification makes (`checking/specs`), by the method that makes it."""
+NAME_OF_METHOD = {
+    "from_scratch": "from_scratch",
+    "registered": "parameters",
+    "shape": "shape",
+    "values": "values",
+    "any_size": "any_size",
+    "follows": "follows_its_parameters",
+    "gradients": "gradients",
+    "dtypes": "dtype",
+    "devices": "device",
+    "leaves_arguments": "arguments_untouched",
+}
+"""The usual name of each such check, in the order in which `standard` makes them."""
 
 
 def points(value: float) -> Callable[[Check], Check]:

@@ -60,7 +60,7 @@ def as_check(
 
 def stated_dimensions() -> Dimensions:
     """Return the `DIMENSIONS` of the file whose statement is running, or those where a file states none."""
-    stated = _authors_frame().f_globals.get("DIMENSIONS", RECURRENT)
+    stated = authors_frame().f_globals.get("DIMENSIONS", RECURRENT)
     if not isinstance(stated, Dimensions):
         raise TypeError(
             f"`DIMENSIONS` has to be `Dimensions(…)`, not an object of type {type(stated).__name__}"
@@ -70,11 +70,11 @@ def stated_dimensions() -> Dimensions:
 
 def _authors_line() -> tuple[str, int]:
     """Return the file and line of the statement that makes a check."""
-    frame = _authors_frame()
+    frame = authors_frame()
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def _authors_frame() -> FrameType:
+def authors_frame() -> FrameType:
     """Return the first frame outside this package."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.checking.runner.marks import RULE_OF_METHOD, RULES
+from autograder.checking.runner.marks import NAME_OF_METHOD, RULE_OF_METHOD, RULES
 from autograder.grading.course.problem import Problem
 from autograder.grading.releasing.check_file import keywords_of, needed_by
 
@@ -22,10 +22,11 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class _Check:
-    """A check as it is written: a function, or a name that is given what a specification makes."""
+    """A check as it is written: a function, a name that is given what a specification makes, or a keyword of
+    `standard`."""
 
     name: str
-    node: _Function | ast.Call
+    node: _Function | ast.expr
     lineno: int
 
 
@@ -52,7 +53,24 @@ class _File:
                     found.append(_Check(name, node, node.lineno))
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                     found.append(_Check(name, call, node.lineno))
+                case ast.Expr(value=ast.Call(func=ast.Name(id="standard")) as call):
+                    found += _checks_of_standard(call)
         return [check for check in found if check.name.startswith("test")]
+
+
+def _checks_of_standard(call: ast.Call) -> Iterator[_Check]:
+    """Yield the checks that `standard` may make: whether it does depends on the specification, too."""
+    keywords = keywords_of(call)
+    for method, usual in NAME_OF_METHOD.items():
+        stated = keywords.get(method, call)
+        named = keywords_of(stated).get("name") if isinstance(stated, ast.Call) else None
+        match stated, named:
+            case ast.Constant(str()), _:  # why there is no such check
+                continue
+            case _, ast.Constant(str(name)):
+                yield _Check(f"test_{name}", stated, stated.lineno)
+            case _:
+                yield _Check(f"test_{usual}", stated, stated.lineno)
 
 
 def look_at_check_files(
@@ -113,7 +131,7 @@ def _look_at_file(file: _File) -> Iterator[Problem]:
                 f"`{check.name}` is defined a second time, and the one of line {first.lineno} is never run: "
                 "give it another name.",
             )
-        if isinstance(check.node, ast.Call):
+        if isinstance(check.node, ast.expr):
             yield from _look_at_made_check(file, check, check.node)
         else:
             yield from _look_at_function(file, check, check.node)
@@ -132,14 +150,21 @@ def _look_at_specifications(file: _File) -> Iterator[Problem]:
                     )
 
 
-def _look_at_made_check(file: _File, check: _Check, call: ast.Call) -> Iterator[Problem]:
-    """Find what is wrong in `test_… = task.values(points=1, needs=[…])`, where that is what it is."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in RULE_OF_METHOD:
-        return  # somebody else's
-    points = keywords_of(call).get("points")
+def _look_at_made_check(file: _File, check: _Check, made: ast.expr) -> Iterator[Problem]:
+    """Find what is wrong in `task.values(points=1, needs=[…])`, and in what `standard` is told of a check."""
+    match made:
+        case ast.Call(func=ast.Attribute(attr=method)) if method in RULE_OF_METHOD:
+            points = keywords_of(made).get("points")
+        case ast.Call(func=ast.Name(id="worth")):
+            points = made.args[0] if made.args else keywords_of(made).get("points")
+        case ast.Constant():
+            points = made
+        case _:
+            return  # somebody else's
     if isinstance(points, ast.Constant):
         yield from _look_at_points(file, points)
-    yield from _look_at_needs(file, check, needed_by(call))
+    if isinstance(made, ast.Call):
+        yield from _look_at_needs(file, check, needed_by(made))
 
 
 def _look_at_function(file: _File, check: _Check, function: _Function) -> Iterator[Problem]:
@@ -190,6 +215,7 @@ def _look_at_points(file: _File, points: ast.Constant) -> Iterator[Problem]:
 
 def _look_at_needs(file: _File, check: _Check, needed: Sequence[ast.expr]) -> Iterator[Problem]:
     lines = {each.name: each.lineno for each in file.checks}
+    order = [each.name for each in file.checks]
     if file.has_star:
         return
     for argument in needed:
@@ -201,12 +227,12 @@ def _look_at_needs(file: _File, check: _Check, needed: Sequence[ast.expr]) -> It
             case _:
                 continue
         where = f"{file.shown}, line {argument.lineno}"
-        if name not in file.bound:
+        if name not in file.bound and name not in lines:
             yield Problem(
                 where,
                 f"`{check.name}` needs `{name}`, which is no check of this file{_nearest(name, lines)}.",
             )
-        elif lines.get(name, 0) >= check.lineno:
+        elif name in lines and order.index(name) >= order.index(check.name):
             yield Problem(
                 where,
                 f"`{check.name}` needs `{name}`, which stands below it (line {lines[name]}): "

@@ -1,0 +1,125 @@
+"""All checks that every task has, in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from autograder.checking.runner.marks import NAME_OF_METHOD
+from autograder.checking.specs.cases import Case, Cases, sized, strided
+from autograder.checking.specs.marks import authors_frame
+from autograder.checking.specs.module import ModuleSpec
+from autograder.checking.specs.spec import Spec
+
+_NEEDS = {
+    "registered": ("from_scratch",),
+    "shape": ("from_scratch",),
+    "values": ("shape", "registered", "from_scratch"),
+    "any_size": ("values",),
+    "follows": ("values",),
+    "gradients": ("values",),
+    "dtypes": ("shape", "from_scratch"),
+    "devices": ("dtypes", "values"),
+    "leaves_arguments": ("values",),
+}
+"""The checks that each builds on, where they are made."""
+
+
+class worth:  # it reads as a word of the statement
+    """A check of `standard`: its points, its cases, and the keywords that its method takes.
+
+    The keywords are the marks (`title`, `needs`, …), what the method takes besides, as `tell` of `gradients`,
+    and `name`, the check's name where it is not the usual one. `hidden` is none of them: a check that is
+    kept from students is made by its method. Raises nothing; `standard` does.
+
+        any_size=worth(0.5, sized("with one image", N=1), strided(), title="It works for one image.")
+    """
+
+    def __init__(self, points: float = 0, *cases: Cases, **keywords: Any) -> None:
+        self.points, self.cases, self.keywords = points, cases, keywords
+
+
+Stated = float | str | worth
+"""A check's points, all else as usual; a sentence that says why there is no such check; or its `worth`."""
+
+
+def standard(
+    task: Spec,
+    *,
+    from_scratch: Stated = 0,
+    registered: Stated = 0,
+    shape: Stated = 0,
+    values: Stated = 0,
+    any_size: Stated = 0,
+    follows: Stated = 0,
+    gradients: Stated = 0,
+    dtypes: Stated = 0,
+    devices: Stated = 0,
+    leaves_arguments: Stated = 0,
+) -> None:
+    """Make all checks of a specification that every task has; the file has them as `test_shape` and so on.
+
+    Each keyword is named after the method of the specification that makes the check. It takes the points, or
+    `worth(points, …)` where cases, a title or anything else is other than usual, or a sentence that says why
+    the task has no such check. `from_scratch` is made where something is `forbidden`, `registered` and
+    `follows` for modules. A check needs those that it builds on: values the shape, other sizes and gradients
+    the values. `any_size` without cases asks for a single one of each dimension that has a word for `one`
+    and 1 among its `small` sizes, and for strided inputs. Raises `ValueError` for a name that the file has
+    already, `TypeError` for what a method does not take.
+
+        standard(
+            task,
+            values=5,
+            any_size=worth(2, sized("with one signal", N=1), strided()),
+            gradients="the result is a count, which has no gradient",
+        )
+    """
+    stated = {
+        "from_scratch": from_scratch,
+        "registered": registered,
+        "shape": shape,
+        "values": values,
+        "any_size": any_size,
+        "follows": follows,
+        "gradients": gradients,
+        "dtypes": dtypes,
+        "devices": devices,
+        "leaves_arguments": leaves_arguments,
+    }
+    home, made = authors_frame().f_globals, dict[str, str]()
+    for method, usual in NAME_OF_METHOD.items():
+        how = stated[method]
+        if isinstance(how, str) or (how == 0 and not _applies(task, method)):
+            continue
+        if not hasattr(task, method):
+            raise TypeError(f"{task.task!r} is no class of modules, which alone can have `{method}`")
+        how = how if isinstance(how, worth) else worth(how)
+        keywords = dict(how.keywords)
+        if "hidden" in keywords:
+            raise TypeError(
+                f"students get `standard` as it stands: hide `task.{method}(…)` in a line of its own"
+            )
+        made[method] = name = keywords.pop("name", usual)
+        if f"test_{name}" in home:
+            raise ValueError(f"the file has a check `test_{name}` already: give one of the two another name")
+        needed = _NEEDS.get(method, ())
+        if method == "leaves_arguments" and not how.points:
+            needed = ("shape",)
+        keywords.setdefault("needs", [made[each] for each in needed if each in made])
+        cases = how.cases or (_single(task) if method == "any_size" else ())
+        home[f"test_{name}"] = getattr(task, method)(*cases, points=how.points, **keywords)
+
+
+def _applies(task: Spec, method: str) -> bool:
+    """Return whether a check is made of a task that does not ask for it."""
+    if method == "from_scratch":
+        return task.forbidden is not None
+    return method not in ("registered", "follows") or isinstance(task, ModuleSpec)
+
+
+def _single(task: Spec) -> Iterable[Case]:
+    """Return cases with a single one of each dimension that may be alone, and with strided inputs."""
+    for letter, each in task.dimensions.items():
+        if letter in task._letters and each.one and 1 in each.small:
+            yield sized(f"with one {each.one} ({letter} = 1)", **{letter: 1})
+    yield strided()
