@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from autograder.checking import FunctionSpec, Handed, recorded, sized, with_inputs
+from autograder.checking import FunctionSpec, Handed, recorded, sized, standard, with_inputs, worth
 
 
 @recorded
@@ -25,40 +25,40 @@ task = FunctionSpec(
     reference=reference,
 )
 
-test_shape = task.shape(
-    title="It returns the top layer's steps (batch, time, hidden) and the final states (layers, batch, "
-    "hidden)."
-)
-test_matches_torch = task.values(
-    title="Every token is looked up in the given embedding, and the given RNN reads the vectors.",
-    points=0.5,
-    needs=[test_shape],
-)
-test_any_size = task.any_size(
-    sized("with one sequence (B = 1)", B=1),
-    sized("with one token per sequence (T = 1)", T=1),
-    sized("with one layer (L = 1)", L=1),
-    sized("with every size 1", B=1, T=1, D=1, H=1, L=1),
-    sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
-    sized("with longer sequences", B=6, T=23),
-    with_inputs("with token ids that are not contiguous in memory", token_ids=strided_ids),
-    with_inputs("with two other networks of that size", token_ids=strided_ids),
-    title="It works for one sequence, one token, one layer, longer texts, and non-contiguous ids.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_gradients = task.gradients(
-    tell="`weight` is the embedding's, the others are the RNN's. Do you detach one, or read it through "
-    "`.data`?",
-    title="Gradients reach the embedding's table and all of the RNN's weights, so that both can be trained.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_dtype = task.dtypes(title="The results have the dtype of the embedding and the RNN.", needs=[test_shape])
-test_device = task.devices(
-    title="With the ids and both networks on a GPU, everything is created and computed there.",
-    needs=[test_shape, test_matches_torch, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    title="The call leaves the token ids and the weights unchanged.", needs=[test_shape]
+standard(
+    task,
+    shape=worth(
+        0,
+        title="It returns the top layer's steps (batch, time, hidden) and the final states (layers, batch, "
+        "hidden).",
+    ),
+    values=worth(
+        0.5,
+        name="matches_torch",
+        title="Every token is looked up in the given embedding, and the given RNN reads the vectors.",
+    ),
+    any_size=worth(
+        0.5,
+        sized("with one sequence (B = 1)", B=1),
+        sized("with one token per sequence (T = 1)", T=1),
+        sized("with one layer (L = 1)", L=1),
+        sized("with every size 1", B=1, T=1, D=1, H=1, L=1),
+        sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
+        sized("with longer sequences", B=6, T=23),
+        with_inputs("with token ids that are not contiguous in memory", token_ids=strided_ids),
+        with_inputs("with two other networks of that size", token_ids=strided_ids),
+        title="It works for one sequence, one token, one layer, longer texts, and non-contiguous ids.",
+    ),
+    gradients=worth(
+        0.5,
+        title="Gradients reach the embedding's table and all of the RNN's weights, so that both can be "
+        "trained.",
+        tell="`weight` is the embedding's, the others are the RNN's. Do you detach one, or read it through "
+        "`.data`?",
+    ),
+    dtypes=worth(title="The results have the dtype of the embedding and the RNN."),
+    devices=worth(
+        0, title="With the ids and both networks on a GPU, everything is created and computed there."
+    ),
+    leaves_arguments=worth(title="The call leaves the token ids and the weights unchanged."),
 )

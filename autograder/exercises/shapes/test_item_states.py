@@ -1,6 +1,6 @@
 """`item_states(h_n, item)`: the final states of one sequence of the batch, in every layer."""
 
-from autograder.checking import FunctionSpec, recorded, strided
+from autograder.checking import FunctionSpec, recorded, standard, strided, worth
 from autograder.exercises.shapes.given import each_number, expect_no_other_part
 
 
@@ -32,29 +32,32 @@ task = FunctionSpec(
     reference=reference,
 )
 
-test_shape = task.shape(title="It returns one vector for every layer, (layers, hidden).")
-test_each_sequence = task.values(
-    fewer_and_more_than_layers,
-    explain=expect_its_own,
-    together=True,  # together they tell how a student counts
-    title="It finds each sequence of the batch by its number, with fewer and with more sequences than "
-    "layers.",
-    points=0.5,
-    needs=[test_shape],
+standard(
+    task,
+    shape=worth(title="It returns one vector for every layer, (layers, hidden)."),
+    values=worth(
+        0.5,
+        fewer_and_more_than_layers,
+        name="each_sequence",
+        title="It finds each sequence of the batch by its number, with fewer and with more sequences than "
+        "layers.",
+        explain=expect_its_own,
+        together=True,
+    ),
+    any_size=worth(
+        0.5,
+        each_item("with one sequence (B = 1)", B=1),
+        each_item("with many sequences", B=20),
+        each_item("with one layer (L = 1)", B=7, L=1),
+        each_item("with six layers", B=7, L=6),
+        each_item("with one hidden unit (H = 1)", B=7, H=1),
+        each_item("with every size 1", B=1, H=1, L=1),
+        each_item("with every size 4", B=4, H=4, L=4),
+        strided("with an h_n that is not contiguous in memory"),
+        title="It works for one sequence, one layer, deep networks, equal sizes, and non-contiguous inputs.",
+    ),
+    gradients=worth(title="Gradients reach the sequence's states."),
+    dtypes=worth(title="The result has the dtype of h_n."),
+    devices="it picks numbers and creates none",
+    leaves_arguments=worth(title="The call leaves h_n unchanged."),
 )
-test_any_size = task.any_size(
-    each_item("with one sequence (B = 1)", B=1),
-    each_item("with many sequences", B=20),
-    each_item("with one layer (L = 1)", B=7, L=1),
-    each_item("with six layers", B=7, L=6),
-    each_item("with one hidden unit (H = 1)", B=7, H=1),
-    each_item("with every size 1", B=1, H=1, L=1),
-    each_item("with every size 4", B=4, H=4, L=4),
-    strided("with an h_n that is not contiguous in memory"),
-    title="It works for one sequence, one layer, deep networks, equal sizes, and non-contiguous inputs.",
-    points=0.5,
-    needs=[test_each_sequence],
-)
-test_gradients = task.gradients(title="Gradients reach the sequence's states.", needs=[test_each_sequence])
-test_dtype = task.dtypes(title="The result has the dtype of h_n.", needs=[test_shape])
-test_arguments_untouched = task.leaves_arguments(title="The call leaves h_n unchanged.", needs=[test_shape])
