@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checking import FunctionSpec, recorded, sized, strided, weight
+from autograder.checking import FunctionSpec, recorded, sized, standard, strided, weight, worth
 from autograder.exercises.from_scratch import RECURRENT
 
 
@@ -26,25 +26,19 @@ task = FunctionSpec(
     forbidden=RECURRENT,
 )
 
-test_from_scratch = task.from_scratch(title="Your code computes the step, not torch's recurrent functions.")
-test_shape = task.shape(
-    title="One step returns the next state of every sequence, (batch, hidden).", needs=[test_from_scratch]
+standard(
+    task,
+    from_scratch=worth(title="Your code computes the step, not torch's recurrent functions."),
+    shape=worth(title="One step returns the next state of every sequence, (batch, hidden)."),
+    values=worth(0.5, name="matches_torch", title="One step gives the same state as nn.RNNCell."),
+    any_size=worth(
+        0.5,
+        sized("with one sequence (B = 1)", B=1),
+        sized("with one feature and one hidden unit", D=1, H=1),
+        sized("with as many features as hidden units", D="H"),
+        strided(),
+        title="It works for one sequence, for equal sizes, and for non-contiguous inputs.",
+    ),
+    gradients=worth(0.5, title="Gradients reach the input, the state and all four weights."),
+    leaves_arguments=0.5,
 )
-test_matches_torch = task.values(
-    title="One step gives the same state as nn.RNNCell.", points=0.5, needs=[test_shape, test_from_scratch]
-)
-test_any_size = task.any_size(
-    sized("with one sequence (B = 1)", B=1),
-    sized("with one feature and one hidden unit", D=1, H=1),
-    sized("with as many features as hidden units", D="H"),
-    strided(),
-    title="It works for one sequence, for equal sizes, and for non-contiguous inputs.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_gradients = task.gradients(
-    title="Gradients reach the input, the state and all four weights.", points=0.5, needs=[test_matches_torch]
-)
-test_dtype = task.dtypes(needs=[test_shape])
-test_device = task.devices(needs=[test_gradients, test_dtype])
-test_arguments_untouched = task.leaves_arguments(points=0.5, needs=[test_matches_torch])

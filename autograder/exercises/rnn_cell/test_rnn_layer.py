@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checking import USUAL, FunctionSpec, recorded, sized, strided, weight
+from autograder.checking import USUAL, FunctionSpec, recorded, sized, standard, strided, weight, worth
 from autograder.exercises.from_scratch import RECURRENT
 from autograder.exercises.longer import FEWER_SEQUENCES_THAN_STEPS, LONG, SINGLE_SIZES
 
@@ -28,40 +28,34 @@ task = FunctionSpec(
     forbidden=RECURRENT,
 )
 
-test_from_scratch = task.from_scratch(title="Your code computes the layer, not torch's recurrent functions.")
-test_shape = task.shape(
-    FEWER_SEQUENCES_THAN_STEPS,
-    title="It returns the state at every step, (batch, time, hidden), and the final one, (batch, hidden).",
-    needs=[test_from_scratch],
+standard(
+    task,
+    from_scratch=worth(title="Your code computes the layer, not torch's recurrent functions."),
+    shape=worth(
+        0,
+        FEWER_SEQUENCES_THAN_STEPS,
+        title="It returns the state at every step, (batch, time, hidden), and the final one, (batch, "
+        "hidden).",
+    ),
+    values=worth(
+        0.5, name="matches_torch", title="Every step and the final state equal those of a one-layer nn.RNN."
+    ),
+    any_size=worth(
+        0.5,
+        *SINGLE_SIZES,
+        sized("with every size 4", B=4, T=4, D=4, H=4),
+        sized("with a longer sequence", B=6, T=23),
+        strided(),
+        title="It works for one step, one sequence, long sequences, and non-contiguous inputs.",
+    ),
+    gradients=worth(
+        0.5,
+        USUAL,
+        LONG,
+        title="Gradients flow back through every time step to the input, the initial state and all weights.",
+        tell="Do you detach or copy the state between the steps?",
+    ),
+    dtypes=worth(title="The results have the dtype of the inputs."),
+    devices=worth(0.5, title="With the input on a GPU, everything is created and computed there."),
+    leaves_arguments=0.5,
 )
-test_matches_torch = task.values(
-    title="Every step and the final state equal those of a one-layer nn.RNN.",
-    points=0.5,
-    needs=[test_shape, test_from_scratch],
-)
-test_any_size = task.any_size(
-    *SINGLE_SIZES,
-    sized("with every size 4", B=4, T=4, D=4, H=4),
-    sized("with a longer sequence", B=6, T=23),
-    strided(),
-    title="It works for one step, one sequence, long sequences, and non-contiguous inputs.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_gradients = task.gradients(
-    USUAL,
-    LONG,
-    tell="Do you detach or copy the state between the steps?",
-    title="Gradients flow back through every time step to the input, the initial state and all weights.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_dtype = task.dtypes(
-    title="The results have the dtype of the inputs.", needs=[test_shape, test_from_scratch]
-)
-test_device = task.devices(
-    title="With the input on a GPU, everything is created and computed there.",
-    points=0.5,
-    needs=[test_shape, test_from_scratch, test_matches_torch, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(points=0.5, needs=[test_matches_torch])
