@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checking import FunctionSpec, recorded, strided, with_inputs
+from autograder.checking import FunctionSpec, recorded, standard, strided, with_inputs, worth
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.lstm_cell.given import SIZES, WEIGHTS
 
@@ -28,32 +28,19 @@ task = FunctionSpec(
     forbidden=RECURRENT_MODULES,
 )
 
-test_from_scratch = task.from_scratch(title="Your code computes the step, not torch's recurrent functions.")
-test_shape = task.shape(
-    title="One step returns (h_next, c_next), each (batch, hidden).", needs=[test_from_scratch]
-)
-test_matches_torch = task.values(
-    title="One step gives the same h and c as nn.LSTMCell.",
-    points=0.5,
-    needs=[test_shape, test_from_scratch],
-)
-test_any_size = task.any_size(
-    *SIZES,
-    LARGE,
-    strided(),
-    title="It works for one sequence, equal sizes, large numbers, and non-contiguous inputs.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_gradients = task.gradients(
-    title="Gradients reach the input, both states and all four weights.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_dtype = task.dtypes(title="Both states have the dtype of the inputs.", needs=[test_shape])
-test_device = task.devices(needs=[test_dtype, test_matches_torch])
-test_arguments_untouched = task.leaves_arguments(
-    title="The call leaves its arguments unchanged, above all the states.",
-    points=0.5,
-    needs=[test_matches_torch],
+standard(
+    task,
+    from_scratch=worth(title="Your code computes the step, not torch's recurrent functions."),
+    shape=worth(title="One step returns (h_next, c_next), each (batch, hidden)."),
+    values=worth(0.5, name="matches_torch", title="One step gives the same h and c as nn.LSTMCell."),
+    any_size=worth(
+        0.5,
+        *SIZES,
+        LARGE,
+        strided(),
+        title="It works for one sequence, equal sizes, large numbers, and non-contiguous inputs.",
+    ),
+    gradients=worth(0.5, title="Gradients reach the input, both states and all four weights."),
+    dtypes=worth(title="Both states have the dtype of the inputs."),
+    leaves_arguments=worth(0.5, title="The call leaves its arguments unchanged, above all the states."),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checking import FunctionSpec, recorded, sized, strided, with_inputs
+from autograder.checking import FunctionSpec, recorded, sized, standard, strided, with_inputs, worth
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.lstm_cell.given import SIZES, WEIGHTS
 
@@ -22,28 +22,27 @@ task = FunctionSpec(
     forbidden=RECURRENT_MODULES,
 )
 
-test_from_scratch = task.from_scratch(title="Your code computes the gates, not torch's recurrent functions.")
-test_shape = task.shape(
-    sized("", B=12),  # four pieces of the batch, for who cuts that in place of the gates
-    title="It returns four gates (i, f, g, o), each (batch, hidden).",
-    needs=[test_from_scratch],
+standard(
+    task,
+    from_scratch=worth(title="Your code computes the gates, not torch's recurrent functions."),
+    shape=worth(
+        0,
+        sized("", B=12),  # four pieces of the batch, for who cuts that in place of the gates
+        title="It returns four gates (i, f, g, o), each (batch, hidden).",
+    ),
+    values=worth(
+        0.5,
+        name="matches_torch",
+        title="Each gate has the values that torch's weights give it, in torch's order.",
+    ),
+    any_size=worth(
+        0.5,
+        *SIZES,
+        with_inputs("with large inputs", x=lambda draw: 5 * draw("B D")),
+        strided(),
+        title="It works for one sequence, equal sizes, large numbers, and non-contiguous inputs.",
+    ),
+    gradients=worth(0.5, title="Gradients reach the input, the state and all four weights."),
+    dtypes=worth(title="The gates have the dtype of the inputs."),
+    leaves_arguments=0.5,
 )
-test_matches_torch = task.values(
-    title="Each gate has the values that torch's weights give it, in torch's order.",
-    points=0.5,
-    needs=[test_shape, test_from_scratch],
-)
-test_any_size = task.any_size(
-    *SIZES,
-    with_inputs("with large inputs", x=lambda draw: 5 * draw("B D")),
-    strided(),
-    title="It works for one sequence, equal sizes, large numbers, and non-contiguous inputs.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_gradients = task.gradients(
-    title="Gradients reach the input, the state and all four weights.", points=0.5, needs=[test_matches_torch]
-)
-test_dtype = task.dtypes(title="The gates have the dtype of the inputs.", needs=[test_shape])
-test_device = task.devices(needs=[test_dtype, test_matches_torch])
-test_arguments_untouched = task.leaves_arguments(points=0.5, needs=[test_matches_torch])
