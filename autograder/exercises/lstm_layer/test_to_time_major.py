@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checking import USUAL, FunctionSpec, fail, recorded, sized, strided
+from autograder.checking import USUAL, FunctionSpec, fail, recorded, sized, standard, strided, worth
 
 
 @recorded
@@ -26,36 +26,35 @@ task = FunctionSpec(
     "to_time_major", inputs={"x": "B T D"}, outputs={"x_time_major": "T B D"}, reference=reference
 )
 
-test_shape = task.shape(title="The time dimension comes first: (time, batch, features).")
-test_nothing_mixed = task.values(
-    explain=in_old_order,
-    title="Step t of sequence b is still step t of sequence b.",
-    points=0.5,
-    needs=[test_shape],
-)
-test_any_size = task.any_size(
-    sized("with as many sequences as steps (B = T = 4)", B=4, T=4),
-    sized("with every size 4", B=4, T=4, D=4),
-    sized("with one sequence (B = 1)", B=1),
-    sized("with one time step (T = 1)", T=1),
-    sized("with one feature (D = 1)", D=1),
-    sized("with every size 1", B=1, T=1, D=1),
-    strided("with an input that is not contiguous in memory"),
-    title="It works for as many sequences as steps, for one of each, and for non-contiguous inputs.",
-    points=0.5,
-    needs=[test_nothing_mixed],
-)
-test_gradients = task.gradients(
-    USUAL,
-    sized("with {T} time steps", B=2, T=(150, 300), D=2),
-    title="Gradients flow back to the input.",
-    points=0.5,
-    needs=[test_nothing_mixed],
-)
-test_dtype = task.dtypes(title="The result has the dtype of the input.", needs=[test_shape])
-test_device = task.devices(
-    title="With the input on a GPU, the result is on it as well.", needs=[test_gradients, test_dtype]
-)
-test_argument_untouched = task.leaves_arguments(
-    title="The call leaves the input unchanged, its shape included.", needs=[test_shape]
+standard(
+    task,
+    shape=worth(title="The time dimension comes first: (time, batch, features)."),
+    values=worth(
+        0.5,
+        name="nothing_mixed",
+        title="Step t of sequence b is still step t of sequence b.",
+        explain=in_old_order,
+    ),
+    any_size=worth(
+        0.5,
+        sized("with as many sequences as steps (B = T = 4)", B=4, T=4),
+        sized("with every size 4", B=4, T=4, D=4),
+        sized("with one sequence (B = 1)", B=1),
+        sized("with one time step (T = 1)", T=1),
+        sized("with one feature (D = 1)", D=1),
+        sized("with every size 1", B=1, T=1, D=1),
+        strided("with an input that is not contiguous in memory"),
+        title="It works for as many sequences as steps, for one of each, and for non-contiguous inputs.",
+    ),
+    gradients=worth(
+        0.5,
+        USUAL,
+        sized("with {T} time steps", B=2, T=(150, 300), D=2),
+        title="Gradients flow back to the input.",
+    ),
+    dtypes=worth(title="The result has the dtype of the input."),
+    devices=worth(title="With the input on a GPU, the result is on it as well."),
+    leaves_arguments=worth(
+        0, name="argument_untouched", title="The call leaves the input unchanged, its shape included."
+    ),
 )
