@@ -13,7 +13,9 @@ from autograder.checking import (
     recorded,
     rule,
     sized,
+    standard,
     strided,
+    worth,
 )
 from autograder.exercises.state.given import expect_fit_for_training, hold_numbers, look
 
@@ -38,39 +40,42 @@ task = FunctionSpec(
     reference=zeros,
 )
 
-test_shape = task.shape(title="It returns (h_0, c_0), each (layers, batch, hidden).")
-test_zeros = task.values(
-    USUAL.named("on the first call"),
-    USUAL.named("called a second time, with a finite x"),
-    Case(
-        "with infinity in x",
-        changed=lambda x, *numbers: (x.index_fill(1, torch.tensor([0]), INFINITY), *numbers),
+standard(
+    task,
+    shape=worth(title="It returns (h_0, c_0), each (layers, batch, hidden)."),
+    values=worth(
+        0.5,
+        USUAL.named("on the first call"),
+        USUAL.named("called a second time, with a finite x"),
+        Case(
+            "with infinity in x",
+            changed=lambda x, *numbers: (x.index_fill(1, torch.tensor([0]), INFINITY), *numbers),
+        ),
+        name="zeros",
+        title="Both states are zero in every layer, whatever is in x, on every call.",
     ),
-    title="Both states are zero in every layer, whatever is in x, on every call.",
-    points=0.5,
-    needs=[test_shape],
-)
-test_any_size = task.any_size(
-    sized("with one sequence (B = 1)", B=1),
-    sized("with one time step (T = 1)", T=1),
-    sized("with one layer (L = 1)", L=1),
-    sized("with more of everything", B=(31, 70), T=(31, 130), L=(7, 13)),
-    sized("with many hidden units", B=2, H=(33, 130)),
-    sized("with every size 1", B=1, T=1, D=1, H=1, L=1),
-    sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
-    strided("with an x that is not contiguous in memory"),
-    title="It works for one sequence, one step, one layer, equal sizes, and a non-contiguous x.",
-    needs=[test_zeros],
-)
-test_dtype = task.dtypes(title="Both states have the dtype of x.", needs=[test_shape])
-test_device = task.devices(
-    title="With x on a GPU, both states are created there.", points=0.5, needs=[test_shape, test_dtype]
+    any_size=worth(
+        0,
+        sized("with one sequence (B = 1)", B=1),
+        sized("with one time step (T = 1)", T=1),
+        sized("with one layer (L = 1)", L=1),
+        sized("with more of everything", B=(31, 70), T=(31, 130), L=(7, 13)),
+        sized("with many hidden units", B=2, H=(33, 130)),
+        sized("with every size 1", B=1, T=1, D=1, H=1, L=1),
+        sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
+        strided("with an x that is not contiguous in memory"),
+        title="It works for one sequence, one step, one layer, equal sizes, and a non-contiguous x.",
+    ),
+    gradients="zeros depend on nothing",
+    dtypes=worth(title="Both states have the dtype of x."),
+    devices=worth(0.5, title="With x on a GPU, both states are created there.", needs=["shape", "dtype"]),
+    leaves_arguments="what it may write into is what `own_memory` looks at",
 )
 
 
 @points(0.5)
 @rule("mutation")
-@needs(test_zeros)
+@needs("zeros")
 def test_own_memory(submission, sizes, draw):
     """h_0 and c_0 are two tensors: writing into one changes neither the other nor x."""
     arguments = (draw("B T D"), sizes.L, sizes.H)
