@@ -2,7 +2,17 @@
 
 import torch
 
-from autograder.checking import FunctionSpec, computed_once, expect, fail, recorded, sized, with_inputs
+from autograder.checking import (
+    FunctionSpec,
+    computed_once,
+    expect,
+    fail,
+    recorded,
+    sized,
+    standard,
+    with_inputs,
+    worth,
+)
 from autograder.exercises.several import far_apart
 
 
@@ -54,45 +64,46 @@ task = FunctionSpec(
     reference=reference,
 )
 
-test_shape = task.shape(
-    sized("", B=13),  # more than a window has values
-    explain=expect_count,
-    title="It returns x (windows, window, 1) and y (windows, 1), with n - window windows.",
-)
-test_windows_and_next_values = task.values(
-    explain=expect_next_values,
-    title="Each window holds consecutive values in order, and its target is the value that follows the "
-    "last one.",
-    points=0.5,
-    needs=[test_shape],
-)
-test_any_size = task.any_size(
-    sized("with a window of one value", T=1),
-    sized("with a series that has room for a single window", B=1),
-    sized("with a series of two values and a window of one", B=1, T=1),
-    sized("with as many windows as values in each", B=4, T=4),
-    sized("with a longer series", B=(60, 130)),
-    sized("with a long window", B=(31, 40), T=(41, 90)),
-    with_inputs(
-        "with numbers from very small to very large", series=lambda draw: far_apart(series_of(draw), 0)
+standard(
+    task,
+    shape=worth(
+        0,
+        sized("", B=13),  # more than a window has values
+        title="It returns x (windows, window, 1) and y (windows, 1), with n - window windows.",
+        explain=expect_count,
     ),
-    title="It works for windows of one value, for a single window, and for long series.",
-    points=0.5,
-    needs=[test_windows_and_next_values],
-)
-test_gradients = task.gradients(
-    sized("with several windows", B=(31, 70), T=(13, 40)),
-    sized("with a single window of one value", B=1, T=1),
-    if_right=True,
-    title="Gradients flow from the windows and the targets back to the series.",
-    needs=[test_windows_and_next_values],
-)
-test_dtype = task.dtypes(title="The windows and targets have the dtype of the series.", needs=[test_shape])
-test_device = task.devices(
-    title="With the series on a GPU, the windows and targets are on it as well.",
-    points=0.5,
-    needs=[test_shape, test_dtype],
-)
-test_series_untouched = task.leaves_arguments(
-    title="The call leaves the series unchanged.", needs=[test_shape]
+    values=worth(
+        0.5,
+        name="windows_and_next_values",
+        title="Each window holds consecutive values in order, and its target is the value that follows the "
+        "last one.",
+        explain=expect_next_values,
+    ),
+    any_size=worth(
+        0.5,
+        sized("with a window of one value", T=1),
+        sized("with a series that has room for a single window", B=1),
+        sized("with a series of two values and a window of one", B=1, T=1),
+        sized("with as many windows as values in each", B=4, T=4),
+        sized("with a longer series", B=(60, 130)),
+        sized("with a long window", B=(31, 40), T=(41, 90)),
+        with_inputs(
+            "with numbers from very small to very large", series=lambda draw: far_apart(series_of(draw), 0)
+        ),
+        title="It works for windows of one value, for a single window, and for long series.",
+    ),
+    gradients=worth(
+        0,
+        sized("with several windows", B=(31, 70), T=(13, 40)),
+        sized("with a single window of one value", B=1, T=1),
+        title="Gradients flow from the windows and the targets back to the series.",
+        if_right=True,
+    ),
+    dtypes=worth(title="The windows and targets have the dtype of the series."),
+    devices=worth(
+        0.5,
+        title="With the series on a GPU, the windows and targets are on it as well.",
+        needs=["shape", "dtype"],
+    ),
+    leaves_arguments=worth(0, name="series_untouched", title="The call leaves the series unchanged."),
 )
