@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checking import FunctionSpec, computed_once, recorded
+from autograder.checking import FunctionSpec, computed_once, recorded, standard, worth
 from autograder.exercises.ragged_batches.given import (
     EVERY_GRADIENT,
     EVERY_OUTPUT,
@@ -34,35 +34,34 @@ task = FunctionSpec(
     reference=reference,
 )
 
-test_shape = task.shape(ROOMY, title="It returns one step of every sequence, (batch, hidden).")
-test_last_real_step = task.values(
-    *EVERY_PADDING,
-    room("with a last real step that is all zeros", changed=last_step_zero),
-    together=True,
-    title="Each row is the step before the padding begins, whatever the padding holds.",
-    points=1,
-    needs=[test_shape],
-)
-test_any_size = task.any_size(
-    *EVERY_OUTPUT,
-    title="It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous "
-    "outputs.",
-    points=0.5,
-    needs=[test_last_real_step],
-)
-test_gradients = task.gradients(
-    *EVERY_GRADIENT,
-    if_right=True,
-    title="Gradients reach each sequence's last real step and no other.",
-    points=0.5,
-    needs=[test_last_real_step],
-)
-test_dtype = task.dtypes(ROOMY, title="The result has the dtype of the output.", needs=[test_shape])
-test_device = task.devices(
-    *each_place(),
-    title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
-    needs=[test_shape, test_last_real_step, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    ROOMY, title="The call leaves the outputs and the lengths unchanged.", needs=[test_shape]
+standard(
+    task,
+    shape=worth(0, ROOMY, title="It returns one step of every sequence, (batch, hidden)."),
+    values=worth(
+        1,
+        *EVERY_PADDING,
+        room("with a last real step that is all zeros", changed=last_step_zero),
+        name="last_real_step",
+        title="Each row is the step before the padding begins, whatever the padding holds.",
+        together=True,
+    ),
+    any_size=worth(
+        0.5,
+        *EVERY_OUTPUT,
+        title="It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous "
+        "outputs.",
+    ),
+    gradients=worth(
+        0.5,
+        *EVERY_GRADIENT,
+        title="Gradients reach each sequence's last real step and no other.",
+        if_right=True,
+    ),
+    dtypes=worth(0, ROOMY, title="The result has the dtype of the output."),
+    devices=worth(
+        0,
+        *each_place(),
+        title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
+    ),
+    leaves_arguments=worth(0, ROOMY, title="The call leaves the outputs and the lengths unchanged."),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checking import FunctionSpec, computed_once, recorded
+from autograder.checking import FunctionSpec, computed_once, recorded, standard, worth
 from autograder.exercises.ragged_batches.given import (
     EVERY_GRADIENT,
     EVERY_OUTPUT,
@@ -42,44 +42,35 @@ task = FunctionSpec(
     reference=reference,
 )
 
-test_shape = task.shape(
-    ROOMY, title="It returns one mean for every sequence and hidden unit, (batch, hidden)."
-)
-test_mean_of_real_steps = task.values(
-    *EVERY_PADDING,
-    room("with real steps that happen to be all zeros", changed=steps_zero, lengths=one_of_one_step),
-    together=True,
-    title="All real steps count, with equal weight; padding does not, whatever it holds.",
-    points=0.5,
-    needs=[test_shape],
-)
-test_any_size = task.any_size(
-    *EVERY_OUTPUT,
-    room("with as many hidden units as time steps", H="T"),
-    title="It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous "
-    "outputs.",
-    points=0.5,
-    needs=[test_mean_of_real_steps],
-)
-test_gradients = task.gradients(
-    *EVERY_GRADIENT,
-    if_right=True,
-    title="Gradients reach every real step and no padded one.",
-    needs=[test_mean_of_real_steps],
-)
-test_dtype = task.dtypes(
-    ROOMY,
-    title="The mean has the dtype of the output; the mask does not change it.",
-    needs=[test_shape],
-)
-test_device = task.devices(
-    *each_place(),
-    title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
-    points=0.5,
-    needs=[test_shape, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    ROOMY,
-    title="The call leaves the outputs, their padding and the lengths unchanged.",
-    needs=[test_shape],
+standard(
+    task,
+    shape=worth(0, ROOMY, title="It returns one mean for every sequence and hidden unit, (batch, hidden)."),
+    values=worth(
+        0.5,
+        *EVERY_PADDING,
+        room("with real steps that happen to be all zeros", changed=steps_zero, lengths=one_of_one_step),
+        name="mean_of_real_steps",
+        title="All real steps count, with equal weight; padding does not, whatever it holds.",
+        together=True,
+    ),
+    any_size=worth(
+        0.5,
+        *EVERY_OUTPUT,
+        room("with as many hidden units as time steps", H="T"),
+        title="It works for one sequence, one step, equal sizes, full or minimal lengths, non-contiguous "
+        "outputs.",
+    ),
+    gradients=worth(
+        0, *EVERY_GRADIENT, title="Gradients reach every real step and no padded one.", if_right=True
+    ),
+    dtypes=worth(0, ROOMY, title="The mean has the dtype of the output; the mask does not change it."),
+    devices=worth(
+        0.5,
+        *each_place(),
+        title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
+        needs=["shape", "dtype"],
+    ),
+    leaves_arguments=worth(
+        0, ROOMY, title="The call leaves the outputs, their padding and the lengths unchanged."
+    ),
 )
