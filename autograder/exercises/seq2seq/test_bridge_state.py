@@ -3,7 +3,16 @@
 import torch
 from torch import nn
 
-from autograder.checking import FunctionSpec, computed_once, recorded, sized, strided, with_inputs
+from autograder.checking import (
+    FunctionSpec,
+    computed_once,
+    recorded,
+    sized,
+    standard,
+    strided,
+    with_inputs,
+    worth,
+)
 from autograder.exercises.several import far_apart
 
 
@@ -30,47 +39,42 @@ task = FunctionSpec(
     reference=reference,
 )
 
-test_shape = task.shape(title="It returns a pair (h, c), each (layers, batch, 2·hidden).")
-test_joins_directions = task.values(
-    title="In h and in c, each layer's forward and backward states are joined side by side, forward first.",
-    points=1,
-    needs=[test_shape],
-)
-test_any_size = task.any_size(
-    sized("with one sequence (B = 1)", B=1),
-    sized("with one layer (L = 1)", L=1),
-    sized("with five layers", L=5),
-    sized("with one sequence, one layer and one hidden unit", B=1, L=1, H=1),
-    sized("with B = 2·L = 2·H", B=4, L=2, H=2),
-    sized("with every size 2", B=2, L=2, H=2),
-    sized("with more of everything", B=(20, 70), L=(6, 13), H=1),
-    sized("with many hidden units", B=2, L=1, H=(33, 130)),
-    with_inputs("with the state of an `nn.LSTM`", state=of_an_encoder),
-    strided("with states that are not contiguous in memory"),
-    with_inputs(
-        "with numbers from very small to very large",
-        state=lambda draw: tuple(far_apart(draw("2L B H"), 0) for _ in range(2)),
+standard(
+    task,
+    shape=worth(title="It returns a pair (h, c), each (layers, batch, 2·hidden)."),
+    values=worth(
+        1,
+        name="joins_directions",
+        title="In h and in c, each layer's forward and backward states are joined side by side, forward "
+        "first.",
     ),
-    title="It works for one sequence, any number of layers, equal sizes, and a real encoder's state.",
-    points=0.5,
-    needs=[test_joins_directions],
-)
-test_gradients = task.gradients(
-    sized("with several layers", B=(20, 70), L=(6, 13), H=1),
-    sized("with one sequence and one layer", B=1, L=1),
-    if_right=True,
-    tell="Training the encoder depends on it: is part of the state detached or rebuilt?",
-    title="Gradients flow from the decoder's first state back to the encoder, through h and through c.",
-    points=0.5,
-    needs=[test_joins_directions],
-)
-test_dtype = task.dtypes(title="The decoder's state has the dtype of the encoder's.", needs=[test_shape])
-test_device = task.devices(
-    title="With the encoder's state on a GPU, the decoder's is created there.",
-    needs=[test_shape, test_joins_directions, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    title="The call leaves the encoder's state unchanged.",
-    points=0.5,
-    needs=[test_joins_directions],
+    any_size=worth(
+        0.5,
+        sized("with one sequence (B = 1)", B=1),
+        sized("with one layer (L = 1)", L=1),
+        sized("with five layers", L=5),
+        sized("with one sequence, one layer and one hidden unit", B=1, L=1, H=1),
+        sized("with B = 2·L = 2·H", B=4, L=2, H=2),
+        sized("with every size 2", B=2, L=2, H=2),
+        sized("with more of everything", B=(20, 70), L=(6, 13), H=1),
+        sized("with many hidden units", B=2, L=1, H=(33, 130)),
+        with_inputs("with the state of an `nn.LSTM`", state=of_an_encoder),
+        strided("with states that are not contiguous in memory"),
+        with_inputs(
+            "with numbers from very small to very large",
+            state=lambda draw: tuple(far_apart(draw("2L B H"), 0) for _ in range(2)),
+        ),
+        title="It works for one sequence, any number of layers, equal sizes, and a real encoder's state.",
+    ),
+    gradients=worth(
+        0.5,
+        sized("with several layers", B=(20, 70), L=(6, 13), H=1),
+        sized("with one sequence and one layer", B=1, L=1),
+        title="Gradients flow from the decoder's first state back to the encoder, through h and through c.",
+        if_right=True,
+        tell="Training the encoder depends on it: is part of the state detached or rebuilt?",
+    ),
+    dtypes=worth(title="The decoder's state has the dtype of the encoder's."),
+    devices=worth(title="With the encoder's state on a GPU, the decoder's is created there."),
+    leaves_arguments=worth(0.5, title="The call leaves the encoder's state unchanged."),
 )

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from autograder.checking import USUAL, Case, FunctionSpec, Handed, recorded, sized
+from autograder.checking import USUAL, Case, FunctionSpec, Handed, recorded, sized, standard, worth
 
 
 @recorded
@@ -23,47 +23,50 @@ task = FunctionSpec(
     reference=reference,
 )
 
-test_shape = task.shape(title="It returns logits for every step, (batch, time, vocabulary).")
-test_reads_the_given_text = task.values(
-    title="The logits of each step depend on the given tokens up to that step and on the initial state.",
-    points=1,
-    needs=[test_shape],
-)
-test_any_size = task.any_size(
-    sized("with one sequence (B = 1)", B=1),
-    sized("with one token (T = 1)", T=1),
-    sized("with one layer (L = 1)", L=1),
-    sized("with every size 1", B=1, T=1, L=1, D=1, H=1),
-    sized("with every size 4", B=4, T=4, D=4, H=4, L=4, V=4),
-    sized("with a long text", B=2, T=(70, 130), L=1, V=5),
-    sized(
-        "with many sequences, layers and tokens to choose from", B=(20, 40), T=2, H=2, L=(5, 9), V=(30, 60)
+standard(
+    task,
+    shape=worth(title="It returns logits for every step, (batch, time, vocabulary)."),
+    values=worth(
+        1,
+        name="reads_the_given_text",
+        title="The logits of each step depend on the given tokens up to that step and on the initial state.",
     ),
-    Case(
-        "with inputs that are not contiguous in memory",
-        is_strided=True,
-        given={"target_ids": lambda draw: draw.ints("T B", draw.sizes.V).T},
+    any_size=worth(
+        0.5,
+        sized("with one sequence (B = 1)", B=1),
+        sized("with one token (T = 1)", T=1),
+        sized("with one layer (L = 1)", L=1),
+        sized("with every size 1", B=1, T=1, L=1, D=1, H=1),
+        sized("with every size 4", B=4, T=4, D=4, H=4, L=4, V=4),
+        sized("with a long text", B=2, T=(70, 130), L=1, V=5),
+        sized(
+            "with many sequences, layers and tokens to choose from",
+            B=(20, 40),
+            T=2,
+            H=2,
+            L=(5, 9),
+            V=(30, 60),
+        ),
+        Case(
+            "with inputs that are not contiguous in memory",
+            is_strided=True,
+            given={"target_ids": lambda draw: draw.ints("T B", draw.sizes.V).T},
+        ),
+        title="It works for one sequence, one token, any depth, equal sizes, and non-contiguous inputs.",
     ),
-    title="It works for one sequence, one token, any depth, equal sizes, and non-contiguous inputs.",
-    points=0.5,
-    needs=[test_reads_the_given_text],
-)
-test_gradients = task.gradients(
-    USUAL.named("with several sequences"),
-    sized("with one long text (B = 1)", B=1, T=(31, 45), L=1),
-    if_right=True,
-    tell="Is the state detached or overwritten, or are weights read through `.data`?",
-    title="Gradients reach the state (and so the encoder) and the weights of decoder, embedding and fc.",
-    points=0.5,
-    needs=[test_reads_the_given_text],
-)
-test_dtype = task.dtypes(title="The logits have the dtype of the modules and the state.", needs=[test_shape])
-test_device = task.devices(
-    title="With the modules, the ids and the state on a GPU, everything is created and computed there.",
-    needs=[test_shape, test_reads_the_given_text, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    title="The call leaves the token ids, the state and the weights unchanged.",
-    needs=[test_reads_the_given_text],
-    teaching_only=True,
+    gradients=worth(
+        0.5,
+        USUAL.named("with several sequences"),
+        sized("with one long text (B = 1)", B=1, T=(31, 45), L=1),
+        title="Gradients reach the state (and so the encoder) and the weights of decoder, embedding and fc.",
+        if_right=True,
+        tell="Is the state detached or overwritten, or are weights read through `.data`?",
+    ),
+    dtypes=worth(title="The logits have the dtype of the modules and the state."),
+    devices=worth(
+        0, title="With the modules, the ids and the state on a GPU, everything is created and computed there."
+    ),
+    leaves_arguments=worth(
+        0, title="The call leaves the token ids, the state and the weights unchanged.", teaching_only=True
+    ),
 )
