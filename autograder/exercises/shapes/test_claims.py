@@ -17,7 +17,7 @@ SECTIONS = {
     "num_layers_equals_seq_len": "You might think: layer 0 reads step 0, layer 1 reads step 1",
     "h_n_holds_every_timestep": "The idea: a grid of states",
     "output_holds_every_layer": "The idea: a grid of states",
-    "batch_first_changes_h_n": "You might think: batch_first turns everything round",
+    "batch_first_changes_h_n": "You might think: batch_first changes the layout of everything",
     "output_last_equals_top_h_n": "By hand: a grid of twelve numbers",
     "lstm_has_extra_cell_state": "Three kinds of network",
     "lstm_has_four_times_rnn_parameters": "You might think: the cell state is all that an LSTM adds",
