@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import invalidate_caches
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +39,7 @@ def collect(folder: Path, *, shown_as: str = "") -> Checks:
     """
     plugin = _Collector()
     # The root is above the folder, so that two folders' files of one name are two modules.
-    with apart_from_other_sessions():
+    with apart_from_other_sessions(), _files_beside(folder):
         pytest.main([*_OPTIONS, f"--rootdir={folder.parent}", str(folder)], plugins=[plugin])
     if plugin.broken:
         first = plugin.broken[0]
@@ -50,6 +53,26 @@ def collect(folder: Path, *, shown_as: str = "") -> Checks:
     for item in items:
         names.setdefault(item.path, {})[id(item.function)] = item.originalname
     return Checks([_read(item, names[item.path]) for item in items], folder, shown_as)
+
+
+@contextmanager
+def _files_beside(folder: Path) -> Iterator[None]:
+    """Let check files import the files beside them by name, each folder its own: `from given import …`.
+
+    A module of such a name that a student's notebook, or another folder, has imported is put back.
+    """
+    names = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("test_")}
+    names -= sys.stdlib_module_names
+    others = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
+    sys.path.insert(0, str(folder))
+    invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(others)
 
 
 def _read(item: pytest.Function, names: Mapping[int, str]) -> Collected:
