@@ -61,6 +61,17 @@ def test_a_forbidden_import_is_seen(tmp_path, module, line, contract):
     assert re.search(rf"^{re.escape(contract)} BROKEN$", result.stdout, re.MULTILINE), result.stdout
 
 
+def test_no_source_that_a_check_sends_names_the_worker():
+    """Imports in strings go past the contracts; such a source finds what it needs under `contents`."""
+    naming = [
+        str(path.relative_to(ROOT))
+        for room in ("checking", "exercises")
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        if re.search(r"\bautograder(\.| import )worker\b", path.read_text(encoding="utf-8"))
+    ]
+    assert not naming
+
+
 TWO_FILES = {"grading/a.py": "import autograder.grading.b", "grading/b.py": "import autograder.grading.a"}
 TWO_ROOMS = {
     "grading/x/a.py": "import autograder.grading.y.a",

@@ -1,6 +1,8 @@
 """Modules handed to a task on the student's side: torch's own, and some that tell how they were driven."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -97,7 +99,9 @@ def driven_here(module: nn.RNNBase | nn.LSTMCell, marks: torch.Tensor, before: i
 
 def made_here(source: str, name: str, *args: Any, **kwargs: Any) -> Any:
     """Make on this side what a source that is sent to the student's side defines under a name."""
-    home: dict[str, Any] = {"torch": torch, "nn": nn}
+    # Nobody puts anything in the place of torch's own methods here, so they may be asked.
+    contents = SimpleNamespace(asks_for_gradients=attrgetter("requires_grad"))
+    home: dict[str, Any] = {"torch": torch, "nn": nn, "contents": contents}
     exec(source, home)
     return home[name](*args, **kwargs)
 

@@ -240,15 +240,13 @@ def expect_replaced(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch
 
 
 REPLACED = """
-from autograder.worker.tracing.module_contents import parameters_of
-
-
 class Replaced:
     def __init__(self, module):
-        self.module, self.before = module, parameters_of(module)
+        self.module, self.before = module, contents.parameters_of(module)
 
     def __call__(self):
-        return [name for name, p in parameters_of(self.module).items() if p is not self.before.get(name)]
+        after = contents.parameters_of(self.module)
+        return [name for name, p in after.items() if p is not self.before.get(name)]
 """
 """A callable that lists the module's parameters replaced since it was made."""
 

@@ -67,7 +67,10 @@ class Submission:
         """Return a handle to what a task is given: `nn.<name>`, or what `source` defines by that name.
 
         It is there with the next request, made with the arguments, filled with `state` (parameters by name)
-        and converted to `dtype` (`None` leaves it as it is).
+        and converted to `dtype` (`None` leaves it as it is). A source need not import `torch`, `nn` and `F`.
+        It asks `contents` for what tensors and modules hold, whatever the student's code put in the place of
+        torch's methods: `parameters_of(module)`, `numbers_of(tensor)`, `address_of(tensor)`,
+        `has_graph(tensor)` and `asks_for_gradients(tensor)`; `contents.fill(tensor, number)` writes.
         """
         number = self.connection.new_number()
         parts = None

@@ -17,9 +17,6 @@ STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
 """The names and shapes of a pair of states in messages."""
 
 PROBES = """
-from autograder.worker.tracing.module_contents import address_of, fill, has_graph, numbers_of
-
-
 def looking():
     def look(kind, function, *arguments):
         looks = [shared, kept, cut_in_place, past_of_state, past_of_step]
@@ -32,27 +29,27 @@ def shared(init_state, *arguments):
     h, c = init_state(*arguments)
     try:
         with torch.no_grad():
-            fill(h, 1.0)
+            contents.fill(h, 1.0)
     except RuntimeError:  # memory that cannot be written into
-        return [torch.ones(1)] if address_of(h) == address_of(c) else []
-    return [numbers_of(c)]
+        return [torch.ones(1)] if contents.address_of(h) == contents.address_of(c) else []
+    return [contents.numbers_of(c)]
 
 
 def kept(init_state, *arguments):
     try:
         with torch.no_grad():
             for part in init_state(*arguments):
-                fill(part, 1.0)
+                contents.fill(part, 1.0)
     except RuntimeError:
         return []
-    return [numbers_of(part) for part in init_state(*arguments)]
+    return [contents.numbers_of(part) for part in init_state(*arguments)]
 
 
 def cut_in_place(detach_state, h, c):
     state = grown(h, c)
     container = tuple(state)
     detach_state(container)
-    return [not has_graph(part) for part in state]
+    return [not contents.has_graph(part) for part in state]
 
 
 def grown(h, c):
@@ -60,11 +57,11 @@ def grown(h, c):
 
 
 def past_of_state(detach_state, h, c):
-    return [has_graph(part) for part in detach_state(grown(h, c))]
+    return [contents.has_graph(part) for part in detach_state(grown(h, c))]
 
 
 def past_of_step(tbptt_step, *arguments):
-    return [has_graph(part) for part in tbptt_step(*arguments)[1]]
+    return [contents.has_graph(part) for part in tbptt_step(*arguments)[1]]
 """
 """Looks at what shows only where the tensors live: numbers that were written into one state and stand in the
 other (`shared`) or in what a later call hands out (`kept`), whether a state was cut off in place, and whether

@@ -16,6 +16,7 @@ from autograder.protocol.values import ByName, map_tree, tensors_in, tree_leaves
 from autograder.worker.portability.modules import assembled, load
 from autograder.worker.session.calls.left import Marks
 from autograder.worker.session.objects import KeptCall, Objects, is_floating, settled
+from autograder.worker.tracing import module_contents
 from autograder.worker.tracing.gradients import gradients_of
 from autograder.worker.tracing.modes import NumpyOfBfloat16
 from autograder.worker.tracing.module_contents import (
@@ -48,7 +49,8 @@ def construct(objects: Objects, message: messages.Construct) -> answers.Done:
     args, kwargs = objects.arguments(message.args, message.kwargs)
     parts = message.assembled
     if message.source is not None:
-        home: ByName = {"torch": torch, "nn": nn, "F": nn.functional, "__name__": "given"}
+        home: ByName = {"torch": torch, "nn": nn, "F": nn.functional, "contents": module_contents}
+        home["__name__"] = "given"
         exec(compile(message.source, "<given by the check>", "exec"), home)
         made = home[message.name](*args, **kwargs)
     elif parts is not None:

@@ -113,6 +113,17 @@ def test_what_was_made_before_it_is_an_argument():
     assert [types(batch) for batch in sent] == [[Construct, Construct, Call]]
 
 
+def test_a_source_asks_contents_for_what_students_may_have_replaced():
+    class Hidden(nn.Linear):
+        def named_parameters(self, *args, **kwargs):
+            return iter(())
+
+    answers, _ = counted(Hidden=Hidden)
+    source = "def names(module):\n    return lambda: [*contents.parameters_of(module)]"
+    module = make_module(answers.Hidden, 2, 1, told="`Hidden`")
+    assert answers.given("names", module, source=source, dtype=None)() == ["weight", "bias"]
+
+
 @pytest.mark.parametrize("made", [None, 3, ONES, len, "text", [nn.Linear(1, 1)], object()])
 def test_what_is_no_module_is_told_as_if_it_had_been_made_at_once(made):
     at_once = message(expect_module, submission(f=lambda: made).f(), "`M()`")
