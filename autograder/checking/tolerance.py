@@ -71,14 +71,8 @@ def agree(
     return torch.allclose(seen, right, rtol, atol, equal_nan)
 
 
-def same_numbers(old: torch.Tensor, new: Any) -> bool:
-    """Return whether a tensor is still the same: shape, dtype and every number."""
-    alike = isinstance(new, torch.Tensor) and old.shape == new.shape and old.dtype == new.dtype
-    return alike and torch.equal(old, new)
-
-
 def identical(old: Any, new: Any) -> bool:
-    """Return whether two leaves of answers are the same to the last digit; nan is the same as nan."""
+    """Return whether two leaves of arguments or answers are the same to the last digit; nan equals nan."""
     if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
         return type(old) is type(new) and bool(old == new)
     if old.shape != new.shape or old.dtype != new.dtype:

@@ -17,7 +17,7 @@ from autograder.checking.remote.connection import Request
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.observations import Gradients
-from autograder.checking.tolerance import agree, are_rounded, same_numbers
+from autograder.checking.tolerance import agree, are_rounded, identical
 from autograder.protocol.values import map_tree, tree_leaves
 
 _ONCE_RIGHT = (
@@ -231,7 +231,7 @@ def _written_into(call: Call, arguments: Sequence[Any], names: Sequence[str]) ->
         for old, new in zip(before, after, strict=False)
         if isinstance(old, torch.Tensor) and old.is_floating_point()
     ]
-    changed = [name for name, (old, new) in zip(names, floating, strict=False) if not same_numbers(old, new)]
+    changed = [name for name, (old, new) in zip(names, floating, strict=False) if not identical(old, new)]
     if not changed:
         return ""
     return (

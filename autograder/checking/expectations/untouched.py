@@ -10,7 +10,7 @@ from torch import nn
 
 from autograder.checking.expectations.values import fail
 from autograder.checking.remote.handle import Call, Handle
-from autograder.checking.tolerance import same_numbers
+from autograder.checking.tolerance import identical
 from autograder.protocol.values import tree_leaves
 
 _SETTINGS = {
@@ -67,7 +67,7 @@ def expect_untouched(
     """
     for name, before, after in zip(names, arguments, call.arguments, strict=True):
         for old, new in zip(tree_leaves(before), tree_leaves(after), strict=False):
-            if isinstance(old, torch.Tensor) and not same_numbers(old, new):
+            if isinstance(old, torch.Tensor) and not identical(old, new):
                 fail(
                     f"The call changed its argument `{name}`, which belongs to the caller. Operations that "
                     "end in `_`, `+=` and assignments such as `x[...] = ` write into the tensor they are "
@@ -132,7 +132,7 @@ def expect_not_shared(before: torch.Tensor, after: torch.Tensor, name: str) -> N
         given.load_state_dict({name: 0 * value for name, value in gru.state_dict().items()})
         expect_not_shared(before["W"], cell.state_dict()["W"], "W")
     """
-    if not torch.equal(before, after):
+    if not identical(before, after):
         fail(
             f"`{name}` changed when the original was changed afterwards: the two share memory. Copy the "
             "numbers (`copy_`, `clone`), do not assign the tensor itself."

@@ -7,6 +7,7 @@ from torch import nn
 from autograder.checking import (
     Submission,
     expect_module_untouched,
+    expect_not_shared,
     expect_settings_untouched,
     expect_untouched,
 )
@@ -131,6 +132,24 @@ def with_gradients_of_its_own(layer, x):
 )
 def test_what_is_put_back_is_no_fault(function):
     untouched(function)
+
+
+def with_nan(function):
+    """What is said of a call with numbers that hold nan."""
+    answers, x = submission(f=function), torch.tensor([1.0, torch.nan])
+    expect_untouched(answers.f.run((x,)), (x,), ("x",))
+
+
+def test_an_argument_that_holds_nan_is_compared_as_one_without():
+    with_nan(lambda x: x + 1)
+    for change in (lambda x: x.add_(1), lambda x: x.fill_(torch.nan), lambda x: x.nan_to_num_()):
+        assert "changed its argument `x`" in message(with_nan, change)
+
+
+def test_a_copy_that_holds_nan_shares_no_memory():
+    held = torch.tensor([1.0, torch.nan])
+    expect_not_shared(held, held.clone(), "W")
+    assert "`W` changed" in message(expect_not_shared, held, torch.zeros(2), "W")
 
 
 def test_a_call_that_stops_under_another_default_is_no_fault():
