@@ -47,13 +47,6 @@ class Holder(nn.Module):
 """A bare module with these parameters, to copy into where the student's own does not have them yet."""
 
 
-def cell_parameters(draw: Draw, dtype: torch.dtype = torch.float64) -> dict[str, torch.Tensor]:
-    """Random per-gate parameters, no bias zero, by name."""
-    return draw.named(
-        {name: shape for name, (_, shape) in cell_shapes(draw.sizes).items()}, dtype=dtype, spread=0.5
-    )
-
-
 @cache
 def cell_shapes(sizes: Sizes) -> Mapping[str, tuple[str, tuple[int, ...]]]:
     """The shape of each per-gate parameter, in words and in numbers."""

@@ -1,13 +1,12 @@
 """The network for the tasks on deep networks: one of torch's RNNs."""
 
-import torch
 from torch import nn
 
 from autograder.checking import Draw
 from autograder.exercises.handed import hand_over as hand_over
 
 
-def reference_rnn(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.RNN:
+def reference_rnn(draw: Draw) -> nn.RNN:
     """A deep RNN with random weights and biases."""
     sizes = draw.sizes
-    return draw.module(nn.RNN, sizes.D, sizes.H, sizes.L, batch_first=True, dtype=dtype)
+    return draw.module(nn.RNN, sizes.D, sizes.H, sizes.L, batch_first=True)

@@ -45,7 +45,6 @@ _CAPABILITY_VERSION_3 = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-_NULL = ctypes.c_void_p(None)
 
 
 def _checked(name: str, result: int) -> int:

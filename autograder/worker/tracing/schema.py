@@ -24,7 +24,6 @@ class OpSchema:
         self.written = [(n, a.name) for n, a in written]
         """The position and the name of each argument that it writes to."""
         aliases = [result.alias_info for result in schema.returns if result.alias_info is not None]
-        self.views = any(not alias.is_write for alias in aliases)
         same = [
             (n, a.name)
             for n, a in written
