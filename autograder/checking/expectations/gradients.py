@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -25,6 +25,8 @@ _ONCE_RIGHT = (
     "next, or does `eval()` change what is computed?"
 )
 """The first question to a student whose gradient has other values only in the second of two calls."""
+_IS_IT_CUT = "Is part of the computation cut off from the graph, by `detach()`, `.data` or `torch.no_grad()`?"
+"""The first question where nothing more is known."""
 
 
 def expect_gradients(
@@ -121,27 +123,28 @@ def _expect(
     if arrived and len(arrived) == len(pairs) and agree(*zip(*arrived, strict=True), dtypes=dtypes):
         return
     for name, got, want in pairs:
-        if got is None and want.any() and name in frozen:
-            fail(
-                f"No gradient reaches `{name}`, because it no longer asks for any, and training would leave "
-                "it as it is. Look for `requires_grad_(False)` and `requires_grad = False`."
-            )
         if got is None and want.any():
-            fail(
-                f"No gradient reaches `{name}`. Somewhere between `{name}` and the result the graph is "
-                "cut: look for `detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with "
-                "`torch.tensor(...)`."
-            )
+            _fail_unreached(name, name in frozen)
         got = torch.zeros_like(want) if got is None else got
         if got.shape != want.shape or compare(got, want, dtypes=dtypes):
             told = _written_into(call, arguments, names) or _cut_off(call, attached, results) or tell
-            told = told or (
-                "Is part of the computation cut off from the graph, by `detach()`, `.data` or "
-                "`torch.no_grad()`?"
-            )
             if got.shape == want.shape and are_rounded(got, want):
                 told = ROUNDED
-            fail(f"`{name}` gets a gradient, but a wrong one. {told}")
+            fail(f"`{name}` gets a gradient, but a wrong one. {told or _IS_IT_CUT}")
+
+
+def _fail_unreached(name: str, is_frozen: bool) -> NoReturn:
+    """Fail because no gradient reaches an input or a parameter, which may have ceased to ask for one."""
+    if is_frozen:
+        fail(
+            f"No gradient reaches `{name}`, because it no longer asks for any, and training would leave "
+            "it as it is. Look for `requires_grad_(False)` and `requires_grad = False`."
+        )
+    fail(
+        f"No gradient reaches `{name}`. Somewhere between `{name}` and the result the graph is "
+        "cut: look for `detach()`, `.data`, `.item()`, `torch.no_grad()`, or a tensor rebuilt with "
+        "`torch.tensor(...)`."
+    )
 
 
 @computed_once

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from autograder.checking.expectations.values import fail
@@ -56,40 +56,7 @@ def expect_registered(
         expect_registered(layer, shapes, "`Linear`")
     """
     seen = target.registered() if isinstance(target, Handle) else target
-    missing = [name for name in expected if name not in seen.shapes]
-    unsaved = [name for name in missing if name not in seen.saved]
-    missing = unsaved or missing  # the worst first
-    parameters, them = ("parameter", "it") if len(missing) == 1 else ("parameters", "them")
-    if missing and not unsaved:
-        fail(
-            f"{kind} has no separate {parameters} named {_few(missing)}, although its `state_dict()` lists "
-            f"{them}: a buffer is saved, but no optimizer trains it, and a second name for what is already "
-            "there adds nothing. In `__init__`, make a separate "
-            "`nn.Parameter`, or module, for each name."
-        )
-    if missing and all("." in name for name in missing):
-        fail(
-            f"{kind} has no {parameters} named {_few(missing)}, so `state_dict()`, `.to()` and optimizers "
-            f"cannot see {them}. The module that should hold {them} was created with other settings "
-            "(without biases, or with fewer layers), is of another kind, is in a plain Python list, has "
-            "another name, or is a second name for a module that is already there."
-        )
-    others = [name for name in seen.shapes if name not in expected]
-    if missing and others:
-        fail(
-            f"{kind} has no {parameters} named {_few(missing)}, but it has {_few(others)}. Assign each "
-            "`nn.Parameter` to `self` under the name that the task gives, so that saved weights load into "
-            "any such module."
-        )
-    if missing:
-        told, lost = f"no {parameters} named {_few(missing)}", f"cannot see {them}"
-        if not seen.shapes:
-            told, lost = "no parameters at all", "find nothing"
-        fail(
-            f"{kind} has {told} when it is created, so `state_dict()`, `.to()` and optimizers {lost}. In "
-            "`__init__`, assign a separate `nn.Parameter` to `self` under each name; a plain tensor, a "
-            "buffer, a Python list or dict, or a second name for the same parameter does not count."
-        )
+    _expect_none_missing(seen, expected, kind)
     saved = [name for name in seen.saved if name not in seen.shapes]
     extra = [name for name in (*seen.shapes, *saved) if name not in expected]
     if extra:
@@ -107,6 +74,45 @@ def expect_registered(
             f"{_few(names)} share memory: what is written into one, by training or by `load_state_dict`, "
             "appears in the other. Create a separate tensor for each."
         )
+
+
+def _expect_none_missing(seen: Registered, expected: Collection[str], kind: str) -> None:
+    """Fail where a module does not register all of these parameters."""
+    missing = [name for name in expected if name not in seen.shapes]
+    unsaved = [name for name in missing if name not in seen.saved]
+    if not missing:
+        return
+    missing = unsaved or missing  # the worst first
+    parameters, them = ("parameter", "it") if len(missing) == 1 else ("parameters", "them")
+    if not unsaved:
+        fail(
+            f"{kind} has no separate {parameters} named {_few(missing)}, although its `state_dict()` lists "
+            f"{them}: a buffer is saved, but no optimizer trains it, and a second name for what is already "
+            "there adds nothing. In `__init__`, make a separate "
+            "`nn.Parameter`, or module, for each name."
+        )
+    if all("." in name for name in missing):
+        fail(
+            f"{kind} has no {parameters} named {_few(missing)}, so `state_dict()`, `.to()` and optimizers "
+            f"cannot see {them}. The module that should hold {them} was created with other settings "
+            "(without biases, or with fewer layers), is of another kind, is in a plain Python list, has "
+            "another name, or is a second name for a module that is already there."
+        )
+    others = [name for name in seen.shapes if name not in expected]
+    if others:
+        fail(
+            f"{kind} has no {parameters} named {_few(missing)}, but it has {_few(others)}. Assign each "
+            "`nn.Parameter` to `self` under the name that the task gives, so that saved weights load into "
+            "any such module."
+        )
+    told, lost = f"no {parameters} named {_few(missing)}", f"cannot see {them}"
+    if not seen.shapes:
+        told, lost = "no parameters at all", "find nothing"
+    fail(
+        f"{kind} has {told} when it is created, so `state_dict()`, `.to()` and optimizers {lost}. In "
+        "`__init__`, assign a separate `nn.Parameter` to `self` under each name; a plain tensor, a "
+        "buffer, a Python list or dict, or a second name for the same parameter does not count."
+    )
 
 
 def _few(names: Sequence[str], most: int = 12) -> str:

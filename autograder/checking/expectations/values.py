@@ -130,54 +130,62 @@ def expect(
         if tuple(result.shape) != tuple(right.shape):
             _expect_unswapped(name, names, results, wanted)
             raise WrongShape(name, result, dim, sizes)
-    if not values:
-        return answer
     # What a coarser one went into is as coarse, whatever its own dtype: that is for `expect_dtype`.
     dtypes = [result.dtype for result in results if result.dtype in TOLERANCE]
-    if agree(results, wanted, dtypes=dtypes):
+    if not values or agree(results, wanted, dtypes=dtypes):
         return answer
     apart = [
         compare(result, right, dim, dtypes=dtypes, dimensions=sizes.dimensions)
         for dim, result, right in zip(every, results, wanted, strict=True)
     ]
     if any(apart):
+        raise _wrong_values(names, apart, results, wanted, every, sizes, dtypes, made_from or {})
+    return answer
+
+
+def _wrong_values(
+    names: tuple[str, ...],
+    apart: Sequence[str],
+    results: Sequence[torch.Tensor],
+    wanted: Sequence[torch.Tensor],
+    dims: Sequence[str],
+    sizes: Sizes,
+    dtypes: Sequence[torch.dtype],
+    made_from: Mapping[str, Sequence[str]],
+) -> WrongValues:
+    """Return the failure of results that are not all right; `apart` says how each differs, or `""`."""
+
+    def known_of(name: str) -> str:
+        at = names.index(name)
+        alike = _named_like(at, names, results, wanted, dims[at], sizes.dimensions)
+        return alike or recognized(results[at], wanted[at], dims[at], sizes, dtypes=dtypes)
+
+    cause, consequence = next(name for name, told in zip(names, apart, strict=True) if told), ""
+    known = known_of(cause)
+    if made_from and not known:
         begins = {
             name: _begins(result, right, dim, sizes, dtypes)
-            for name, told, dim, result, right in zip(names, apart, every, results, wanted, strict=True)
+            for name, told, dim, result, right in zip(names, apart, dims, results, wanted, strict=True)
             if told
         }
-
-        def known_of(name: str) -> str:
-            at = names.index(name)
-            alike = _named_like(at, names, results, wanted, every[at], sizes.dimensions)
-            return alike or recognized(results[at], wanted[at], every[at], sizes, dtypes=dtypes)
-
-        cause, consequence = next(iter(begins)), ""
-        known = known_of(cause)
-        if made_from and not known:
-            cause, consequence = _cause(begins, made_from)
-            known = known_of(cause) if consequence else ""
-        first = names.index(cause)
-        fine = [name for name, difference in zip(names, apart, strict=True) if not difference]
-        others = (
-            f" Start with `{cause}`: `{consequence}` is computed from it, and wrong as well."
-            if consequence
-            else ""
-        )
-        others += f" {listed(fine)} {'is' if len(fine) == 1 else 'are'} right." if fine else ""
-        wrong = WrongValues(
-            f"`{names[first]}` has the right shape but not the right values"
-            f"{f'. {known}' if known else f': {apart[first]}'}{others}",
-            evidence=Evidence(
-                difference=_picture(names[first], results[first], wanted[first], every[first], sizes)
-            ),
-        )
-        wrong.result = names[first]
-        wrong.seen, wrong.right = results[first].detach(), wanted[first].detach()
-        wrong.dims, wrong.sizes = tuple(every[first].split()), sizes
-        wrong.is_explained = bool(known) or are_rounded(results[first], wanted[first])
-        raise wrong
-    return answer
+        cause, consequence = _cause(begins, made_from)
+        known = known_of(cause) if consequence else ""
+    others = ""
+    if consequence:
+        others = f" Start with `{cause}`: `{consequence}` is computed from it, and wrong as well."
+    if fine := [name for name, told in zip(names, apart, strict=True) if not told]:
+        others += f" {listed(fine)} {'is' if len(fine) == 1 else 'are'} right."
+    at = names.index(cause)
+    seen, right, dim = results[at].detach(), wanted[at].detach(), dims[at]
+    wrong = WrongValues(
+        f"`{cause}` has the right shape but not the right values"
+        f"{f'. {known}' if known else f': {apart[at]}'}{others}",
+        evidence=Evidence(difference=_picture(cause, seen, right, dim, sizes)),
+    )
+    wrong.result, wrong.seen, wrong.right = cause, seen, right
+    wrong.dims, wrong.sizes = tuple(dim.split()), sizes
+    wrong.is_explained = bool(known) or are_rounded(seen, right)
+    return wrong
 
 
 def expect_shapes(answer: Any, dims: Any, *, names: str | Sequence[str], sizes: Sizes) -> Any:
