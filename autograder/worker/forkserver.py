@@ -113,7 +113,7 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
 
 
 def _hide_own_lines(home: Path) -> None:
-    """Have nobody look for the lines of our own files, which workers may not read: it takes a millisecond."""
+    """Keep `linecache` from looking for our own files, which workers may not read: it takes a millisecond."""
     for path in map(str, home.rglob("*.py")):
         linecache.cache[path] = (0, None, [], path)
 
@@ -183,7 +183,7 @@ def _serve(listener: socket.socket, arguments: argparse.Namespace) -> NoReturn:
 def _copy_without(
     lacking: str, others: Sequence[socket.socket], descriptors: Sequence[int], arguments: argparse.Namespace
 ) -> socket.socket:
-    """Fork a parent from which something is taken away, and return the socket that it takes jobs from."""
+    """Fork a parent with parts of torch disabled, and return the socket that it takes jobs from."""
     from autograder.protocol.without import Without
     from autograder.worker.sandbox import syscalls
     from autograder.worker.session.taken_away import take_away, unreadable

@@ -91,7 +91,7 @@ def _expect(
     results: Sequence[str],
     modules: Sequence[str],
 ) -> None:
-    """The gradients of one call are the right ones: those of the inputs, and those of the sources by name."""
+    """Expect the gradients of one call to be right: of the inputs, and of the sources by name."""
     forward, backward = requests
     call = forward.ask()
     of_inputs, of_sources = right

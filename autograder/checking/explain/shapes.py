@@ -156,7 +156,7 @@ def _reordered(seen: tuple[int, ...], wanted: tuple[int, ...], names: list[str])
 
 
 def _counted_along(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, sizes: Sizes) -> str:
-    """Something else is counted where what is computed one by one, as the sequences of a batch, should be."""
+    """Say that another dimension is counted than the independent one, as time steps in place of sequences."""
     apart = [position for position in range(len(wanted)) if seen[position] != wanted[position]]
     if len(apart) != 1 or seen[apart[0]] == 1:
         return ""

@@ -37,7 +37,7 @@ def computed_once(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def computed_once_of_leaves(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Do the same for a function of tensors that ask for gradients, whose results have no graph."""
+    """Cache also where arguments ask for gradients, for a function whose results have no graph."""
     return _once(function, of_leaves=True)
 
 
@@ -70,7 +70,7 @@ def _once(function: Callable[..., Result], *, of_leaves: bool) -> Callable[..., 
 
 
 def _identity(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """Return what tells these arguments from others; the tensors among them are gathered on the way."""
+    """Return the cache key of arguments, and add the tensors among them to `tensors`."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return id(value)

@@ -138,7 +138,7 @@ class _Numbers:
         self._next = 0
 
     def give(self, what: Any, draw: Callable[[torch.Generator], Drawn]) -> Drawn:
-        """The next of the numbers. `what` says all that `draw` depends on besides the generator."""
+        """Return the next of the numbers. `what` says all that `draw` depends on besides the generator."""
         if self._next < len(self._drawn):
             kept = self._drawn[self._next]
             if kept.what == what and kept.seen == _seen(kept.value):

@@ -209,7 +209,7 @@ def _call_of(name: str, args: Any, kwargs: Any) -> _Call:
 
 
 def _form(value: Any, numbers: list[float]) -> str:
-    """A text for all of a value that is exact; where floating numbers lie is added to `numbers`."""
+    """Return the exact parts of a value as text; projections of floating numbers are added to `numbers`."""
     match value:
         case torch.Tensor():
             return f"{value.dtype}{tuple(value.shape)}{_where(value.detach(), numbers)}"
@@ -264,7 +264,7 @@ def _where(tensor: torch.Tensor, numbers: list[float]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A result off its graph, as what a file can hold."""
+    """Return a result detached, in a form that a file can hold."""
     match value:
         case torch.Tensor():
             return value.detach().clone()

@@ -43,7 +43,7 @@ def handed_out(folder: Path) -> HandedOut | None:
 
 @lru_cache(8)
 def _read(file: Path, changed: int) -> HandedOut:
-    """`changed` is when the file was: one that is replaced while a notebook runs is read again."""
+    """Read the file; `changed`, its time stamp, is part of the cache key: a replaced file is read again."""
     data = json.loads(file.read_text(encoding="utf-8"))
     if data["version"] != VERSION:
         raise ValueError("written by another version")

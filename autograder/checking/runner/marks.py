@@ -120,7 +120,7 @@ def without(parts: Without) -> Callable[[Check], Check]:
 
 
 def anywhere(check: Check) -> Check:
-    """Have the task judged beside others of the assignment, also where parts of torch do not work for these.
+    """Let the task share a worker with tasks that disable parts of torch.
 
     That saves running the notebook once more. An answer that fails there is judged again where all works.
     Takes the check alone and raises nothing.

@@ -37,7 +37,7 @@ class CpuLog(Watching):
         """Hear what the call is made with, its modules' tensors included: it begins."""
 
     def ended(self, results: Iterable[torch.Tensor]) -> None:
-        """Hear what came of it."""
+        """Take note of the call's results."""
 
 
 class CoarserLog(CpuLog):
@@ -78,7 +78,7 @@ class DtypeLog(CpuLog):
         self._kept: list[torch.Tensor] = []  # memory that is let go would be handed out a second time
 
     def given(self, tensors: Iterable[torch.Tensor]) -> None:
-        """From here on events are noted.
+        """Begin to note events.
 
         All that does not come from these is constant. A constant written down in float32 is rounded as well,
         and no fault.
@@ -115,7 +115,7 @@ class DtypeLog(CpuLog):
     def _follow(
         self, func: Any, given: Sequence[torch.Tensor], made: Sequence[torch.Tensor], mixed: bool
     ) -> None:
-        """Tell of the results what was told of the arguments, and whether they are coarser."""
+        """Carry over to the results what is known of the arguments, and note whether they are coarser."""
         assert self._rounded is not None
         before: Line | None = None
         finest, dtype = 1.0, None

@@ -152,7 +152,7 @@ def _indexed(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _set_item(gpu: Ledger, func: Any, args: Any, kwargs: Any) -> Any:
-    """For CUDA torch leaves a number on the CPU."""
+    """Assign to an index; torch accepts a number on the CPU for a tensor on CUDA."""
     if isinstance(args[2], (bool, int, float, complex)):
         args = (*args[:2], torch.tensor(args[2], dtype=args[0].dtype, device="cpu"))
     return _indexed(gpu, func, args, kwargs)

@@ -104,7 +104,7 @@ def layout(readable: Sequence[str], hidden: Sequence[str]) -> tuple[dict[str, st
 def layout_once(
     readable: tuple[str, ...], hidden: tuple[str, ...]
 ) -> tuple[Mapping[str, str], Mapping[str, bool]]:
-    """The same, found out once: asked for before a fork, it is there in every worker."""
+    """Cache `layout`: computed before a fork, it is there in every worker."""
     return layout(readable, hidden)
 
 

@@ -105,12 +105,12 @@ class _Supervisor:
         self._finish(self._end(pid, reason, report))
 
     def give_up(self, error: BaseException) -> NoReturn:
-        """An error of the supervisor's own: nothing survives it either."""
+        """Kill everything and report an error of the supervisor's own."""
         process_tree.kill_descendants(os.getpid())
         self._finish(Exit("killed", 0, f"the supervisor failed: {error!r}", self._peak, 0.0))
 
     def _settle(self, data_fd: int) -> None:
-        """Nothing of the fork server's but its memory and the two descriptors; ready to outlive nobody."""
+        """Keep only memory and two descriptors of the fork server, and notice when it ends."""
         os.setsid()
         signal.set_wakeup_fd(-1)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())

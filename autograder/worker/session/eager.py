@@ -17,14 +17,14 @@ import torch
 
 
 def as_plain_python() -> AbstractContextManager[Any]:
-    """Run compiled code as what it was compiled from; torch imports its compiler when it is first used."""
+    """Run compiled code uncompiled, if torch has imported its compiler."""
     compiler: Any = sys.modules.get("torch._dynamo")
     set_stance = getattr(compiler, "set_stance", None)  # not there yet while it is imported
     return nullcontext() if set_stance is None else set_stance("force_eager")
 
 
 def compile_nothing() -> None:
-    """Put another `torch.compile` in its place, for good; it imports nothing before it is used."""
+    """Replace `torch.compile` for good by a function that does not import the compiler."""
     original = torch.compile
     signature = inspect.signature(original)
 

@@ -1,4 +1,4 @@
-"""What of a notebook's kernel a student's code can notice, for a process that is none.
+"""Makes the worker look like a Jupyter kernel to a student's code.
 
 The folder that cells work in is searched for modules, the command line is a kernel's, and nobody is asked.
 """

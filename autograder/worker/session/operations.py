@@ -162,7 +162,7 @@ def backward(objects: Objects, message: messages.Backward) -> answers.Gradients:
 
 
 def registered(objects: Objects, message: messages.ListRegistered) -> answers.Registered:
-    """Say what a module registers, by name; of parameters the shapes."""
+    """Say what a module registers: names, and the shapes of its parameters."""
     module = objects.target(message.target)
     if not isinstance(module, nn.Module):
         return answers.Registered(is_module=False, type=type(module).__name__)

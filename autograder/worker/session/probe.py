@@ -87,7 +87,7 @@ def probe_call(objects: Objects, message: ProbeCall) -> Probed:
 
 @contextmanager
 def _one_way_of_attention() -> Iterator[None]:
-    """Torch's transformers take a short cut on the CPU that leaves padding with other numbers."""
+    """Switch off the fast path of torch's transformers: on the CPU it leaves other numbers in padding."""
     before = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -98,7 +98,7 @@ def _one_way_of_attention() -> Iterator[None]:
 
 @contextmanager
 def _same_defaults() -> Iterator[None]:
-    """Keep what the student's code makes torch's default device for no longer than the call."""
+    """Restore torch's default device after the call."""
     context: Any = torch._GLOBAL_DEVICE_CONTEXT
     before = getattr(context, "device_context", None)
     try:
@@ -168,7 +168,7 @@ def _make_and_call(
 
 
 def _registered(modules: Sequence[nn.Module]) -> list[tuple[str, torch.Tensor]]:
-    """The modules' tensors by name, but those that wait for a first input to get their shape."""
+    """Return the modules' tensors by name, without uninitialized ones of lazy modules."""
     named = [pair for m in modules for pair in (*parameters_of(m).items(), *buffers_of(m).items())]
     return [(name, tensor) for name, tensor in named if not is_lazy(tensor)]
 

@@ -21,7 +21,7 @@ _SHOWN = 200
 
 
 def pass_over_refused() -> None:
-    """Have `subprocess` give a process that has failed where the kernel refuses to start one."""
+    """Make `subprocess` return a failed process where the kernel refuses to start one."""
     begin: Callable[..., None] = subprocess.Popen.__init__
 
     def __init__(self: Any, args: Any, *rest: Any, **options: Any) -> None:
@@ -40,7 +40,7 @@ def pass_over_refused() -> None:
 
 
 def _fail(process: Any, args: Any) -> None:
-    """Make a process that was not started one that has ended and said nothing."""
+    """Mark a process that was not started as ended, without output."""
     command = str(args) if isinstance(args, (str, bytes, os.PathLike)) else " ".join(map(str, args))
     shown = command.replace(sys.executable, "python")[:_SHOWN]
     print(f"Programs are not started when grading; this one was left out: {shown}", file=sys.stderr)

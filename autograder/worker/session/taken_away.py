@@ -32,11 +32,11 @@ _EVERYWHERE = "CompositeImplicitAutograd"
 
 
 class Unavailable(RuntimeError):
-    """Something was called that does not work where the task is judged."""
+    """A call of a part of torch that is disabled where the task is judged."""
 
 
 class _Met:
-    """True once something that is unavailable has been called."""
+    """Whether a disabled part of torch has been called."""
 
     def __init__(self) -> None:
         self.any = False
@@ -46,7 +46,7 @@ met = _Met()
 
 
 def take_away(without: Without) -> None:
-    """Take it away from this process and all that it forks, for good."""
+    """Disable parts of torch in this process and all that it forks, for good."""
     gc.unfreeze()  # frozen objects are not listed
     for library in _replace(_operators(without), without.say).values():
         # Nothing in Python refers to it, so nothing in Python can undo it.
@@ -58,7 +58,7 @@ def take_away(without: Without) -> None:
 
 
 class _TakenAway(AbstractContextManager[None]):
-    """A block in which it is taken away from this process: for a notebook, where nobody is hostile.
+    """A block in which parts of torch are disabled: for a notebook, where nobody is hostile.
 
     What people call is replaced, and not all that this leads to: it is done for every request of a check.
     """
@@ -86,7 +86,7 @@ _absence = lru_cache(maxsize=8)(_TakenAway)
 
 
 def absent(without: Without | None) -> AbstractContextManager[None]:
-    """Return a block in which it does not work in this process: references need it before and after."""
+    """Return a block in which parts of torch are disabled: references need them before and after."""
     return nullcontext() if without is None else _absence(without)
 
 
@@ -146,7 +146,7 @@ def _all_functions() -> list[FunctionType]:
 
 
 def _functions_of(without: Without) -> list[FunctionType]:
-    """Return the functions of its files, as far as those are imported; to look at all takes long."""
+    """Return the functions of some files that are imported: to look at all functions takes long."""
     found: list[FunctionType] = []
     for file, _ in without.code:
         module = sys.modules.get(file.removesuffix(".py").replace("/", "."))
@@ -172,7 +172,7 @@ def _empty(function: FunctionType, say: str) -> CodeType:
 
 
 def unreadable(without: Without) -> list[str]:
-    """Return the files that a worker may not read: it could take from them what it is to lack."""
+    """Return the files that a worker may not read: it could restore from them what is disabled."""
     packages = Path(torch.__file__).parent.parent
     written = [packages / file for file, _ in without.code]
     compiled = [each for file in written for each in file.parent.glob(f"__pycache__/{file.stem}.*.pyc")]

@@ -36,5 +36,5 @@ def _by_backward(total: torch.Tensor, wanted: Sequence[torch.Tensor]) -> tuple[t
 
 
 def _dense(gradient: torch.Tensor) -> torch.Tensor:
-    """An embedding with `sparse=True` gives only the rows that were looked up: all others are zero."""
+    """Return a gradient as a dense tensor: `nn.Embedding(sparse=True)` gives a sparse one."""
     return gradient if gradient.layout is torch.strided else gradient.to_dense()

@@ -1,4 +1,4 @@
-"""Things that the modes which watch a call have in common."""
+"""The common parts of the modes that watch a call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Watching(TorchDispatchMode):
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """For work with plain tensors that is not the student's: no mode sees it."""
+    """A context in which no mode sees what is computed with plain tensors."""
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
         yield
 

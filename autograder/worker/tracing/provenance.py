@@ -136,7 +136,7 @@ class Origins:
         self._kept.append(made)
 
     def begun(self) -> None:
-        """Say that all is made that the call is made with: what comes now is made in it."""
+        """Mark the beginning of the call: every tensor made from now on is made in it."""
         self._begun, self.calling = len(self._lines), True
 
     def in_call(self, tensor: torch.Tensor) -> bool:

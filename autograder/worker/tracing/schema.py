@@ -1,4 +1,4 @@
-"""Results in a kernel's schema: which arguments they are, and whether numbers go into them."""
+"""Kernels' schemas: which arguments a kernel writes to and returns, and whether it reads their numbers."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ class OpSchema:
 
 @cache
 def schema_of(func: Any) -> OpSchema:
-    """The knowledge of a kernel's results before it runs."""
+    """Return a kernel's schema, read once."""
     return OpSchema(func)
