@@ -19,18 +19,18 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-import torch
 from msgspec import NODEFAULT, Struct, convert
-from torch import Tensor
 
-from autograder.protocol.tensors import DTYPES, WireError, decode_tensors, encode_tensors
 from autograder.protocol.values import Opaque, Ref
 
 MAX_HEADER = 8 << 20
 """Bytes of JSON in one frame."""
+MAX_BODY = 64 << 20
+"""Bytes of tensors in one frame."""
 MAX_NESTING = 14
 MAX_ITEMS = 20_000
 """Parts of one message, containers included."""
@@ -42,11 +42,35 @@ SIZES = struct.Struct("!II")
 Kind = TypeVar("Kind", bound=Struct)
 
 
+class WireError(Exception):
+    """Data that is not a frame of this protocol."""
+
+
+def _no_tensors(layouts: Any, body: bytearray) -> list[Any]:
+    if layouts != [] or body:
+        raise WireError("tensors, which nobody here can read")
+    return []
+
+
+class Codec(NamedTuple):
+    """How the tensors and dtypes of a library travel; the defaults are for no library."""
+
+    tensor: Any = ()
+    dtype: Any = None
+    dtypes: Mapping[str, Any] = {}
+    encode: Callable[[list[Any]], tuple[list[str], list[bytes]]] = lambda _: ([], [])
+    decode: Callable[[Any, bytearray], list[Any]] = _no_tensors
+
+
+codec = Codec()
+"""The codec in use. Importing `tensors.py` puts the one for torch here."""
+
+
 def encode_frame(message: Struct) -> bytes:
     """Return a message, with plain data, tensors, `Ref` and `Opaque` anywhere in it, as one frame."""
-    writer = _Writer()
+    writer = _Writer([])
     tree = writer.write(message, 0)
-    layouts, body = encode_tensors(writer.tensors)
+    layouts, body = codec.encode(writer.tensors)
     header = _ENCODER.encode([tree, layouts]).encode()
     if len(header) > MAX_HEADER:
         raise WireError("the message is larger than a frame may be")
@@ -60,7 +84,7 @@ def decode_frame(header: bytes | bytearray, body: bytearray, kind: type[Kind]) -
     """
     try:
         tree, layouts = _DECODER.decode(header.decode())
-        reader = _Reader(decode_tensors(layouts, body))
+        reader = _Reader(codec.decode(layouts, body))
         message = reader.read(tree, 0)
     except WireError:
         raise
@@ -77,7 +101,7 @@ def decode_frame(header: bytes | bytearray, body: bytearray, kind: type[Kind]) -
 class _Limits:
     """Limits of a message: the same for who writes it and who reads it."""
 
-    def __init__(self, tensors: list[Tensor]) -> None:
+    def __init__(self, tensors: list[Any]) -> None:
         self.tensors = tensors
         self._items = 1
 
@@ -91,18 +115,16 @@ class _Limits:
 class _Writer(_Limits):
     """Values as what JSON can say. The tensors among them are put into `tensors`."""
 
-    def __init__(self) -> None:
-        super().__init__([])
-
     def write(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if kind not in _KINDS:  # a subclass is written as what it extends
+        if kind not in _KINDS:
+            if isinstance(value, codec.tensor):
+                self.tensors.append(value)
+                return _NEXT_TENSOR
+            # A subclass is written as what it extends.
             kind = next((base for base in _WRITTEN if isinstance(value, base)), kind)
         if kind in _AS_IT_IS:
             return value
-        if kind is Tensor:
-            self.tensors.append(value)
-            return _NEXT_TENSOR
         depth += 1
         if kind is dict:
             if _NAMES.issuperset(map(type, value)):
@@ -116,7 +138,7 @@ class _Writer(_Limits):
         if kind is tuple or kind is list:
             self.within(len(value), depth)
             return [kind.__name__, *[self.write(item, depth) for item in value]]
-        if kind is torch.dtype:
+        if kind is codec.dtype:
             return ["dtype", str(value).removeprefix("torch.")]
         if kind is float:
             return value if math.isfinite(value) else ["float", float.__repr__(value)]  # numpy's has its own
@@ -171,7 +193,7 @@ class _Reader(_Limits):
             return tuple(items) if name == "tuple" else items
         if name == "dtype":
             _, said = tree
-            return DTYPES[said]
+            return codec.dtypes[said]
         if name == "ref":
             _, number, said, is_module = tree
             if type(number) is int and type(is_module) is bool:
@@ -208,7 +230,7 @@ def _outline(kind: Any) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
 
 
 _AS_IT_IS = frozenset({str, bool, type(None)})
-_WRITTEN = (str, bool, type(None), Tensor, int, float, list, tuple, dict, torch.dtype, Ref, Opaque, Struct)
+_WRITTEN = (str, bool, type(None), int, float, list, tuple, dict, Ref, Opaque, Struct)
 _KINDS = frozenset(_WRITTEN)
 _NAMES = frozenset({str})
 _PLAIN = (bool, int, float, str)

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
 from msgspec import Struct
 
-from autograder.protocol.values import ByName
+from autograder.protocol.values import Array, ByName, DtypeName
 
 
 class Target(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,7 +35,7 @@ class Target(Struct, frozen=True, forbid_unknown_fields=True):
 class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op"):
     """One thing to be done."""
 
-    default_dtype: torch.dtype | None = None
+    default_dtype: Any = None
     """Torch's default dtype while it is done; `None` leaves it as it is."""
 
 
@@ -70,7 +69,7 @@ class Construct(Message, frozen=True, tag="build"):
     kwargs: Mapping[str, Any] | None = None
     source: str | None = None
     state: Mapping[str, Any] | None = None
-    dtype: torch.dtype | None = None
+    dtype: DtypeName | None = None
     """The dtype that it is then given; not necessarily the default of the time."""
     assembled: WithoutConstructor | None = None
 
@@ -95,7 +94,7 @@ class Convert(Message, frozen=True, tag="convert"):
     """Give a module's floating tensors a dtype, in place."""
 
     target: Target
-    dtype: torch.dtype
+    dtype: DtypeName
 
 
 class Call(Message, frozen=True, tag="call"):
@@ -160,7 +159,7 @@ class ProbeCall(Message, frozen=True, tag="place"):
     target: Target
     args: tuple[Any, ...] = ()
     device: str = "cpu"
-    dtype: torch.dtype | None = None
+    dtype: DtypeName | None = None
     made: Made | None = None
     """The making of the module that is called: the target is then its class."""
     as_made: bool = False
@@ -190,7 +189,7 @@ class WriteFile(Message, frozen=True, tag="file"):
     """Put a file into the working folder; `content` is a tensor of its bytes."""
 
     path: str
-    content: torch.Tensor
+    content: Array
 
 
 OfObjects = (

@@ -13,8 +13,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from autograder.protocol.frames import MAX_HEADER, SIZES, decode_frame, encode_frame
-from autograder.protocol.tensors import MAX_BODY, WireError
+from autograder.protocol.frames import MAX_BODY, MAX_HEADER, SIZES, WireError, decode_frame, encode_frame
 
 _AT_ONCE = 1 << 16
 """Bytes read at once. Most frames are smaller."""

@@ -14,43 +14,44 @@ import re
 from collections.abc import Callable
 from ctypes import string_at
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import torch
+from msgspec import Struct
 from torch import Tensor, nn
 
-MAX_BODY = 64 << 20
-"""Bytes of tensors in one frame."""
+from autograder.protocol import frames
+from autograder.protocol.frames import MAX_BODY, WireError
+from autograder.protocol.values import DtypeName
+
 MAX_TENSORS = 512
 MAX_DIMS = 16
 
 _ALIGNED = 8
 """Every tensor begins at a multiple of so many bytes, which is the size of the largest number."""
-_STORED = {
-    torch.float64: "f8",
-    torch.float32: "f4",
-    torch.float16: "f2",
-    torch.bfloat16: "i2",
-    torch.int64: "i8",
-    torch.int32: "i4",
-    torch.int16: "i2",
-    torch.int8: "i1",
-    torch.uint8: "u1",
-    torch.bool: "u1",
-    torch.complex64: "c8",
-}
-"""The dtypes that travel, and as what numpy reads their bytes."""
+DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in get_args(DtypeName)}
+NAMES: dict[torch.dtype, DtypeName] = {DTYPES[name]: name for name in get_args(DtypeName)}
+_STORED = {"bfloat16": "int16", "bool": "uint8"}
+"""As what numpy reads the bytes of a dtype, where that is not its name."""
 _AFTERWARDS: dict[torch.dtype, Callable[[Tensor], Tensor]] = {
     torch.bfloat16: lambda stored: stored.view(torch.bfloat16),
     torch.bool: lambda stored: stored.to(torch.bool),  # any byte may arrive; torch counts on 0 and 1
 }
 _DENSE = (Tensor, nn.Parameter)
-DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in _STORED}
 
 
-class WireError(Exception):
-    """Data that is not a frame of this protocol."""
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """Return the tensors in nested lists, tuples, dicts and messages, subclasses included, in order."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif isinstance(value, Struct):
+        value = [getattr(value, name) for name in value.__struct_fields__]
+    elif not isinstance(value, (list, tuple)):
+        return []
+    return [tensor for item in value for tensor in tensors_in(item)]
 
 
 def encode_tensors(tensors: list[Tensor]) -> tuple[list[str], list[bytes]]:
@@ -134,7 +135,7 @@ def _layout(text: str) -> _Layout:
     shape = tuple(map(int, found[2].split()))
     if len(shape) > MAX_DIMS:
         raise WireError("a tensor of too many dimensions")
-    stored = np.dtype(_STORED[dtype])
+    stored = np.dtype(_STORED.get(found[1], found[1]))
     # Without numbers, too, a dimension is no larger: torch multiplies them all for its strides.
     if math.prod(filter(None, shape)) * stored.itemsize > MAX_BODY:
         raise WireError("a tensor larger than a frame may be")
@@ -175,3 +176,7 @@ def _in_memory_order(value: Tensor) -> tuple[Tensor, tuple[int, ...] | None]:
     if value.permute(order).is_contiguous():
         return value, order
     return _in_memory_order(value.clone())  # which closes the gaps and keeps the order
+
+
+# `frames.py` needs no torch. Whoever sends or receives tensors imports this file.
+frames.codec = frames.Codec(Tensor, torch.dtype, DTYPES, encode_tensors, decode_tensors)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-import torch
-from msgspec import Struct
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 ByName: TypeAlias = dict[str, Any]
 """Values by name: a module's parameters, gradients, a `state_dict()`."""
@@ -15,6 +12,19 @@ Keywords: TypeAlias = dict[str, Any]
 """The keyword arguments of one call."""
 Json: TypeAlias = dict[str, Any]
 """A JSON object: nested dicts and lists of texts, numbers, booleans and `None`."""
+DtypeName = Literal[
+    "float64", "float32", "float16", "bfloat16",
+    "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
+]  # fmt: skip
+"""The dtypes that travel."""
+
+
+@runtime_checkable
+class Array(Protocol):
+    """A tensor, as a message can ask for one without torch: nothing else that travels has `numpy()`."""
+
+    def numpy(self) -> Any:
+        """Return its numbers."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +75,3 @@ def tree_leaves(value: Any) -> list[Any]:
     leaves: list[Any] = []
     map_tree(value, leaves.append)
     return leaves
-
-
-def tensors_in(value: Any) -> list[torch.Tensor]:
-    """Return the tensors in nested lists, tuples, dicts and messages, subclasses included, in order."""
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = value.values()
-    elif isinstance(value, Struct):
-        value = [getattr(value, name) for name in value.__struct_fields__]
-    elif not isinstance(value, (list, tuple)):
-        return []
-    return [tensor for item in value for tensor in tensors_in(item)]

@@ -93,8 +93,8 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
         [
             replace(call, grad=True),
             replace(there, device="pretend"),
-            replace(there, dtype=torch.float64, trace="coarser"),
-            replace(there, dtype=torch.float64, trace="all"),
+            replace(there, dtype="float64", trace="coarser"),
+            replace(there, dtype="float64", trace="all"),
         ]
     )
     # The library behind these builds its kernels on first use: a tenth of a second, once for each dtype.

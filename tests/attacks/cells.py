@@ -478,12 +478,12 @@ json.loads = json.JSONDecoder.decode = lambda *a, **k: batch
     "socket": Attack(ADDED, "import socket\nsocket.socket.sendall = lambda self, data, *a: None\nsocket.socket.recv = lambda self, n, *a: bytes(n)", "cut the line between worker and judge", hangs=True),
     "pickle": Attack(ADDED, """
 import copyreg, pickle, struct
-from autograder.protocol import frames, stream as wire, tensors as layouts
+from autograder.protocol import frames, stream as wire
 from autograder.worker.session import shell
 class Owned:
     def __reduce__(self): return (exec, ("open('@OUTSIDE@/new', 'w')",))
 evil = pickle.dumps(Owned())
-layouts.encode_tensors = frames.encode_tensors = lambda tensors: (["uint8 %d" % len(evil)] * len(tensors), [evil] * len(tensors))
+frames.codec = frames.codec._replace(encode=lambda tensors: (["uint8 %d" % len(evil)] * len(tensors), [evil] * len(tensors)))
 shell.encode_frame = frames.encode_frame = wire.encode_frame = lambda message: struct.pack("!II", len(evil), len(evil)) + evil + evil
 copyreg.pickle(dict, lambda d: (exec, ("1",)))
 def lstm_gates(x, h, *weights): return x, x, x, x

@@ -15,8 +15,7 @@ import torch
 from autograder.protocol import frames
 from autograder.protocol import tensors as layouts
 from autograder.protocol.answers import Reply, Value
-from autograder.protocol.frames import decode_frame, encode_frame
-from autograder.protocol.tensors import WireError
+from autograder.protocol.frames import WireError, decode_frame, encode_frame
 from autograder.protocol.values import Opaque, Ref
 from tests.protocol.examples import parts
 
@@ -126,9 +125,9 @@ def test_the_largest_frames_are_read_or_refused_in_seconds():
     empty = [f"float32 {k} 0" for k in range(layouts.MAX_TENSORS)]
     started = time.process_time()
     for header, size in (
-        (message('["list"' + ",[]" * 512 + "]", *["uint8 131072"] * 512), layouts.MAX_BODY),
-        (message('["list"' + ",[]" * 512 + "]", *["bool 131072"] * 512), layouts.MAX_BODY),
-        (message("[]", "bfloat16 32 1024 1024; 2 1 0"), layouts.MAX_BODY),
+        (message('["list"' + ",[]" * 512 + "]", *["uint8 131072"] * 512), frames.MAX_BODY),
+        (message('["list"' + ",[]" * 512 + "]", *["bool 131072"] * 512), frames.MAX_BODY),
+        (message("[]", "bfloat16 32 1024 1024; 2 1 0"), frames.MAX_BODY),
         (message('["list"' + ",[]" * 512 + "]", *empty), 0),
         (message('"' + "\\ud800" * (room // 6) + '"'), 0),
         (message('["list"' + "," + "9" * 4000 + '"]' * 1), 0),

@@ -13,7 +13,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import torch
@@ -23,11 +23,11 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from autograder.protocol.answers import AnyAnswer, Reply, Value
-from autograder.protocol.frames import MAX_HEADER, SIZES, decode_frame, encode_frame
+from autograder.protocol.frames import MAX_BODY, MAX_HEADER, SIZES, WireError, decode_frame, encode_frame
 from autograder.protocol.messages import AnyMessage, Batch
 from autograder.protocol.stream import MOST, Stream, WireClosed
-from autograder.protocol.tensors import DTYPES, MAX_BODY, MAX_DIMS, WireError
-from autograder.protocol.values import Opaque, Ref, tensors_in
+from autograder.protocol.tensors import DTYPES, MAX_DIMS, tensors_in
+from autograder.protocol.values import Array, Opaque, Ref
 from tests.protocol.examples import ANSWERS, BATCHES, MESSAGES, REPLIES, across, assert_same, in_words, parts
 from tests.support.properties import PARTS, QUICK, TEXTS, changed, damaged, trees
 
@@ -123,6 +123,8 @@ def of_kind(hint: Any) -> st.SearchStrategy[Any]:
             return st.lists(of_kind(inner[0]), max_size=2).map(tuple if kind is tuple else list)
         case kind if kind is tuple:
             return st.tuples(*map(of_kind, inner))
+        case kind if kind is Literal:
+            return st.sampled_from(inner)
         case kind if isinstance(kind, type) and issubclass(kind, Struct):
             return st.deferred(lambda: structs(kind))
     return PLAIN[hint]
@@ -144,8 +146,7 @@ PLAIN = {
     float: FLOATS,
     bool: st.booleans(),
     type(None): st.none(),
-    torch.dtype: st.sampled_from(list(DTYPES.values())),
-    torch.Tensor: tensors(),
+    Array: tensors(),
 }
 SENT = st.one_of(
     st.builds(Reply, IDS, of_kind(AnyAnswer)),

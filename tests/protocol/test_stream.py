@@ -16,10 +16,9 @@ import torch
 
 from autograder.protocol import frames, tensors
 from autograder.protocol.answers import Done, Raised, Reply, Value
-from autograder.protocol.frames import SIZES, encode_frame
+from autograder.protocol.frames import SIZES, WireError, encode_frame
 from autograder.protocol.messages import Backward, Call, Target
 from autograder.protocol.stream import MOST, Stream, WireClosed, WireTimeout
-from autograder.protocol.tensors import WireError
 from autograder.protocol.values import Opaque, Ref
 from autograder.worker.session.executor import Executor
 from tests.protocol.examples import parts
@@ -156,7 +155,7 @@ def test_nothing_else_is_sent():
         with pytest.raises(WireError):
             Stream(socket.socketpair()[0]).send(told(value))
     with pytest.raises(WireError):
-        Stream(socket.socketpair()[0]).send(told(torch.zeros(tensors.MAX_BODY // 4 + 1)))
+        Stream(socket.socketpair()[0]).send(told(torch.zeros(frames.MAX_BODY // 4 + 1)))
     with pytest.raises(WireError):
         Stream(socket.socketpair()[0]).send(told([torch.zeros(1) for _ in range(tensors.MAX_TENSORS + 1)]))
 
@@ -169,7 +168,7 @@ def test_what_a_writer_may_say_a_reader_takes():
 
     for value in (
         [torch.zeros(1) for _ in range(tensors.MAX_TENSORS)],
-        torch.zeros(tensors.MAX_BODY, dtype=torch.uint8),
+        torch.zeros(frames.MAX_BODY, dtype=torch.uint8),
         nested(frames.MAX_NESTING - 2),  # around it are the reply and the answer
     ):
         assert across(value) is not None

@@ -244,7 +244,7 @@ from autograder.worker.session.executor import Executor
 for device in ("cpu", "pretend"):
     executor = Executor({"layer": nn.LSTM(3, 4, batch_first=True)})
     call = {"target": Target("layer"), "args": (torch.zeros(2, 5, 3),), "device": device}
-    (told,) = executor.perform([ProbeCall(**call, dtype=torch.float32, trace="all", gradients=True)])
+    (told,) = executor.perform([ProbeCall(**call, dtype="float32", trace="all", gradients=True)])
     assert told.error is None, told
     assert all(grad is not None for grad in told.parameters.values()), told
 slow = [name for name in ("torch._dynamo", "sympy") if name in sys.modules]

@@ -28,7 +28,8 @@ from autograder.protocol.answers import (
     Value,
 )
 from autograder.protocol.messages import Call, Construct, OfObjects, Parameters, Target
-from autograder.protocol.values import Opaque, Ref, tensors_in
+from autograder.protocol.tensors import tensors_in
+from autograder.protocol.values import Opaque, Ref
 
 _DIGITS = {torch.float64: 4, torch.float32: 2}
 """Decimals kept of a projected number, by dtype. Of coarser dtypes only shapes count: their rounding depends

@@ -23,7 +23,7 @@ from autograder.checking.remote.prints import Prints, call_in_words, prints_of
 from autograder.protocol import answers
 from autograder.protocol.answers import AnyAnswer, Exchange
 from autograder.protocol.messages import Begin, Call, Make, OfObjects, ProbeCall
-from autograder.protocol.values import tensors_in
+from autograder.protocol.tensors import tensors_in
 
 Value = TypeVar("Value")
 Kind = TypeVar("Kind")

@@ -21,6 +21,7 @@ from autograder.checking.remote.odd_answers import Named, NoTensor, Unreadable
 from autograder.protocol import answers, messages
 from autograder.protocol.answers import AnyAnswer
 from autograder.protocol.messages import Target
+from autograder.protocol.tensors import NAMES
 from autograder.protocol.values import ByName, Keywords, Opaque, Ref, map_tree
 
 
@@ -172,6 +173,7 @@ class Handle:
         state: Mapping[str, torch.Tensor] | None = None,
         default_dtype: torch.dtype | None = torch.float64,
         method: str | None = None,
+        dtype: torch.dtype | None = None,
         **more: Any,
     ) -> Request[Probed]:
         """Describe a call on a device.
@@ -190,6 +192,7 @@ class Handle:
             default_dtype=default_dtype,
             made=made,
             method=method or "",
+            dtype=NAMES[dtype] if dtype is not None else None,
             **more,
         )
         return self._connection.request(message, self._seen)
@@ -318,7 +321,7 @@ class Handle:
     def to(self, dtype: torch.dtype) -> None:
         """Convert a module in place, with the next request."""
         self._connection.defer(
-            messages.Convert(target=self._target, dtype=dtype, default_dtype=torch.float64)
+            messages.Convert(target=self._target, dtype=NAMES[dtype], default_dtype=torch.float64)
         )
 
     def ref(self) -> Ref:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from autograder.checking.explain.evidence import Prints
 from autograder.protocol.answers import Exchange
 from autograder.protocol.messages import Call, Make, OfObjects, ProbeCall, Target
-from autograder.protocol.values import tensors_in
+from autograder.protocol.tensors import tensors_in
 
 MAX_LINES = 24
 """Lines of what one call printed that are shown, half of them from its end: an error comes after the last."""

@@ -18,6 +18,7 @@ from autograder.checking.remote.connection import Connection, Perform
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Handle, outgoing
 from autograder.protocol.messages import Construct, Target, WithoutConstructor
+from autograder.protocol.tensors import NAMES
 from autograder.protocol.without import Without
 
 
@@ -81,7 +82,7 @@ class Submission:
             number=number,
             args=outgoing(args),
             kwargs=outgoing(kwargs),
-            dtype=dtype,
+            dtype=NAMES[dtype] if dtype is not None else None,
             default_dtype=torch.float64,
             source=source,
             state=outgoing(dict(state)) if state is not None else None,

@@ -16,7 +16,7 @@ from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.connection import Exchange
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.runner.trying import Run, tried_or_renewed
-from autograder.protocol.values import tensors_in
+from autograder.protocol.tensors import tensors_in
 
 
 @dataclass(frozen=True)

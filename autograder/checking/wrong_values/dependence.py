@@ -21,7 +21,8 @@ from autograder.checking.remote.connection import Connection
 from autograder.checking.tolerance import REPEATED, comparable, identical
 from autograder.checking.wrong_values.wrong_call import Budget, WrongCall
 from autograder.protocol.messages import Construct, Load
-from autograder.protocol.values import tensors_in, tree_leaves
+from autograder.protocol.tensors import tensors_in
+from autograder.protocol.values import tree_leaves
 
 _MOST_OF_A_STATE = 8
 """Tensors of a module that are changed one by one."""

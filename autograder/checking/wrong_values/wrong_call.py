@@ -15,7 +15,8 @@ from autograder.checking.remote.connection import Connection, expected
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError
 from autograder.protocol.answers import AnyAnswer, Called, Exchange, Stop
 from autograder.protocol.messages import Call, Construct, Make, OfObjects
-from autograder.protocol.values import Ref, tensors_in, tree_leaves
+from autograder.protocol.tensors import tensors_in
+from autograder.protocol.values import Ref, tree_leaves
 
 
 class BudgetSpent(Exception):

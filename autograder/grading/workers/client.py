@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import autograder.protocol.tensors  # noqa: F401  (workers are sent torch's tensors, and send them)
 from autograder.checking.remote.errors import WorkerLost
 from autograder.protocol.answers import AnyAnswer, Late, Reply, Stop
+from autograder.protocol.frames import WireError
 from autograder.protocol.messages import AnyMessage, Batch
 from autograder.protocol.stream import MOST, Stream, WireClosed, WireTimeout
-from autograder.protocol.tensors import WireError
 
 NO_ANSWER = "Your code sent back something that is no answer, and was stopped."
 

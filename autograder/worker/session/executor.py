@@ -17,7 +17,7 @@ import torch
 from msgspec.structs import replace
 
 from autograder.protocol import answers, messages
-from autograder.protocol.values import tensors_in
+from autograder.protocol.tensors import tensors_in
 from autograder.protocol.without import Without
 from autograder.worker.session import operations
 from autograder.worker.session.calls.limit import Limit

@@ -15,9 +15,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.protocol.frames import MAX_NESTING
+from autograder.protocol.frames import MAX_BODY, MAX_NESTING
 from autograder.protocol.messages import Target
-from autograder.protocol.tensors import DTYPES, MAX_BODY
+from autograder.protocol.tensors import DTYPES
 from autograder.protocol.values import ByName, Keywords, Opaque, Ref, map_tree
 from autograder.worker.session.calls.left import Left
 from autograder.worker.tracing.module_contents import numbers_of, unlike_dense

@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from autograder.protocol import answers, messages
-from autograder.protocol.values import ByName, map_tree, tensors_in, tree_leaves
+from autograder.protocol.tensors import DTYPES, tensors_in
+from autograder.protocol.values import ByName, map_tree, tree_leaves
 from autograder.worker.portability.modules import assembled, load
 from autograder.worker.session.calls.left import Marks
 from autograder.worker.session.objects import KeptCall, Objects, is_floating, settled
@@ -59,7 +60,7 @@ def construct(objects: Objects, message: messages.Construct) -> answers.Done:
     else:
         made = getattr(nn, message.name)(*args, **kwargs)
     if message.dtype is not None:
-        made = made.to(message.dtype)
+        made = made.to(DTYPES[message.dtype])
     if message.state is not None and parts is None:
         load(made, message.state)
     objects.keep(message.number, made)
@@ -86,7 +87,7 @@ def load_state(objects: Objects, message: messages.Load) -> answers.Done:
 
 def convert_module(objects: Objects, message: messages.Convert) -> answers.Done:
     """Give a module's tensors a dtype."""
-    objects.target(message.target).to(message.dtype)
+    objects.target(message.target).to(DTYPES[message.dtype])
     return DONE
 
 

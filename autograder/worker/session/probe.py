@@ -1,7 +1,7 @@
 """One call on another device or in another dtype, the same for every kind of device.
 
     ProbeCall(target=Target("Layer"), made=Made(args=(3, 5)), args=(x,), device="pretend")
-    ProbeCall(target=Target("Layer"), made=Made(args=(3, 5)), args=(x,), dtype=torch.bfloat16, trace="all")
+    ProbeCall(target=Target("Layer"), made=Made(args=(3, 5)), args=(x,), dtype="bfloat16", trace="all")
 
 What is moved is moved for good: the modules among the arguments and the target are to be made for the one
 call (`made` builds the target), because putting a module back is what no module can do by itself: a copy of
@@ -24,7 +24,8 @@ from torch.nn.parameter import is_lazy
 
 from autograder.protocol.answers import Probed
 from autograder.protocol.messages import ProbeCall
-from autograder.protocol.values import ByName, map_tree, tensors_in
+from autograder.protocol.tensors import DTYPES, tensors_in
+from autograder.protocol.values import ByName, map_tree
 from autograder.worker.portability.dtypes import CoarserLog, DtypeLog
 from autograder.worker.portability.gpu import SimulatedGpu
 from autograder.worker.portability.modules import load, move
@@ -114,8 +115,8 @@ def _place(message: ProbeCall, origins: Origins) -> Place:
     if message.device != "cpu":
         return Place(gpu_of(message.device))
     if message.dtype is not None and message.trace:
-        coarser = message.trace == "coarser"
-        return Watched(CoarserLog(message.dtype) if coarser else DtypeLog(origins, message.dtype))
+        dtype = DTYPES[message.dtype]
+        return Watched(CoarserLog(dtype) if message.trace == "coarser" else DtypeLog(origins, dtype))
     return Place(torch.device("cpu"))
 
 
@@ -139,9 +140,10 @@ def _make_and_call(
             place.quiet = False
     modules = modules_in((target, getattr(target, "__self__", None)), args)
     place.quiet = True
+    dtype = DTYPES[message.dtype] if message.dtype is not None else None
     for module in modules:
         as_made = module is target and message.as_made
-        move(module, None if as_made else message.dtype, place)
+        move(module, None if as_made else dtype, place)
     registered = _registered(modules)
     seen.stayed = [name for name, tensor in registered if _device_of(tensor) != place.device]
     leaves: list[torch.Tensor] = []

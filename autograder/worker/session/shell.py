@@ -19,10 +19,9 @@ from traitlets import Any as AnyTrait
 from traitlets import Instance, Type
 
 from autograder.protocol.answers import AnyAnswer, CellRan, Raised, Reply
-from autograder.protocol.frames import encode_frame
+from autograder.protocol.frames import WireError, encode_frame
 from autograder.protocol.messages import Batch
 from autograder.protocol.stream import MOST, Stream, WireClosed
-from autograder.protocol.tensors import WireError
 from autograder.protocol.values import Json
 from autograder.worker.session.executor import Executor
 from autograder.worker.session.likeness import look_like_a_kernel, see_new_modules

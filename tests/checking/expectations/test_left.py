@@ -12,9 +12,8 @@ from autograder.checking import (
     expect_untouched,
 )
 from autograder.protocol.answers import Called, Reply
-from autograder.protocol.frames import SIZES, decode_frame, encode_frame
+from autograder.protocol.frames import SIZES, WireError, decode_frame, encode_frame
 from autograder.protocol.messages import Begin, Call, Target
-from autograder.protocol.tensors import WireError
 from autograder.worker.session.executor import Executor
 from tests.support.checking import draw, message, submission
 

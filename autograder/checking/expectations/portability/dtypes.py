@@ -17,7 +17,8 @@ from autograder.checking.expectations.wording import in_words, listed
 from autograder.checking.explain.failure import Rounded
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.observations import Probed
-from autograder.protocol.values import tensors_in, tree_leaves
+from autograder.protocol.tensors import tensors_in
+from autograder.protocol.values import tree_leaves
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 """The dtypes that the course means by any floating dtype."""
