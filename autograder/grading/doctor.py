@@ -16,6 +16,7 @@ from autograder.errors import UserError
 from autograder.grading.course.course import CONFIG_FILE, Course, find_alembic
 from autograder.grading.records.open_paths import open_paths
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.protocol.messages import RunCell
 from autograder.worker.sandbox import gpu_nodes
 from autograder.worker.sandbox.probe import Level, best_level, probe
 
@@ -109,8 +110,6 @@ def examine(course: Path) -> dict[str, Any]:
 
 def _try_worker(level: Level) -> str:
     """Run a small cell in a confined worker; return the sentence of what stopped it, `""` if nothing did."""
-    from autograder.protocol.messages import RunCell  # imports torch, which a machine may lack
-
     try:
         with ForkServer(level=level) as workers:
             worker = workers.spawn()
