@@ -167,19 +167,7 @@ Stop = Missing | Raised | NoModule | Late
 """The answers after which nothing more of a batch is done."""
 
 AnyAnswer = (
-    Done
-    | Missing
-    | Raised
-    | NoModule
-    | Late
-    | Value
-    | Called
-    | Gradients
-    | Registered
-    | ParameterValues
-    | Probed
-    | CellRan
-    | Refused
+    Done | Stop | Value | Called | Gradients | Registered | ParameterValues | Probed | CellRan | Refused
 )
 
 Exchange = tuple[OfObjects, AnyAnswer]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+import msgspec
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,8 @@ class Without:
                 raise ValueError(f"{pattern!r} is no pattern of Python's `re`: {error}") from error
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
+        return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_json(cls, text: str) -> Without:
-        told = json.loads(text)
-        return cls(told["operators"], tuple((file, names) for file, names in told["code"]), told["say"])
+        return msgspec.json.decode(text, type=cls)
