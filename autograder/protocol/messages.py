@@ -35,7 +35,7 @@ class Target(Struct, frozen=True, forbid_unknown_fields=True):
 class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op"):
     """One thing to be done."""
 
-    default_dtype: Any = None
+    default_dtype: DtypeName | None = None
     """Torch's default dtype while it is done; `None` leaves it as it is."""
 
 

@@ -380,7 +380,10 @@ def test_a_spoilt_specification(course, change: tuple[str, str], expected: str):
             ('["values"]', '["device"]'),
             "line 8: `test_slopes` needs `test_device`, which is no check of this file",
         ),
-        (('"slopes", needs=["values"]', '"values"'), "line 8: `test_values` is defined a second time, and the one of line 7"),
+        (
+            ('"slopes", needs=["values"]', '"values"'),
+            "line 8: `test_values` is defined a second time, and the one of line 7",
+        ),
     ],
 )
 def test_a_spoilt_statement_of_all_checks(course, change: tuple[str, str], expected: str):

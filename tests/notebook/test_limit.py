@@ -49,7 +49,7 @@ def test_a_loop_is_left_in_any_thread(name):
 def test_what_is_ours_is_put_back():
     executor = Executor({"f": student("while True: torch.zeros(2, 2) @ torch.zeros(2, 2)")}, Limit(0.2, 0.2))
     stdout = sys.stdout
-    call = Call(target=Target("f"), default_dtype=torch.float64)
+    call = Call(target=Target("f"), default_dtype="float64")
     for message in (call, replace(call, grad=True), ProbeCall(target=Target("f"), device="pretend")):
         (told,) = executor.perform([message])
         assert isinstance(told, answers.Late)

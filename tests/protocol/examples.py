@@ -19,7 +19,7 @@ Kind = TypeVar("Kind", bound=Struct)
 TARGET = messages.Target("cell", -2, ("lstm", "forward"))
 ROWS = torch.arange(6.0).reshape(2, 3).mT
 MODULE = Ref(3, "LSTMCell", True)
-USUAL = {"default_dtype": torch.float64}
+USUAL = {"default_dtype": "float64"}
 LINE = Line(7, "h = torch.zeros(2, 3)")
 RAISED = answers.Raised(
     printed="x\n", type="ValueError", message="no", lines=("line 7: x = 1", "line 8: y"), owners=("f", "")

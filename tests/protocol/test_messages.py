@@ -145,10 +145,7 @@ def test_an_unknown_field_is_refused_wherever_it_is(place: str):
 
 
 FIELDS = {
-    f"{name_of(sent)}.{field.name}": (sent, field.name)
-    for sent in EVERY
-    for field in fields(inside(sent))
-    if field.name != "default_dtype"
+    f"{name_of(sent)}.{field.name}": (sent, field.name) for sent in EVERY for field in fields(inside(sent))
 }
 ANYTHING = {"NoModule.value", "Value.value", "Called.value", "Probed.value"}
 """The fields that hold what a student's code has made."""

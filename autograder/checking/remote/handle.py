@@ -127,7 +127,7 @@ class Handle:
             target=self._target,
             args=outgoing(args),
             kwargs=outgoing(kwargs) if kwargs else None,
-            default_dtype=default_dtype,
+            default_dtype=NAMES[default_dtype] if default_dtype is not None else None,
             number=number,
             grad=grad,
             arguments=arguments,
@@ -189,7 +189,7 @@ class Handle:
             target=self._target,
             args=outgoing(args),
             device=device,
-            default_dtype=default_dtype,
+            default_dtype=NAMES[default_dtype] if default_dtype is not None else None,
             made=made,
             method=method or "",
             dtype=NAMES[dtype] if dtype is not None else None,
@@ -222,7 +222,7 @@ class Handle:
             number=number,
             args=outgoing(args),
             kwargs=outgoing(kwargs),
-            default_dtype=torch.float64,
+            default_dtype="float64",
         )
 
         def read(answer: AnyAnswer) -> None:
@@ -289,7 +289,7 @@ class Handle:
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         """Give a module its parameters, with the next request."""
-        message = messages.Load(target=self._target, state=outgoing(dict(state)), default_dtype=torch.float64)
+        message = messages.Load(target=self._target, state=outgoing(dict(state)), default_dtype="float64")
         self._connection.defer(message)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -321,7 +321,7 @@ class Handle:
     def to(self, dtype: torch.dtype) -> None:
         """Convert a module in place, with the next request."""
         self._connection.defer(
-            messages.Convert(target=self._target, dtype=NAMES[dtype], default_dtype=torch.float64)
+            messages.Convert(target=self._target, dtype=NAMES[dtype], default_dtype="float64")
         )
 
     def ref(self) -> Ref:
@@ -335,7 +335,7 @@ class Handle:
             target=self._target,
             args=outgoing(args),
             kwargs=outgoing(kwargs) if kwargs else None,
-            default_dtype=torch.float64,
+            default_dtype="float64",
             unanswered=unanswered,
         )
 

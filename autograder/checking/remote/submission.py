@@ -83,7 +83,7 @@ class Submission:
             args=outgoing(args),
             kwargs=outgoing(kwargs),
             dtype=NAMES[dtype] if dtype is not None else None,
-            default_dtype=torch.float64,
+            default_dtype="float64",
             source=source,
             state=outgoing(dict(state)) if state is not None else None,
             assembled=parts,

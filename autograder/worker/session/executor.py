@@ -17,7 +17,8 @@ import torch
 from msgspec.structs import replace
 
 from autograder.protocol import answers, messages
-from autograder.protocol.tensors import tensors_in
+from autograder.protocol.tensors import DTYPES, tensors_in
+from autograder.protocol.values import DtypeName
 from autograder.protocol.without import Without
 from autograder.worker.session import operations
 from autograder.worker.session.calls.limit import Limit
@@ -106,7 +107,7 @@ class Executor:
                 return operation(self.objects, message)
         except (Exception, SystemExit) as error:
             if _may_be_the_default(error, message):
-                with suppress(Exception, SystemExit), _torch_as_it_was(torch.float32):
+                with suppress(Exception, SystemExit), _torch_as_it_was("float32"):
                     return operation(self.objects, message)
             return describe_exception(error)
 
@@ -131,11 +132,11 @@ _OPERATIONS: Mapping[type, Callable[[Objects, Any], answers.AnyAnswer]] = {
 
 
 @contextmanager
-def _torch_as_it_was(default: torch.dtype | None) -> Iterator[None]:
+def _torch_as_it_was(default: DtypeName | None) -> Iterator[None]:
     """Run the block with gradients, which a cell may have switched off, and with a default dtype."""
     previous = _default_dtype()
     try:
-        _set_default_dtype(default or previous)
+        _set_default_dtype(DTYPES[default] if default else previous)
         with as_plain_python(), torch.enable_grad():
             yield
     finally:
@@ -149,7 +150,7 @@ def _may_be_the_default(error: BaseException, message: messages.AnyMessage) -> b
     """
     return (
         isinstance(message, messages.Call)
-        and message.default_dtype == torch.float64
+        and message.default_dtype == "float64"
         and isinstance(error, RuntimeError)
         and _OF_DTYPES.search(str(error)) is not None
         and all(each.dtype == torch.float64 for each in tensors_in(message.args) if each.is_floating_point())

@@ -292,7 +292,7 @@ def test_a_call_that_stops_over_dtypes_is_made_again_with_the_default_of_a_noteb
 
     x = torch.rand(3, 3, dtype=torch.float64)
     for each, kind in ((asserting, answers.Called), (rounding, answers.Raised)):
-        call = messages.Call(target=messages.Target("f"), args=(x,), default_dtype=torch.float64)
+        call = messages.Call(target=messages.Target("f"), args=(x,), default_dtype="float64")
         (answer,) = Executor({"f": each}).perform([call])
         assert isinstance(answer, kind), answer
         assert torch.get_default_dtype() is torch.float32
