@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from autograder.checking.explain.evidence import Dimension, Shape, shapes_told
+from autograder.checking.inputs.dimensions import plural
 from autograder.checking.inputs.sizes import Sizes
 
 
@@ -171,7 +172,8 @@ def _counted_along(seen: tuple[int, ...], wanted: tuple[int, ...], dims: str, si
     ]
     if len(others) != 1 or not others[0]:
         return ""
-    return f"It counts {others[0]}s where it should count {right.one}s: was one dimension taken for another?"
+    given, meant = plural(others[0]), plural(right.one)
+    return f"It counts {given} where it should count {meant}: was one dimension taken for another?"
 
 
 def _is_of(size: int, letter: str, sizes: Sizes) -> bool:

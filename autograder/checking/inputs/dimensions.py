@@ -65,7 +65,7 @@ class Dimension:
         """Return a number of indices in words: `two columns`."""
         words = {1: "one", 2: "two", 3: "three"}
         noun = self.one or f"{self.name} index"
-        return f"{words.get(number, number)} {noun}{'' if number == 1 else 's'}"
+        return f"{words.get(number, number)} {noun if number == 1 else plural(noun)}"
 
 
 class Dimensions(Mapping[str, Dimension]):
@@ -145,6 +145,15 @@ class Dimensions(Mapping[str, Dimension]):
             told = each.counted(sizes[letter])
             said = f"{said} {each.within} {told}" if said else told
         return said
+
+
+def plural(noun: str) -> str:
+    """Return the plural of an English noun: `queries`, `boxes`, `time steps`, `width indices`."""
+    if noun.endswith("index"):
+        return f"{noun[:-2]}ices"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"
 
 
 def spelled(dim: str, dimensions: Mapping[str, Dimension]) -> str:

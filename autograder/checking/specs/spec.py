@@ -112,7 +112,7 @@ class Spec(Statement):
         def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
             self._expect(submission, draw, cases, explain=explain)
 
-        told = [each.words for each in cases if isinstance(each, Case)]
+        told = [each.words for each in cases if isinstance(each, Case) and each.words]
         usual = f"It works {in_a_row(told or ['in every case'])}."
         return self._check("any_size", body, usual, marks, cases)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from autograder.checking.expectations.values import WrongValues
 from autograder.checking.expectations.wording import listed
-from autograder.checking.inputs.dimensions import Dimension
+from autograder.checking.inputs.dimensions import Dimension, plural
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.connection import Connection
 from autograder.checking.tolerance import REPEATED, comparable, identical
@@ -220,7 +220,7 @@ def _other_sequence(size: int, place: int, leaf: Any) -> Any:
 
 
 def _several(dimension: Dimension) -> str:
-    return f"{dimension.one}s" if dimension.one else f"numbers of different {dimension.name} indices"
+    return plural(dimension.one) if dimension.one else f"numbers of different {dimension.name} indices"
 
 
 def _is_ambiguous(sizes: Sizes, letter: str) -> bool:

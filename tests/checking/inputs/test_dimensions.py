@@ -157,3 +157,18 @@ def test_sizes_cannot_be_changed():
         sizes.but(X=1)
     with pytest.raises(AttributeError, match="no dimension"):
         sizes.X  # noqa: B018  # reading it is what raises
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        ("query", "two queries"),
+        ("key", "two keys"),
+        ("box", "two boxes"),
+        ("batch", "two batches"),
+        ("time step", "two time steps"),
+        ("", "two width indices"),
+    ],
+)
+def test_several_of_a_dimension_have_their_plural(one, said):
+    assert Dimension("width", one=one).counted(2) == said

@@ -128,3 +128,14 @@ def test_what_makes_no_sense_is_refused(tmp_path, stated, said):
     with pytest.raises(ChecksBroken, match=said) as raised:
         checks_of(tmp_path, STEP + stated)
     assert raised.value.broken[0].file.name == "test_step.py"
+
+
+def test_a_case_without_words_is_not_in_the_title(tmp_path):
+    stated = """
+    from autograder.checking import USUAL
+    standard(task, any_size=worth(1, USUAL, sized("with one item", B=1)))
+    """
+    (check,) = (
+        each for each in checks_of(tmp_path, STEP + textwrap.dedent(stated)).all if each.name == "any_size"
+    )
+    assert check.title == "It works with one item."
