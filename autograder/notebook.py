@@ -126,17 +126,17 @@ def check(task: str | None = None, assignment: str | None = None) -> float | Non
     Raises `ValueError` for a task that no notebook has; a notebook shows only its message.
     """
     from autograder.checking.runner.collection import collect
-    from autograder.tasks import home_here, home_of, second_task
+    from autograder.tasks import home_here, home_of, points_in, second_task
 
     namespace = _namespace()
     if task is None:
         folder = home_here(assignment, namespace)
-        _list(folder, collect(folder), namespace)
+        _list(folder, collect(folder, points=points_in(folder, namespace)), namespace)
         return None
     folder = home_of(task, assignment, namespace)
     also = second_task(folder, task, assignment, namespace)
     try:
-        return _judge(task, folder, collect(folder), namespace, also)
+        return _judge(task, folder, collect(folder, points=points_in(folder, namespace)), namespace, also)
     except KeyboardInterrupt:
         raise Interrupted(
             f"Interrupted while `{task}` was checked: run the cell again whenever you like."

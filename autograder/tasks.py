@@ -6,6 +6,7 @@ import ast
 import difflib
 import json
 from collections.abc import Iterable, MutableMapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,23 @@ def _checked_in(folder: Path, tasks: Sequence[str]) -> list[str]:
         found = sorted((task for task in tasks if places[task] >= 0), key=lambda task: places[task])
         best = max(best, found, key=len)
     return best
+
+
+def points_in(folder: Path, namespace: MutableMapping[str, Any] | None = None) -> dict[str, float]:
+    """The points that the notebook beside packaged checks gives to its tasks, as far as it can be read.
+
+    A course's own checks have the points that their author wrote.
+    """
+    found: list[dict[str, float]] = [{}]
+    files = [file for place in _places(folder, namespace) for file in place.glob("*.ipynb")]
+    for file in files if _is_packaged(folder) else ():
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+            texts = [("".join(cell["source"]).strip(), cell.get("metadata", {})) for cell in cells]
+            marks = {text: marked.get("nbgrader", {}) for text, marked in texts}
+            points = {task: marks.get(f'check("{task}")', {}).get("points") for task in _tasks(folder)}
+            found.append({task: float(each) for task, each in points.items() if each is not None})
+    return max(found, key=len)
 
 
 def _hinted(folder: Path, namespace: MutableMapping[str, Any] | None) -> list[str]:

@@ -13,7 +13,7 @@ import json
 import re
 import tempfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -44,12 +44,15 @@ class Damaged(ValueError):
         return [str(self)]
 
 
-def cell_holding(files: Mapping[str, str], notebook: str, tasks: Sequence[str]) -> str:
+def cell_holding(files: Mapping[str, str], notebook: str, tasks: Mapping[str, float | None]) -> str:
     """The text of a cell that hands these files over: checks by `checks/` and their name, hints by theirs.
 
-    `notebook` is the notebook's name and `tasks` the tasks that it checks, in its order.
+    `notebook` is the notebook's name; `tasks` are those that it checks, in its order, with their points.
     """
-    cells = [{"source": [f'check("{task}")']} for task in tasks]
+    cells = [
+        {"source": [f'check("{task}")'], "metadata": {"nbgrader": {"points": points}}}
+        for task, points in tasks.items()
+    ]
     whole = {**files, f"{notebook}.ipynb": json.dumps({"cells": cells})}
     data = json.dumps({"version": VERSION, "files": whole}, sort_keys=True)
     packed = base64.b64encode(zlib.compress(data.encode(), 9)).decode()

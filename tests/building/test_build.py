@@ -11,7 +11,10 @@ import pytest
 
 from autograder.errors import UserError
 from autograder.grading.build import build
+from autograder.grading.building.examine import examine
 from autograder.grading.course.course import Course
+from autograder.grading.judging.collected_checks import checks_of
+from autograder.grading.judging.judge import judge
 from tests.support.courses import (
     LSTM,
     NOTEBOOK,
@@ -119,7 +122,7 @@ def test_build_refuses_what_would_be_unfair(built, tmp_path, what):
     assert (everything(course), files(course, "solutions")) == before
 
 
-def test_build_refuses_points_that_differ_from_the_checks(built, tmp_path):
+def test_build_refuses_points_that_cannot_be_dealt_out(built, tmp_path):
     course = copy_course(built, tmp_path / "course")
     path = course / "source" / LSTM / NOTEBOOK
     notebook = nbformat.read(path, as_version=4)
@@ -130,10 +133,29 @@ def test_build_refuses_points_that_differ_from_the_checks(built, tmp_path):
     assert result.returncode == 1
     assert result.stderr.splitlines() == [
         f"source/{LSTM}/{NOTEBOOK}, cell `check_lstm_cell`: gives 3 points, its checks give 2 "
-        "(matches_torch 0.5, any_size 0.5, gradients 0.5, arguments_untouched 0.5).",
+        "(matches_torch 0.5, any_size 0.5, gradients 0.5, arguments_untouched 0.5); 3 cannot be dealt out so "
+        "in whole and half points.",
         "1 problem; nothing was run and nothing was changed.",
     ]
     assert (everything(course), files(course, "solutions")) == before
+
+
+def test_points_of_a_cell_are_dealt_out_to_packaged_checks(built, tmp_path, workers):
+    """An author who changes them copies no check file."""
+    course = copy_course(built, tmp_path / "course")
+    for place in ("source", "release"):
+        path = course / place / LSTM / NOTEBOOK
+        notebook = nbformat.read(path, as_version=4)
+        named(notebook, "check_lstm_cell")["metadata"]["nbgrader"]["points"] = 4
+        nbformat.write(notebook, path)
+    assert examine(Course.at(course), [LSTM]) == []
+    bundle = Course.at(course).bundle(LSTM)
+    with checks_of(bundle) as checks:
+        solved = bundle.with_answers(bundle.solution)
+        verdict = judge(solved, bundle, student="ada", seed=1, checks=checks, workers=workers).verdict
+    (task,) = (each for each in verdict.tasks if each.task == "lstm_cell")
+    assert (task.score, task.max_score) == (4, 4)
+    assert {check.points for check in task.checks} == {0, 1}
 
 
 KNOWN = """

@@ -28,7 +28,7 @@ from tests.support.helpers import (
 from tests.support.helpers import submission as handed_in
 
 RIGHT = "def double(x):\n    return 2 * x\n"
-HELD = cell_holding({"hints.json": "{}"}, "lstm_cell", ["lstm_gates"])
+HELD = cell_holding({"hints.json": "{}"}, "lstm_cell", {"lstm_gates": 2})
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_of_a_packaged_assignment_it_tells_the_notebook_and_brings_the_hints(tmp
     with kernel(tmp_path, JPY_SESSION_NAME="") as session:
         session.run("from autograder import check")
         assert "cannot tell which notebook" in session.run("check()").error
-        session.run(cell_holding({"hints.json": hints}, "lstm_cell", ["lstm_gates"]))
+        session.run(cell_holding({"hints.json": hints}, "lstm_cell", {"lstm_gates": 2}))
         assert session.run("check()").text.startswith("lstm_cell: 0 of 9.5 points")
         wrong = cell_named(solved(), "lstm_gates")["source"].replace("i, f, g, o = s", "f, i, g, o = s")
         session.run(f"import torch\n{wrong}")

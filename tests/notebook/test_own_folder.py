@@ -89,3 +89,12 @@ def test_where_they_are_not_the_sentence_says_where_they_were_looked_for(assignm
         assert "lstm_cell" not in said
         assert len(said.splitlines()) == 1
         assert str(assignment.parent) in session.run("check()").error
+
+
+def test_packaged_checks_have_the_points_of_the_notebook_beside(tmp_path):
+    """Its author may have given other points to a cell."""
+    cell = {"source": ['check("lstm_cell")'], "metadata": {"nbgrader": {"points": 4}}}
+    (tmp_path / "lstm_cell.ipynb").write_text(json.dumps({"cells": [cell]}))
+    with kernel(tmp_path, JPY_SESSION_NAME="") as session:
+        session.run("from autograder import check")
+        assert "lstm_cell: 0 of 4 points" in session.run('check("lstm_cell")').text

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,22 +20,47 @@ _DRAWS = 512
 """Checks whose inputs are kept for the next submission: more than an assignment has."""
 
 
+def dealt_out(points: Mapping[str, float], checks: Sequence[Check]) -> tuple[Check, ...]:
+    """Return checks with the points that their tasks have, in the proportions of those that they had.
+
+    A task whose points cannot be dealt out so in whole and half numbers keeps those that its checks have.
+    """
+    factors = {}
+    for task, worth in points.items():
+        had = [check.points for check in checks if check.task == task]
+        if sum(had) and all((2 * each * worth / sum(had)).is_integer() for each in had):
+            factors[task] = worth / sum(had)
+    return tuple(replace(check, points=check.points * factors.get(check.task, 1)) for check in checks)
+
+
 class CollectedChecks:
     """The collected checks of one exercise.
 
     Of checks as students get them, those that are kept for grading are there by their points alone.
     """
 
-    def __init__(self, collected: Sequence[Collected], folder: Path, shown_as: str = "") -> None:
-        """`shown_as` is where their author has the folder, if it is a copy: for what is told of faults."""
+    def __init__(
+        self,
+        collected: Sequence[Collected],
+        folder: Path,
+        shown_as: str = "",
+        points: Mapping[str, float] | None = None,
+    ) -> None:
+        """`shown_as` is where their author has the folder, if it is a copy: for what is told of faults.
+
+        `points` are those that tasks have in the notebook: they are dealt out to the tasks' checks.
+        """
         self._folder, self._shown_as = folder, shown_as
         self._handed_out = handed_out(folder)
         self._recorder: Recorder | None = None
+        kept_back = self._handed_out.kept_back if self._handed_out else ()
+        written = tuple(dict.fromkeys([*(item.check for item in collected), *kept_back]))
+        self.all = dealt_out(points or {}, written)
+        as_dealt = dict(zip(written, self.all, strict=True))
         self._items: dict[Check, list[Collected]] = {}
         for item in collected:
-            self._items.setdefault(item.check, []).append(item)
-        kept_back = self._handed_out.kept_back if self._handed_out else ()
-        self.all: tuple[Check, ...] = (*self._items, *kept_back)
+            check = as_dealt[item.check]
+            self._items.setdefault(check, []).append(replace(item, check=check))
         self._draws = lru_cache(_DRAWS)(Draw)
 
     def of(self, task: str) -> tuple[Check, ...]:

@@ -31,11 +31,12 @@ _OPTIONS = [
 ]
 
 
-def collect(folder: Path, *, shown_as: str = "") -> Checks:
+def collect(folder: Path, *, shown_as: str = "", points: Mapping[str, float] | None = None) -> Checks:
     """Collect the check files `test_<task>.py` of a folder. It costs tens of milliseconds, a run a few.
 
     `shown_as` is where their author has them, if the folder is a copy: for what is told of their faults.
-    Raises `ChecksBroken` when they cannot be collected.
+    `points` are those that the notebook gives to its tasks, to be dealt out to their checks. Raises
+    `ChecksBroken` when they cannot be collected.
     """
     plugin = _Collector()
     # The root is above the folder, so that two folders' files of one name are two modules.
@@ -52,7 +53,7 @@ def collect(folder: Path, *, shown_as: str = "") -> Checks:
     names: dict[Path, dict[int, str]] = {}
     for item in items:
         names.setdefault(item.path, {})[id(item.function)] = item.originalname
-    return Checks([_read(item, names[item.path]) for item in items], folder, shown_as)
+    return Checks([_read(item, names[item.path]) for item in items], folder, shown_as, points)
 
 
 @contextmanager

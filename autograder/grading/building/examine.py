@@ -145,27 +145,32 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
     cells, _ = read_source(path, course.told(path))
     files = CheckFiles.of(course, assignment, path.stem)
     bundle = Bundle(assignment, path.stem, "", own_checks=files.texts if files.are_own else {})
-    points = {cell.task: cell for cell in cells if cell.task}
+    graded = {cell.task: cell for cell in cells if cell.task}
+    points = {} if files.are_own else {task: _points_of(cell) for task, cell in graded.items()}
 
     with bundle.checks_folder() as folder:
         try:
-            checks = collect(folder)
+            checks = collect(folder, points=points)
         except ChecksBroken as broken:
             return [_broken(each, folder, files) for each in broken.broken] or [
                 Problem(files.shown, f"the checks cannot be collected: {broken}.")
             ]
         rules = _rules_without_check(course, assignment, checks) if catalogue else ()
-        return [*_points_differ(points, checks), *rules]
+        return [*_points_differ(graded, checks, files.are_own), *rules]
 
 
-def _points_differ(points: dict[str, SourceCell], checks: Checks) -> Iterator[Problem]:
-    for task, cell in points.items():
-        says = float(cell.node["metadata"]["nbgrader"]["points"])
-        worth = sum(check.points for check in checks.of(task))
+def _points_of(cell: SourceCell) -> float:
+    return float(cell.node["metadata"]["nbgrader"]["points"])
+
+
+def _points_differ(graded: dict[str, SourceCell], checks: Checks, are_own: bool) -> Iterator[Problem]:
+    for task, cell in graded.items():
+        says, worth = _points_of(cell), sum(check.points for check in checks.of(task))
         if worth != says:
             each = ", ".join(f"{check.name} {check.points:g}" for check in checks.of(task) if check.points)
+            cannot = "" if are_own else f"; {says:g} cannot be dealt out so in whole and half points"
             yield Problem(
-                cell.where(), f"gives {says:g} points, its checks give {worth:g} ({each or 'none'})."
+                cell.where(), f"gives {says:g} points, its checks give {worth:g} ({each or 'none'}){cannot}."
             )
 
 

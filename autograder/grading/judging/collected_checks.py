@@ -22,7 +22,8 @@ def checks_of(bundle: Bundle) -> Iterator[Checks]:
     """
     with bundle.checks_folder() as folder:
         try:
-            checks = collect(folder, shown_as=bundle.checks_home)
+            points = {} if bundle.own_checks else bundle.tasks
+            checks = collect(folder, shown_as=bundle.checks_home, points=points)
         except ChecksBroken as broken:
             raise UserError(_told(broken, bundle, folder)) from broken
         yield checks

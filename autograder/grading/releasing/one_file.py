@@ -31,7 +31,7 @@ def write_one_file(course: Course, assignment: str) -> OneFile:
     """Write the built assignment as one file, in place of the last. Raises `UserError` if it is not built."""
     bundle = course.bundle(assignment)
     notebook = nbformat.reads(bundle.released, as_version=4)
-    tasks = [task for cell in notebook.cells if (task := check_task(cell))]
+    tasks = {task: bundle.tasks.get(task) for cell in notebook.cells if (task := check_task(cell))}
     marks = {"cell_type": "code", "grade": False, "grade_id": CELL, "locked": True}
     cell = nbformat.v4.new_code_cell(
         cell_holding(handout(course, bundle).files, bundle.notebook, tasks),
