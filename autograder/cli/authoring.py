@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -84,8 +85,13 @@ def new(
 def new_assignment(
     name: Annotated[str, typer.Argument(help="What it is to be called, as 01_first.")],
     task: Annotated[
-        str | None,
-        typer.Option("--task", metavar="NAME", help="The name of the function that students write."),
+        list[str] | None,
+        typer.Option(
+            "--task",
+            metavar="NAME",
+            help="The name of a function that students write, or with a capital letter of a class; give it "
+            "several times for several tasks.",
+        ),
     ] = None,
     course: CourseOption = Path("."),
 ) -> None:
@@ -96,16 +102,17 @@ def new_assignment(
         _lay_out(Course.at(course), name, task)
 
 
-def _lay_out(course: Course, name: str, task: str | None, options: str = "") -> None:
+def _lay_out(course: Course, name: str, tasks: Sequence[str] | None, options: str = "") -> None:
     """Write an assignment to begin with, and tell what is to be filled in where."""
     from autograder.grading.course.new_assignment import TASK
     from autograder.grading.course.new_assignment import new_assignment as write_assignment
 
-    made = write_assignment(course, name, TASK if task is None else task)
+    made = write_assignment(course, name, tasks or (TASK,))
     tell("It builds as it is. Its comments say what is what; fill in your own:")
+    of_checks = "what the task takes and gives, the right answer, and what each check is worth"
     for path, what in (
         (made.notebook, "the prose, your solution, and two cells for each task"),
-        (made.checks, "what the task takes and gives, the right answer, and what each check is worth"),
+        *((each, of_checks) for each in made.checks),
         (made.mistakes, "the mistakes that you expect, each with a hint"),
         (made.right_answers, "right answers in other styles, which must lose nothing"),
     ):

@@ -169,6 +169,32 @@ class TestEmpty:
             assert not re.search(r"scale(?!\w)", text), file
         assert examine(Course.at(course), ["01_first"]) == []
 
+    def test_a_function_and_a_class_lie_in_one_notebook(self, course):
+        """A name with a capital letter is a class; mistakes of the second task have its name in theirs."""
+        tasks = ("--task", "attend", "--task", "Gate")
+        told = autograder_here("new-assignment", "01_first", *tasks, "--course", course)
+        assert told.returncode == 0, told.stderr
+        checks = course / "source" / "01_first" / "checks"
+        assert sorted(path.name for path in checks.iterdir()) == ["test_Gate.py", "test_attend.py"]
+        assert all(f"checks/{path.name}" in told.stdout for path in checks.iterdir())
+        assert examine(Course.at(course), ["01_first"]) == []
+        mistakes = (course / "solutions" / "mistakes" / "01_first.toml").read_text()
+        assert "[batch_summed]" in mistakes
+        assert "[batch_summed_Gate]" in mistakes
+
+    @pytest.mark.slow
+    def test_the_checks_of_both_hold(self, course):
+        tasks = ("--task", "attend", "--task", "Gate")
+        autograder_here("new-assignment", "01_first", *tasks, "--course", course)
+        for command in ("build", "validate"):
+            told = autograder(command, "01_first", "--course", course)
+            assert told.returncode == 0, told.stdout + told.stderr
+        assert "Everything holds" in told.stdout
+
+    def test_one_name_for_two_tasks_is_refused(self, course):
+        twice = ("--task", "attend", "--task", "attend")
+        assert "no two are the same" in refused("new-assignment", "01_first", *twice, "--course", course)
+
     @pytest.mark.parametrize("task", ["a b", "class", "1st", "check", "é", "", "x" * 41])
     def test_a_task_that_cannot_be_called_so_is_refused(self, course, task):
         said = refused("new-assignment", "01_first", "--task", task, "--course", course)
