@@ -32,7 +32,7 @@ class worth:  # it reads as a word of the statement
     and `name`, the check's name where it is not the usual one. `hidden` is none of them: a check that is
     kept from students is made by its method. Raises nothing; `standard` does.
 
-        any_size=worth(0.5, sized("with one image", N=1), strided(), title="It works for one image.")
+        standard(task, values=1, any_size=worth(0.5, sized("with one image", N=1), title="It works for one."))
     """
 
     def __init__(self, points: float = 0, *cases: Cases, **keywords: Any) -> None:
