@@ -147,7 +147,10 @@ class Statement(ABC):
 
     def _stated_arguments(self, before: int = 0) -> list[str]:
         """Return the inputs as a definition has them; `before` arguments of the reference are no inputs."""
-        stated = list(inspect.signature(self._as_written).parameters.values())[before:]
+        try:
+            stated = list(inspect.signature(self._as_written).parameters.values())[before:]
+        except (ValueError, TypeError):  # one of torch's that are written in C++
+            stated = []
         defaults = [f"={each.default!r}" if each.default is not each.empty else "" for each in stated]
         pairs = zip_longest(self.inputs, defaults, fillvalue="")
         return [f"{name}{default}" for name, default in islice(pairs, len(self.inputs))]

@@ -360,3 +360,8 @@ def test_a_keyword_that_makes_no_sense_is_refused(said: str, method: str, keywor
     task = FunctionSpec("f", inputs={"x": "B"}, outputs={"y": "B"}, reference=torch.tanh)
     with pytest.raises((TypeError, ValueError), match=said):
         getattr(task, method)(**keywords)
+
+
+def test_a_reference_may_be_a_function_of_torchs_that_python_cannot_look_into():
+    task = FunctionSpec("f", inputs={"x": "B"}, outputs={"y": "B"}, reference=torch.tanh)
+    assert task.values(points=1).autograder_signatures == {"f": "f(x)"}
