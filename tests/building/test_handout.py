@@ -253,6 +253,18 @@ def test_a_hidden_check_of_a_specification_that_cannot_go(change: tuple[str, str
         strip({"test_double.py": SPECIFIED.replace(*change)})
 
 
+def test_dimensions_that_are_imported_stay_where_a_hidden_check_names_them():
+    given = "from autograder.checking import Dimensions\nDIMENSIONS = Dimensions(B='batch')\n"
+    text = dedent("""
+    from given import DIMENSIONS
+    test_shape = task.shape()
+    test_large = task.any_size(sized("with many", B=len(DIMENSIONS)), hidden="It works elsewhere.")
+    """)
+    found = strip({"test_double.py": text, "given.py": given})
+    assert "import DIMENSIONS" in found.files["test_double.py"]
+    assert found.files["given.py"] == given
+
+
 def test_a_references_text_goes_and_its_head_stays():
     found = stripped(
         given='''

@@ -84,6 +84,8 @@ class CheckFile:
                 for alias in node.names:
                     bound = alias.asname or alias.name.partition(".")[0]
                     self.units.append(Unit(bound, node, set()))
+                    if bound == "DIMENSIONS":
+                        self.loose.add(bound)
                     if isinstance(node, ast.ImportFrom):
                         self.imports[bound] = (self._imported(node), alias.name)
                     else:
