@@ -481,3 +481,10 @@ def test_the_lines_of_checks():
         "checks/test_a.py",
     ]
     assert files.of_check("z", "b") == "checks/test_z.py"
+
+
+def test_a_check_of_a_statement_of_all_checks_has_the_line_of_what_is_said_of_it():
+    text = "standard(\n    task,\n    values=1,\n    gradients=worth(1),\n)\n"
+    files = CheckFiles("checks", {"test_double.py": text}, True)
+    places = [files.of_check("double", name) for name in ("shape", "values", "gradients")]
+    assert places == [f"checks/test_double.py, line {line}" for line in (1, 3, 4)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.checking.runner.marks import NAME_OF_METHOD
 from autograder.grading.assignment.bundle import packaged_checks
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade
 from autograder.grading.assignment.toml_lines import lines_of
@@ -44,7 +45,8 @@ class CheckFiles:
     def of_check(self, task: str, name: str) -> str:
         """Return the place of a check: the line that gives its name a meaning."""
         file = f"test_{task}.py"
-        lines = list(_lines_of_name(self.texts.get(file, ""), f"test_{name}"))
+        text = self.texts.get(file, "")
+        lines = list(_lines_of_name(text, f"test_{name}")) or list(_lines_of_statement(text, name))
         return self.place(file, lines[-1] if lines else 0)
 
 
@@ -118,3 +120,18 @@ def _lines_of_name(text: str, name: str) -> Iterator[int]:
                 yield node.lineno
             case ast.alias() if (node.asname or node.name) == name:
                 yield node.lineno
+
+
+def _lines_of_statement(text: str, name: str) -> Iterator[int]:
+    """Yield the lines of what makes a check by `standard`: the statement, then what is said of the check."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for call in ast.walk(tree):
+        match call:
+            case ast.Call(func=ast.Name(id="standard") | ast.Attribute(attr="standard")):
+                yield call.lineno
+                for each in call.keywords:
+                    if each.arg is not None and NAME_OF_METHOD.get(each.arg) == name:
+                        yield each.value.lineno
