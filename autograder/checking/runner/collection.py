@@ -53,7 +53,10 @@ def collect(folder: Path, *, shown_as: str = "", points: Mapping[str, float] | N
     names: dict[Path, dict[int, str]] = {}
     for item in items:
         names.setdefault(item.path, {})[id(item.function)] = item.originalname
-    return Checks([_read(item, names[item.path]) for item in items], folder, shown_as, points)
+    found = [_read(item, names[item.path]) for item in items]
+    for item, each in zip(items, found, strict=True):
+        _refuse_unknown_needs(item, each, names[item.path])
+    return Checks(found, folder, shown_as, points)
 
 
 @contextmanager
@@ -85,6 +88,14 @@ def _read(item: pytest.Function, names: Mapping[int, str]) -> Collected:
         told = f"`{item.name}` in {item.path.name} has pytest's mark `{marks[0]}`, which means nothing here"
         raise broken_check(item.function, item.path, told)
     return Collected(check, item.name, item.obj, asked_by(item.obj), dict(parameters))
+
+
+def _refuse_unknown_needs(item: pytest.Function, each: Collected, names: Mapping[int, str]) -> None:
+    """Raise `ChecksBroken` for a needed check that the file lacks: what needs it would never be run."""
+    for needed in each.check.needs:
+        if f"test_{needed}" not in names.values():
+            told = f"`{item.originalname}` needs `test_{needed}`, which is no check of this file"
+            raise broken_check(item.function, item.path, told)
 
 
 class _Collector:

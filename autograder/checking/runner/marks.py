@@ -48,15 +48,17 @@ NAME_OF_METHOD = {
 def points(value: float) -> Callable[[Check], Check]:
     """Give a check points: a whole or half number. Without the mark a check has none.
 
-    Raises `ValueError` for any other number.
+    Raises `ValueError` for any other number, `TypeError` for what is none.
 
         @points(0.5)
         @rule("values")
         def test_matches_torch(submission, sizes, draw):
             "It gives what F.conv1d gives."
     """
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"points are a number, not an object of type {type(value).__name__}")
     if value < 0 or value * 2 != int(value * 2):
-        raise ValueError("points are whole or half numbers")
+        raise ValueError("points are whole or half numbers, and not less than 0")
     return _attach("autograder_points", float(value))
 
 

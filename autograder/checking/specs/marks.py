@@ -43,6 +43,8 @@ def as_check(
         raise TypeError(
             f"{unknown.pop()!r} is no mark of a check: these are {', '.join(Marks.__annotations__)}"
         )
+    if isinstance(told.get("needs"), str):
+        raise TypeError(f"`needs` takes a list of checks: [{told['needs']!r}]")
     made: Any = body
     made.__doc__ = told.get("title", usual_title)
     made.autograder_written_at = _authors_line()

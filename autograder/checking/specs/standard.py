@@ -99,7 +99,7 @@ def standard(
             raise TypeError(
                 f"students get `standard` as it stands: hide `task.{method}(…)` in a line of its own"
             )
-        made[method] = name = keywords.pop("name", usual)
+        made[method] = name = keywords.pop("name", usual).removeprefix("test_")
         if f"test_{name}" in home:
             raise ValueError(f"the file has a check `test_{name}` already: give one of the two another name")
         needed = _NEEDS.get(method, ())

@@ -122,12 +122,21 @@ def test_a_check_has_its_own_name_title_cases_and_needs(tmp_path):
         ("standard(task, from_scratch=1)", "nothing is forbidden in 'step'"),
         ("standard(task, any_size=worth(hidden='It works.'))", "hide `task.any_size"),
         ("standard(task, registered=1)", "'step' is no class of modules"),
+        ("standard(task, values=worth('It is right.', 1))", "a number, not an object of type str"),
+        ("standard(task, values=worth(1, needs='shape'))", "takes a list of checks"),
+        ("steps = ['shap']\nstandard(task, values=worth(1, needs=steps))", "needs `test_shap`, which is no"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path, stated, said):
     with pytest.raises(ChecksBroken, match=said) as raised:
         checks_of(tmp_path, STEP + stated)
     assert raised.value.broken[0].file.name == "test_step.py"
+
+
+def test_a_name_may_begin_as_that_of_a_function_does(tmp_path):
+    checks = checks_of(tmp_path, STEP + "standard(task, values=worth(1, name='test_as_torch'))")
+    assert {"as_torch"} < {check.name for check in checks.all}
+    assert {result.outcome for result in judged(checks, RIGHT).values()} == {"passed"}
 
 
 def test_a_case_without_words_is_not_in_the_title(tmp_path):
