@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from autograder.grading.building.check_files import look_at_check_files
 from autograder.grading.building.examine import examine
 from autograder.grading.course.course import Course
 from tests.support.courses import LSTM, NOTEBOOK, ROOT, files, named, source
@@ -384,6 +385,10 @@ def test_a_spoilt_specification(course, change: tuple[str, str], expected: str):
             ('"slopes", needs=["values"]', '"values"'),
             "line 8: `test_values` is defined a second time, and the one of line 7",
         ),
+        (
+            ('"slopes", needs=["values"]', '"test_values"'),
+            "line 8: `test_values` is defined a second time, and the one of line 7",
+        ),
     ],
 )
 def test_a_spoilt_statement_of_all_checks(course, change: tuple[str, str], expected: str):
@@ -394,6 +399,50 @@ def test_a_spoilt_statement_of_all_checks(course, change: tuple[str, str], expec
     assert problem.startswith(f"{CHECKS}/test_lstm_gates.py, {expected}"), problem
 
 
+OTHER = """
+standard(
+    other,
+    shape=worth(name="other_shape"),
+    values=worth(name="other_values"),
+    any_size="as above",
+    gradients="as above",
+    dtypes="as above",
+    leaves_arguments="as above",
+    devices="as above",
+)
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STATED.replace("import FunctionSpec, standard", "import FunctionSpec, standard as all_of").replace(
+            "standard(", "all_of("
+        ),
+        STATED.replace("standard(", "checking.standard(").replace(
+            "from", "from autograder import checking\nfrom"
+        ),
+        STATED.replace("standard(", "for task in [task]:\n  standard("),
+        STATED.replace("standard(", "all_of = standard(").replace("gradients", "shape=0,\n    gradients"),
+    ],
+    ids=["another name", "of its module", "in a loop", "assigned"],
+)
+def test_a_statement_of_all_checks_may_be_written_otherwise(text):
+    assert list(look_at_check_files({"test_lstm_gates.py": text}, CHECKS)) == []
+
+
+def test_two_statements_have_in_common_what_neither_makes():
+    assert list(look_at_check_files({"test_lstm_gates.py": STATED + OTHER}, CHECKS)) == []
+
+
+def test_a_file_beside_checks_with_the_name_of_a_module():
+    files = {"test_lstm_gates.py": STATED, "torch.py": "", "random.py": "", "given.py": ""}
+    assert list(map(str, look_at_check_files(files, CHECKS))) == [
+        f"{CHECKS}/{name}.py: has the name of the module `{name}`, which checks then import: choose another."
+        for name in ("random", "torch")
+    ]
+
+
 def test_a_check_that_is_defined_twice_and_one_that_is_none(course):
     checks = course / CHECKS
     (course / CATALOGUE).unlink()
@@ -401,7 +450,8 @@ def test_a_check_that_is_defined_twice_and_one_that_is_none(course):
     (checks / "test_lstm_gates.py").write_text(good + good[good.index("@points") :], encoding="utf-8")
     (checks / "test_lstm_cell.py").write_text('"""Nothing yet."""\n', encoding="utf-8")
     assert told(course) == [
-        f"{CHECKS}/test_lstm_cell.py: has no check: a function whose name begins with `test_`.",
+        f"{CHECKS}/test_lstm_cell.py: has no check: `standard(…)`, or a function whose name begins with "
+        "`test_`.",
         f"{CHECKS}/test_lstm_gates.py, line 17: `test_one` is defined a second time, and the one of line 11 is "
         "never run: give it another name.",
     ]

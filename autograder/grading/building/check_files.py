@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ast
 import difflib
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.checking.runner.marks import NAME_OF_METHOD, RULE_OF_METHOD, RULES
 from autograder.grading.course.problem import Problem
-from autograder.grading.releasing.check_file import keywords_of, needed_by
+from autograder.grading.releasing.check_file import called_name, keywords_of, needed_by
 
 FIXTURES = ("submission", "sizes", "draw")
 """All that a check is given."""
 _PYTEST = ("request", "monkeypatch", "tmp_path", "tmp_path_factory", "capsys", "capfd", "pytestconfig")
 """Fixtures that pytest has itself, which no rule forbids."""
 _SPECIFICATIONS = ("FunctionSpec", "ModuleSpec")
+_TAKEN = sys.stdlib_module_names | {"autograder", "numpy", "pytest", "torch"}
+"""Names that no file beside checks can have: they import, or checks do, the module of that name."""
+_OF_SOME = ("from_scratch", "registered", "follows")
+"""What `standard` makes of some specifications, by its keywords."""
 _MARKS = ("points", "rule", "needs", "hidden", "teaching_only")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -28,6 +33,8 @@ class _Check:
     name: str
     node: _Function | ast.expr
     lineno: int
+    is_certain: bool = True
+    """False of what `standard` makes of some specifications only, and is not asked for."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,8 @@ class _File:
     """The names under which the marks were imported, and which ones they are."""
     bound: frozenset[str]
     """Every name that the file gives a meaning to."""
+    statements: frozenset[str]
+    """The names by which it knows `standard`."""
     has_star: bool
     defined: frozenset[str]
     """The names that the notebook defines; empty if that is not known."""
@@ -53,13 +62,16 @@ class _File:
                     found.append(_Check(name, node, node.lineno))
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                     found.append(_Check(name, call, node.lineno))
-                case ast.Expr(value=ast.Call(func=ast.Name(id="standard")) as call):
+                case ast.Expr(value=ast.Call() as call) if called_name(call) in self.statements:
                     found += _checks_of_standard(call)
         return [check for check in found if check.name.startswith("test")]
 
 
 def _checks_of_standard(call: ast.Call) -> Iterator[_Check]:
-    """Yield the checks that `standard` may make: whether it does depends on the specification, too."""
+    """Yield the checks that `standard` may make: whether it does depends on the specification, too.
+
+    It refuses a name twice itself where it comes second.
+    """
     keywords = keywords_of(call)
     for method, usual in NAME_OF_METHOD.items():
         stated = keywords.get(method, call)
@@ -68,9 +80,10 @@ def _checks_of_standard(call: ast.Call) -> Iterator[_Check]:
             case ast.Constant(str()), _:  # why there is no such check
                 continue
             case _, ast.Constant(str(name)):
-                yield _Check(f"test_{name}", stated, stated.lineno)
+                yield _Check(f"test_{name.removeprefix('test_')}", stated, stated.lineno)
             case _:
-                yield _Check(f"test_{usual}", stated, stated.lineno)
+                certain = method in keywords or method not in _OF_SOME
+                yield _Check(f"test_{usual}", stated, stated.lineno, certain)
 
 
 def look_at_check_files(
@@ -82,6 +95,10 @@ def look_at_check_files(
     """
     for name, text in sorted(files.items()):
         shown = f"{folder}/{name}"
+        if (module := name.removesuffix(".py")) in _TAKEN:
+            yield Problem(
+                shown, f"has the name of the module `{module}`, which checks then import: choose another."
+            )
         try:
             tree = ast.parse(text)
         except SyntaxError as error:
@@ -99,6 +116,7 @@ def look_at_check_files(
 def _read(shown: str, tree: ast.Module, defined: frozenset[str]) -> _File:
     marks: dict[str, str] = {}
     bound: set[str] = set()
+    statements = {"standard"}
     has_star = False
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -115,17 +133,26 @@ def _read(shown: str, tree: ast.Module, defined: frozenset[str]) -> _File:
                 )
                 if ours and alias.name in _MARKS:
                     marks[name] = alias.name
-    return _File(shown, tree, marks, frozenset(bound), has_star, defined)
+                if ours and alias.name == "standard":
+                    statements.add(name)
+    return _File(shown, tree, marks, frozenset(bound), frozenset(statements), has_star, defined)
 
 
 def _look_at_file(file: _File) -> Iterator[Problem]:
-    if not file.checks and not any(name.startswith("test") for name in file.bound) and not file.has_star:
-        yield Problem(file.shown, "has no check: a function whose name begins with `test_`.")
+    calls = (called_name(node) for node in ast.walk(file.tree) if isinstance(node, ast.Call))
+    if (
+        not any(name.startswith("test") for name in file.bound)
+        and not file.has_star
+        and file.statements.isdisjoint(calls)  # it may stand in a loop, and all that it makes be refused
+    ):
+        yield Problem(
+            file.shown, "has no check: `standard(…)`, or a function whose name begins with `test_`."
+        )
     yield from _look_at_specifications(file)
     seen: dict[str, _Check] = {}
     for check in file.checks:
         first = seen.setdefault(check.name, check)
-        if first is not check:
+        if first is not check and first.is_certain and check.is_certain:
             yield Problem(
                 _at(file, check),
                 f"`{check.name}` is defined a second time, and the one of line {first.lineno} is never run: "
@@ -155,7 +182,7 @@ def _look_at_made_check(file: _File, check: _Check, made: ast.expr) -> Iterator[
     match made:
         case ast.Call(func=ast.Attribute(attr=method)) if method in RULE_OF_METHOD:
             points = keywords_of(made).get("points")
-        case ast.Call(func=ast.Name(id="worth")):
+        case ast.Call() if called_name(made) == "worth":
             points = made.args[0] if made.args else keywords_of(made).get("points")
         case ast.Constant():
             points = made

@@ -152,7 +152,8 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
         try:
             checks = collect(folder, points=points)
         except ChecksBroken as broken:
-            return [_broken(each, folder, files) for each in broken.broken] or [
+            # A file beside checks stops each that imports it.
+            return list(dict.fromkeys(_broken(each, folder, files) for each in broken.broken)) or [
                 Problem(files.shown, f"the checks cannot be collected: {broken}.")
             ]
         rules = _rules_without_check(course, assignment, checks) if catalogue else ()
