@@ -92,6 +92,15 @@ def nothing_judges(cluster: Cluster) -> None:
 
 
 @pytest.mark.slow
+def test_one_process_and_a_second_run_give_what_two_processes_give(ungraded, graded, tmp_path):
+    course = copy(ungraded, tmp_path / "course")
+    for more in ((), ("--force",)):
+        told = autograder("grade", ASSIGNMENT, "--course", course.root, "--jobs", "1", *more)
+        assert told.returncode == 0, told.stderr
+        assert_undisturbed(course, graded)
+
+
+@pytest.mark.slow
 def test_what_comes_of_it_is_what_comes_of_a_local_run(running, ungraded, graded, tmp_path):
     course = copy(ungraded, tmp_path / "course")
     told = autograder("grade", ASSIGNMENT, "--course", course.root, "--scheduler", running.address)
