@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from autograder.checking.runner.marks import NAME_OF_METHOD
@@ -18,7 +19,7 @@ _NEEDS = {
     "any_size": ("values",),
     "follows": ("values",),
     "gradients": ("values",),
-    "dtypes": ("shape", "from_scratch"),
+    "dtypes": ("shape", "registered", "from_scratch"),
     "devices": ("dtypes", "values"),
     "leaves_arguments": ("values",),
 }
@@ -87,8 +88,16 @@ def standard(
         "leaves_arguments": leaves_arguments,
     }
     home, made = authors_frame().f_globals, dict[str, str]()
+    if not Path(home.get("__file__", "test_")).name.startswith("test_"):
+        raise TypeError(
+            "`standard` stands in the file of the task's checks, test_<task>.py: only that is collected"
+        )
     for method, usual in NAME_OF_METHOD.items():
         how = stated[method]
+        if isinstance(how, str) and not how.strip():
+            raise ValueError(
+                f"`{method}` has an empty text: say in a sentence why the task has no such check"
+            )
         if isinstance(how, str) or (how == 0 and not _applies(task, method)):
             continue
         if not hasattr(task, method):

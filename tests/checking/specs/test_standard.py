@@ -121,6 +121,7 @@ def test_a_check_has_its_own_name_title_cases_and_needs(tmp_path):
         ("standard(task, values=worth(1, tell='Why?'))", "no mark of a check"),
         ("standard(task, from_scratch=1)", "nothing is forbidden in 'step'"),
         ("standard(task, any_size=worth(hidden='It works.'))", "hide `task.any_size"),
+        ("standard(task, devices='')", "say in a sentence why"),
         ("standard(task, registered=1)", "'step' is no class of modules"),
         ("standard(task, values=worth('It is right.', 1))", "a number, not an object of type str"),
         ("standard(task, values=worth(1, needs='shape'))", "takes a list of checks"),
@@ -148,3 +149,10 @@ def test_a_case_without_words_is_not_in_the_title(tmp_path):
         each for each in checks_of(tmp_path, STEP + textwrap.dedent(stated)).all if each.name == "any_size"
     )
     assert check.title == "It works with one item."
+
+
+def test_in_a_file_beside_the_checks_it_is_refused(tmp_path):
+    """Nobody would collect what it makes there."""
+    (tmp_path / "given.py").write_text(textwrap.dedent(STEP) + "standard(task, values=1)\n")
+    with pytest.raises(ChecksBroken, match=r"stands in the file of the task's checks, test_<task>\.py"):
+        checks_of(tmp_path, "from given import task")
