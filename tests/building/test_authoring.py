@@ -102,6 +102,12 @@ class TestFollowed:
         told = autograder_here("build", NAME, "--course", course)
         assert (told.returncode, told.stderr) == (1, shown)
 
+    def test_the_release_names_its_kernel(self, followed):
+        """The source that jupytext made names none, and a front end would ask every student for one."""
+        assert "kernelspec" not in json.loads((followed.course / NOTEBOOK).read_text())["metadata"]
+        (release,) = (followed.course / "release" / NAME).glob("*.ipynb")
+        assert json.loads(release.read_text())["metadata"]["kernelspec"]["name"] == "python3"
+
     def test_build_refuses_a_spoilt_solution(self, followed):
         notebook = followed.course / NOTEBOOK
         kept = notebook.read_text()

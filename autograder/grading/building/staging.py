@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 
-from nbconvert.exporters import NotebookExporter
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.errors import UserError
 from autograder.grading.course.course import Course
+from autograder.grading.releasing.exporter import ReleasedNotebook
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def _stage(course: Course, assignment: str, root: Path) -> Course:
         where = getattr(course.directory, f"{step}_directory")
         setattr(config.CourseDirectory, f"{step}_directory", step if Path(where).is_absolute() else where)
     # The files beside the notebook are made when it is proved.
-    config.GenerateAssignment.exporter_class = NotebookExporter
+    config.GenerateAssignment.exporter_class = ReleasedNotebook
     # The kernel is reached through sockets in this folder, which is ours alone; a port would be open to all.
     config.KernelManager.transport = "ipc"
     config.KernelManager.ip = str(root / "kernel")

@@ -20,8 +20,20 @@ from autograder.grading.course.course import Course
 from autograder.grading.releasing.handout import handout
 from autograder.grading.releasing.page import write_page
 
+_PYTHON = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+"""The kernel of a release whose source names none, as one that jupytext made."""
 
-class ReleaseExporter(NotebookExporter):
+
+class ReleasedNotebook(NotebookExporter):
+    """An exporter of the released notebook alone, as a build proves it."""
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> Any:
+        # Without one, every student is asked to choose a kernel.
+        nb.metadata.setdefault("kernelspec", _PYTHON)
+        return super().from_notebook_node(nb, resources, **kwargs)
+
+
+class ReleaseExporter(ReleasedNotebook):
     """An exporter that puts beside a released notebook what goes out with it.
 
     It is made when nbgrader has copied the assignment's other files, and before it sets their permissions.
