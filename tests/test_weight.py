@@ -23,7 +23,7 @@ LINES = {
     "checking": 9800,
     "cli": 1700,
     "exercises": 8300,
-    "grading": 13400,
+    "grading": 13250,
     "jupyter": 450,
     "protocol": 1150,
     "reporting": 2200,

@@ -106,7 +106,7 @@ SPOILT_FILES = {
     "a rule that there is not": after(PLAIN.replace('"values"', '"value"'), "@rule"),
     "no docstring": after(PLAIN.replace('"""More."""', "pass"), "def test_more"),
     "no such fixture": after(PLAIN.replace("draw", "drew"), "def test_more"),
-    "a mark without its argument": after(PLAIN.replace('("values")', ""), "def test_more"),
+    "a mark without its argument": after(PLAIN.replace('("values")', ""), "@rule"),
     "a check that is async": after(PLAIN.replace("def ", "async def "), "async def test_more"),
     # The check file, once pytest reads it.
     "no such module": checks("import pytest\n", "import pytset\n", "import pytset"),

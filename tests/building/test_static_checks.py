@@ -83,11 +83,8 @@ def test_everything_is_told_at_once(course):
         notebook.cells.remove(named(notebook, "check_LSTMCell"))
 
     edited(course, spoil)
-    needs = replaced(
-        course,
-        f"{CHECKS}/test_LSTMCell.py",
-        "needs=[test_matches_torch, test_default_state]",
-        'needs=["shapes"]',
+    stated = replaced(
+        course, f"{CHECKS}/test_LSTMCell.py", "def test_gradients(", "def test_starting_weights("
     )
     find = replaced(
         course,
@@ -101,7 +98,7 @@ def test_everything_is_told_at_once(course):
         f"{SOURCE}, cell `lstm_gates`, line {line_of('lstm_gates', 'BEGIN SOLUTION')}",
         f"{SOURCE}, cell `copy_from_torch`, line {line_of('copy_from_torch', 'BEGIN SOLUTION')}",
         f"{CHECKS}/test_LSTMCell.py",
-        f"{CHECKS}/test_LSTMCell.py, line {needs}",
+        f"{CHECKS}/test_LSTMCell.py, line {stated}",
         *[problem.partition(": ")[0] for problem in problems if CATALOGUE in problem],
     ]
     stale, ungraded = (problem for problem in problems if CATALOGUE in problem)
@@ -283,22 +280,27 @@ GOOD = {
     "title": "It holds.",
 }
 SPOILT_CHECKS = {
-    "points": ({"points": 0.75}, "8: 0.75 points: points are whole or half numbers, and not less than 0."),
-    "rule": ({"rule": "value"}, "9: 'value' is no rule (did you mean `values`?); the rules are shape,"),
+    "points": (
+        {"points": 0.75},
+        "8: stops when it is imported with ValueError: 0.75 points: points are whole or half numbers",
+    ),
+    "rule": (
+        {"rule": "value"},
+        "9: stops when it is imported with ValueError: 'value' is no rule; the rules are shape,",
+    ),
     "needs": (
         {"needs": "'shape'"},
-        "10: `test_one` needs `test_shape`, which is no check of this file (did you mean `test_one`?).",
+        "11: `test_one` needs `test_shape`, which is no check of this file (did you mean `test_one`?).",
     ),
     "needs what comes later": (
         {"needs": "'one'"},
-        "10: `test_one` needs `test_one`, which stands below it (line 11)",
+        "11: `test_one` needs `test_one`, which does not stand above it",
     ),
     "fixture": (
         {"fixture": "submission, size"},
-        "11: `test_one` asks for `size` (did you mean `sizes`?); what a check may ask for is `submission`, `sizes`, "
-        "`draw`.",
+        "11: `test_one` in test_lstm_gates.py asks for `size`, which there is not: a check may ask for submission, ",
     ),
-    "docstring": ({"title": " "}, "11: `test_one` has no docstring: it is the title that people read."),
+    "docstring": ({"title": " "}, "11: `test_one` in test_lstm_gates.py needs a docstring (its title)"),
     "syntax": ({"needs": ")"}, "10: is no Python: unmatched ')' (`@needs())`)."),
     "import": (
         {"imports": "nosuchmodule"},
@@ -344,14 +346,14 @@ standard(
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (("points=2", "points=0.75"), "line 6: 0.75 points: points are whole or half numbers"),
+        (("points=2", "points=0.75"), "line 6: stops when it is imported with ValueError: 0.75 points"),
         (
             ('["values"]', '["value"]'),
             "line 7: `test_values_too` needs `test_value`, which is no check of this file (did you mean `test_values`?).",
         ),
         (
             ('["values"]', '["values_too"]'),
-            "line 7: `test_values_too` needs `test_values_too`, which stands below it (line 7)",
+            "line 7: `test_values_too` needs `test_values_too`, which does not stand above it",
         ),
         (
             ('test_values_too = task.values(needs=["values"])', "test_values = task.values()"),
@@ -371,23 +373,29 @@ def test_a_spoilt_specification(course, change: tuple[str, str], expected: str):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (("values=2", "values=0.75"), "line 7: 0.75 points: points are whole or half numbers"),
-        (("worth(0.5", "worth(0.75"), "line 8: 0.75 points: points are whole or half numbers"),
+        (
+            ("values=2", "values=0.75"),
+            "line 5: stops when it is imported with ValueError: `values`: 0.75 points",
+        ),
+        (
+            ("worth(0.5", "worth(0.75"),
+            "line 5: stops when it is imported with ValueError: `gradients`: 0.75 points",
+        ),
         (
             ('["values"]', '["value"]'),
-            "line 8: `test_slopes` needs `test_value`, which is no check of this file (did you mean `test_values`?).",
+            "line 5: `test_slopes` needs `test_value`, which is no check of this file (did you mean `test_values`?).",
         ),
         (
             ('["values"]', '["device"]'),
-            "line 8: `test_slopes` needs `test_device`, which is no check of this file",
+            "line 5: `test_slopes` needs `test_device`, which is no check of this file",
         ),
         (
             ('"slopes", needs=["values"]', '"values"'),
-            "line 8: `test_values` is defined a second time, and the one of line 7",
+            "line 5: stops when it is imported with ValueError: the file has a check `test_values` already",
         ),
         (
             ('"slopes", needs=["values"]', '"test_values"'),
-            "line 8: `test_values` is defined a second time, and the one of line 7",
+            "line 5: stops when it is imported with ValueError: the file has a check `test_values` already",
         ),
     ],
 )

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import invalidate_caches
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def collect(folder: Path, *, shown_as: str = "", points: Mapping[str, float] | N
         names.setdefault(item.path, {})[id(item.function)] = item.originalname
     found = [_read(item, names[item.path]) for item in items]
     for item, each in zip(items, found, strict=True):
-        _refuse_unknown_needs(item, each, names[item.path])
+        _refuse_needs(item, each, names[item.path])
     return Checks(found, folder, shown_as, points)
 
 
@@ -90,12 +91,19 @@ def _read(item: pytest.Function, names: Mapping[int, str]) -> Collected:
     return Collected(check, item.name, item.obj, asked_by(item.obj), dict(parameters))
 
 
-def _refuse_unknown_needs(item: pytest.Function, each: Collected, names: Mapping[int, str]) -> None:
-    """Raise `ChecksBroken` for a needed check that the file lacks: what needs it would never be run."""
-    for needed in each.check.needs:
-        if f"test_{needed}" not in names.values():
-            told = f"`{item.originalname}` needs `test_{needed}`, which is no check of this file"
-            raise broken_check(item.function, item.path, told)
+def _refuse_needs(item: pytest.Function, each: Collected, names: Mapping[int, str]) -> None:
+    """Raise `ChecksBroken` for a needed check that the file lacks, or has further down."""
+    order = list(names.values())
+    for needed in (f"test_{name}" for name in each.check.needs):
+        if needed not in order:
+            near = get_close_matches(needed, order, n=1)
+            meant = f" (did you mean `{near[0]}`?)" if near else ""
+            told = f"needs `{needed}`, which is no check of this file{meant}"
+        elif order.index(needed) >= order.index(item.originalname):
+            told = f"needs `{needed}`, which does not stand above it: checks run in the order of the file"
+        else:
+            continue
+        raise broken_check(item.function, item.path, f"`{item.originalname}` {told}")
 
 
 class _Collector:

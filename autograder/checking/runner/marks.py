@@ -58,7 +58,7 @@ def points(value: float) -> Callable[[Check], Check]:
     if not isinstance(value, (int, float)):
         raise TypeError(f"points are a number, not an object of type {type(value).__name__}")
     if value < 0 or value * 2 != int(value * 2):
-        raise ValueError("points are whole or half numbers, and not less than 0")
+        raise ValueError(f"{value:g} points: points are whole or half numbers, and not less than 0")
     return _attach("autograder_points", float(value))
 
 
@@ -73,6 +73,8 @@ def rule(name: Rule) -> Callable[[Check], Check]:
         def test_shape(submission, sizes, draw):
             "It returns y (batch, filters, width)."
     """
+    if not isinstance(name, str):
+        raise TypeError('`@rule` stands without its argument: write it as `@rule("values")`')
     if name not in RULES:
         raise ValueError(f"{name!r} is no rule; the rules are {', '.join(RULES)}")
     return _attach("autograder_rule", name)

@@ -116,7 +116,10 @@ def standard(
             needed = ("shape",)
         keywords.setdefault("needs", [made[each] for each in needed if each in made])
         cases = how.cases or (_single(task) if method == "any_size" else ())
-        home[f"test_{name}"] = getattr(task, method)(*cases, points=how.points, **keywords)
+        try:
+            home[f"test_{name}"] = getattr(task, method)(*cases, points=how.points, **keywords)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"`{method}`: {error}") from error
 
 
 def _applies(task: Spec, method: str) -> bool:
