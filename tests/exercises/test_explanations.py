@@ -10,6 +10,7 @@ from autograder.checking.expectations import values
 from autograder.checking.runner.collection import collect
 from autograder.checking.runner.task_run import TaskRun
 from tests.exercises.test_exercises import EXERCISES, TASKS, notebook_of
+from tests.support.checking import run_alone
 from tests.variants import NOTEBOOKS
 
 SAID = (
@@ -42,11 +43,6 @@ def test_nothing_is_said_of_what_right_answers_depend_on(everything_is_wrong, no
             continue
         submission = notebook_of(notebook, task, NOTEBOOKS[notebook].SOLUTIONS[task], checks.without(task))
         run = TaskRun(checks, task, submission, 1, lambda: None)
-        told = ""
-        for item in checks.items_of(check):
-            tried = run.tried(item)
-            if tried.raised is not None:
-                result, trying = run._failed(item, tried, [])
-                told = result.message + (trying.found() if trying is not None else "")
-                break
+        result, trying = run_alone(run, check)
+        told = result.message + (trying.found() if trying is not None else "")
         assert not [said for said in SAID if said in told], (check.name, told)

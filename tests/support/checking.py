@@ -5,7 +5,10 @@ import textwrap
 import pytest
 
 from autograder.checking import CheckFailed, Draw, Sizes, Submission
+from autograder.checking.runner.check import Check, CheckResult
 from autograder.checking.runner.collection import collect
+from autograder.checking.runner.task_run import TaskRun
+from autograder.checking.runner.trying import Trying
 from autograder.worker.session.executor import Executor
 
 SIZES = Sizes(B=2, T=5, D=7, H=11, L=3, V=13)
@@ -32,6 +35,15 @@ def message(call, *args, **kwargs):
     with pytest.raises(CheckFailed) as caught:
         call(*args, **kwargs)
     return str(caught.value)
+
+
+def run_alone(run: TaskRun, check: Check) -> tuple[CheckResult, Trying | None]:
+    """Run one check, whatever it needs; return what can explain wrong values, too, as a whole run has it."""
+    for item in run.checks.items_of(check):
+        tried = run.tried(item)
+        if tried.raised is not None:
+            return run._failed(item, tried, [])
+    return CheckResult(check, "passed", ""), None
 
 
 def said(folder, task, answer, source=""):

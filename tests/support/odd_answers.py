@@ -15,9 +15,11 @@ from torch import nn
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.checking.runner.collection import collect
+from autograder.checking.runner.task_run import TaskRun
 from autograder.protocol.values import map_tree
 from autograder.worker.session.executor import Executor
 from tests.exercises.test_exercises import EXERCISES, NOTEBOOKS, notebook_of
+from tests.support.checking import run_alone
 
 Pair = namedtuple("Pair", "one other")  # as students write it
 
@@ -158,7 +160,7 @@ def faults(notebook: str, tried: Iterable[tuple[str, str]]) -> Iterator[str]:
                     without = checks.without(task)
                     perform = Executor(namespace, without=without).perform
                     odd_one = Submission(perform, base.sources, without=without)
-                    result, _ = checks._run_one(check, odd_one, PUBLIC_SEED, None)
+                    result, _ = run_alone(TaskRun(checks, task, odd_one, PUBLIC_SEED, explain=False), check)
                     if result.fault is not None:
                         found.append(f"{task}.{check.name}, {odd} {when} {method}: {result.fault}")
             namespace[task] = right
