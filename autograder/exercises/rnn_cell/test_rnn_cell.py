@@ -40,5 +40,6 @@ standard(
         title="It works for one sequence, for equal sizes, and for non-contiguous inputs.",
     ),
     gradients=worth(0.5, title="Gradients reach the input, the state and all four weights."),
+    devices=worth(needs=["gradients", "dtype"]),
     leaves_arguments=0.5,
 )
