@@ -53,7 +53,7 @@ def _no_tensors(layouts: Any, body: bytearray) -> list[Any]:
 
 
 class Codec(NamedTuple):
-    """How the tensors and dtypes of a library travel; the defaults are for no library."""
+    """A library's way to send tensors and dtypes; the defaults are for no library."""
 
     tensor: Any = ()
     dtype: Any = None

@@ -33,7 +33,7 @@ _ALIGNED = 8
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in get_args(DtypeName)}
 NAMES: dict[torch.dtype, DtypeName] = {DTYPES[name]: name for name in get_args(DtypeName)}
 _STORED = {"bfloat16": "int16", "bool": "uint8"}
-"""As what numpy reads the bytes of a dtype, where that is not its name."""
+"""The dtype as which numpy reads the bytes of another, where that is not its name."""
 _AFTERWARDS: dict[torch.dtype, Callable[[Tensor], Tensor]] = {
     torch.bfloat16: lambda stored: stored.view(torch.bfloat16),
     torch.bool: lambda stored: stored.to(torch.bool),  # any byte may arrive; torch counts on 0 and 1

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.grading.course.problem import Problem
-from autograder.grading.releasing.check_file import called_name
 
 _SPECIFICATIONS = ("FunctionSpec", "ModuleSpec")
 _TAKEN = sys.stdlib_module_names | {"autograder", "numpy", "pytest", "torch"}
 """Names that no file beside checks can have: they import, or checks do, the module of that name."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -22,8 +20,8 @@ class _Check:
     """A check as it is written: a function, or a name that is given what a specification makes."""
 
     name: str
-    node: _Function | ast.Call
     lineno: int
+    is_async: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,7 @@ class _File:
     tree: ast.Module
     bound: frozenset[str]
     """Every name that the file gives a meaning to."""
-    statements: frozenset[str]
-    """The names by which it knows `standard`."""
+    names_standard: bool
     has_star: bool
     defined: frozenset[str]
     """The names that the notebook defines; empty if that is not known."""
@@ -46,9 +43,9 @@ class _File:
         for node in self.tree.body:
             match node:
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                    found.append(_Check(name, node, node.lineno))
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
-                    found.append(_Check(name, call, node.lineno))
+                    found.append(_Check(name, node.lineno, isinstance(node, ast.AsyncFunctionDef)))
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call()):
+                    found.append(_Check(name, node.lineno))
         return [check for check in found if check.name.startswith("test")]
 
 
@@ -57,9 +54,8 @@ def look_at_check_files(
 ) -> Iterator[Problem]:
     """Yield the faults of some check files, by name; `folder` is how the place where they lie is called.
 
-    What their import or their collection refuses is not looked for.
-
-    `defined` are the names that the notebook defines, where they are known: tasks are among them.
+    What their import or their collection refuses is not looked for. `defined` are the names that the notebook
+    defines, where they are known: tasks are among them.
     """
     for name, text in sorted(files.items()):
         shown = f"{folder}/{name}"
@@ -78,12 +74,11 @@ def look_at_check_files(
             yield Problem(shown, f"is no Python: {error}.")
         else:
             if name.startswith("test_"):
-                yield from _look_at_file(_read(shown, tree, frozenset(defined)))
+                yield from _look_at_file(_read(shown, tree, frozenset(defined), "standard" in text))
 
 
-def _read(shown: str, tree: ast.Module, defined: frozenset[str]) -> _File:
+def _read(shown: str, tree: ast.Module, defined: frozenset[str], names_standard: bool) -> _File:
     bound: set[str] = set()
-    statements = {"standard"}
     has_star = False
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -95,21 +90,11 @@ def _read(shown: str, tree: ast.Module, defined: frozenset[str]) -> _File:
                 name = alias.asname or alias.name.partition(".")[0]
                 has_star = has_star or alias.name == "*"
                 bound.add(name)
-                ours = isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-                    "autograder.checking"
-                )
-                if ours and alias.name == "standard":
-                    statements.add(name)
-    return _File(shown, tree, frozenset(bound), frozenset(statements), has_star, defined)
+    return _File(shown, tree, frozenset(bound), names_standard, has_star, defined)
 
 
 def _look_at_file(file: _File) -> Iterator[Problem]:
-    calls = (called_name(node) for node in ast.walk(file.tree) if isinstance(node, ast.Call))
-    if (
-        not any(name.startswith("test") for name in file.bound)
-        and not file.has_star
-        and file.statements.isdisjoint(calls)  # it may stand in a loop, and all that it makes be refused
-    ):
+    if not (any(name.startswith("test") for name in file.bound) or file.has_star or file.names_standard):
         yield Problem(
             file.shown, "has no check: `standard(…)`, or a function whose name begins with `test_`."
         )
@@ -123,7 +108,7 @@ def _look_at_file(file: _File) -> Iterator[Problem]:
                 f"`{check.name}` is defined a second time, and the one of line {first.lineno} is never run: "
                 "give it another name.",
             )
-        if isinstance(check.node, ast.AsyncFunctionDef):
+        if check.is_async:
             yield Problem(_at(file, check), f"`{check.name}` is `async`: it would never run. Write `def`.")
 
 

@@ -36,7 +36,7 @@ class Unavailable(RuntimeError):
 
 
 class _Met:
-    """Whether a disabled part of torch has been called."""
+    """A mark that is set when a disabled part of torch is called."""
 
     def __init__(self) -> None:
         self.any = False

@@ -134,7 +134,7 @@ def test_what_is_put_back_is_no_fault(function):
 
 
 def with_nan(function):
-    """What is said of a call with numbers that hold nan."""
+    """Return the message about a call with numbers that hold nan."""
     answers, x = submission(f=function), torch.tensor([1.0, torch.nan])
     expect_untouched(answers.f.run((x,)), (x,), ("x",))
 
