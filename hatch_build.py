@@ -6,7 +6,7 @@ on the inputs of the notebooks, which it notes in solutions/recorded/. Python al
 
 from __future__ import annotations
 
-import json
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -44,34 +44,24 @@ def hand_out(root: Path, target: Path) -> None:
     """Write all exercises of the repository as students get them."""
     sys.path.insert(0, str(root))
     try:
-        from autograder.checking.runner.handed_out_file import FILE, text_of
-        from autograder.grading.releasing.strip import strip
+        from autograder.checking.runner.handed_out_file import FILE, goes_out
     finally:
         sys.path.remove(str(root))
     home = root / HOME
-    sources = {
-        path.relative_to(home).as_posix(): path for path in exercise_files(home) if path.suffix == ".py"
-    }
-    stripped = strip(
-        {name: path.read_text("utf-8") for name, path in sources.items()}, HOME.replace("/", ".")
-    )
-    files = dict(stripped.files)
+    files = {path.relative_to(home): path for path in exercise_files(home) if goes_out(path.name)}
     for release in sorted((root / "release").glob("*/")):
-        _, _, exercise = release.name.partition(
-            "_"
-        )  # `03_lstm_cell` is the third; its checks are in `lstm_cell`
+        _, _, exercise = release.name.partition("_")  # `03_lstm_cell` has its checks in `lstm_cell`
         if not (home / exercise).is_dir():
             continue
         recorded = root / "solutions" / "recorded" / f"{release.name}.json"
         if not recorded.is_file():
             raise FileNotFoundError(f"There is no {recorded}: run `autograder build {release.name}`.")
-        kept_back = stripped.kept_back_in(exercise)
-        files[f"{exercise}/{FILE}"] = text_of(kept_back, json.loads(recorded.read_text("utf-8")))
+        files[Path(exercise, FILE)] = recorded
         if (release / "hints.json").is_file():
-            files[f"{exercise}/hints.json"] = (release / "hints.json").read_text("utf-8")
-    for name, text in files.items():
+            files[Path(exercise, "hints.json")] = release / "hints.json"
+    for name, path in files.items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_text(text, "utf-8")
+        shutil.copyfile(path, target / name)
 
 
 def exercise_files(home: Path) -> list[Path]:

@@ -39,7 +39,7 @@ GROUPS = {
     "Specifications and cases": """
         FunctionSpec ModuleSpec standard worth weight Handed
         Case USUAL sized strided leaving_out with_inputs""",
-    "Inputs": "Sizes Dimensions Dimension Draw recorded computed_once as_leaves",
+    "Inputs": "Sizes Dimensions Dimension Draw reference computed_once as_leaves",
     "Marks": "points rule needs hidden without Without anywhere teaching_only",
     "Expectations": """
         expect expect_shapes parts_of expect_count expect_whole expect_gradients expect_follows

@@ -34,13 +34,14 @@ from autograder.checking.explain.failure import CheckFailed, NotWritten
 from autograder.checking.inputs.cache import computed_once
 from autograder.checking.inputs.dimensions import Dimension, Dimensions
 from autograder.checking.inputs.draw import Draw
-from autograder.checking.inputs.references import recorded
+from autograder.checking.inputs.references import recorded as recorded  # older courses mark with it
 from autograder.checking.inputs.sizes import Sizes, spell
 from autograder.checking.remote.connection import Request, asked
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.remote.handle import Call, Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.marks import anywhere, hidden, needs, points, rule, teaching_only, without
+from autograder.checking.runner.reference import reference
 from autograder.checking.specs.cases import USUAL, Case, leaving_out, sized, strided, with_inputs
 from autograder.checking.specs.function import FunctionSpec
 from autograder.checking.specs.inputs import Handed, weight
@@ -105,7 +106,7 @@ __all__ = [
     "needs",
     "parts_of",
     "points",
-    "recorded",
+    "reference",
     "rule",
     "sized",
     "spell",

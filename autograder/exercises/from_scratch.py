@@ -8,14 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.checking import (
-    CheckFailed,
-    Handle,
-    StudentError,
-    Submission,
-    Without,
-    expect_no_mention,
-)
+from autograder.checking import CheckFailed, Handle, StudentError, Submission, Without, expect_no_mention
 
 KERNELS = r"(^|::|_)(lstm|gru|rnn)(_|$)"
 """Torch's recurrent kernels by name: aten::lstm, aten::rnn_tanh_cell, aten::_thnn_fused_lstm_cell, …"""

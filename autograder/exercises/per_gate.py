@@ -18,13 +18,12 @@ from autograder.checking import (
     agree,
     case,
     compare,
-    computed_once,
     expect_module_untouched,
     expect_not_shared,
     expect_settings_untouched,
     fail,
     make_module,
-    recorded,
+    reference,
 )
 
 GATES = "ifgo"
@@ -58,25 +57,10 @@ def cell_shapes(sizes: Sizes) -> Mapping[str, tuple[str, tuple[int, ...]]]:
     return {name: (words[name[:-1]][0], sizes.shape(words[name[:-1]][1])) for name in NAMES}
 
 
-@recorded
-@computed_once
-def cell_step(parameters: Mapping[str, torch.Tensor], x, h, c):
-    """One step by torch with per-gate parameters, stacked into its layout."""
-    w_ih = torch.cat([parameters[f"W_x{gate}"] for gate in GATES], dim=1).T
-    w_hh = torch.cat([parameters[f"W_h{gate}"] for gate in GATES], dim=1).T
-    bias = torch.cat([parameters[f"b_{gate}"] for gate in GATES])
-    return torch.lstm_cell(x, (h, c), w_ih, w_hh, bias, torch.zeros_like(bias))
+cell_step = reference("reference_per_gate:cell_step")
 
 
-@recorded
-def by_gate(w_ih, w_hh, b_ih, b_hh) -> dict[str, torch.Tensor]:
-    """The per-gate parameters by name, copied out of torch's stacked ones."""
-    held: dict[str, torch.Tensor] = {}
-    for gate, w_x, w_h, b_x, b_h in zip(
-        GATES, *(part.chunk(4) for part in (w_ih, w_hh, b_ih, b_hh)), strict=True
-    ):
-        held |= {f"W_x{gate}": w_x.T, f"W_h{gate}": w_h.T, f"b_{gate}": b_x + b_h}
-    return held
+by_gate = reference("reference_per_gate:by_gate")
 
 
 LARGE, SMALL = ((32, 40), (50, 60)), ((8, 12), (8, 12))
@@ -283,17 +267,17 @@ def expect_copies(
     """
     into, of = arguments
     calls = []
-    for module, given, reference, context in copies:
+    for module, given, right, context in copies:
         call = submission.copy_from_torch.run_request((module, given))
         of_module, of_given = (each.parameters_request(computed=True) for each in (module, given))
-        zeros = {name: torch.zeros_like(value) for name, value in reference.state_dict().items()}
+        zeros = {name: torch.zeros_like(value) for name, value in right.state_dict().items()}
         given.load_state_dict(zeros)
         then = module.parameters_request(computed=True)
-        calls.append((call, of_module, of_given, then, reference, context))
-    for call, of_module, of_given, then, reference, context in calls:
+        calls.append((call, of_module, of_given, then, right, context))
+    for call, of_module, of_given, then, right, context in calls:
         with case(context):
             ran, before, held, after = call.ask(), of_module.ask(), of_given.ask(), then.ask()
-            for name, value in reference.state_dict().items():
+            for name, value in right.state_dict().items():
                 if name not in held or not torch.equal(held[name], value):
                     fail(f"The copy changed `{of}.{name}`, which it should only read.")
             expect_module_untouched(ran, 0, into, unjudged=("gradients",))

@@ -35,7 +35,7 @@ from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.judging.judge_pool import LocalJudges, cores
 from autograder.grading.records.known import known_mistakes
 from autograder.grading.records.store import assignment_seed, one_writer, write_whole
-from autograder.grading.releasing.handout import RECORDED, Handout, handout, own_stripped
+from autograder.grading.releasing.handout import RECORDED, Handout, handout
 from autograder.grading.releasing.page import write_page
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.verdict import Verdict
@@ -235,7 +235,6 @@ def _prove(
     say: Callable[[str], None],
 ) -> Built:
     """Prove that an assignment may be released, whose release was generated in `stage`."""
-    own_stripped(bundle)
     with checks_of(bundle) as checks:
         say(f"{bundle.assignment}: judging the solution")
         full = _judge_solution(course, bundle, checks, workers)

@@ -6,25 +6,18 @@ place says why the task has no such check. docs/checks.md of lstm-autograder has
 how to write a check of your own.
 """
 
-from autograder.checking import Dimension, Dimensions, FunctionSpec, recorded, standard, worth
+from autograder.checking import Dimension, Dimensions, FunctionSpec, standard, worth
 
 DIMENSIONS = Dimensions(  # a letter for each, and the words in which messages speak of it
     B=Dimension("batch", one="item", small=(1, 2), independent=True),
     D="features",
 )
 
-
-@recorded
-def reference(x, weight):
-    """Return the right answer, which `@recorded` keeps from students."""
-    return x * weight
-
-
 task = FunctionSpec(
     "scale",
     inputs={"x": "B D", "weight": "D"},
     outputs={"y": "B D"},
-    reference=reference,
+    reference="reference_scale:right",
 )
 
 standard(

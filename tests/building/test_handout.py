@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
+import inspect
 import json
-import re
 import secrets
 import shutil
 import socket
@@ -12,18 +11,35 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from textwrap import dedent
 
 import nbclient
 import nbformat
 import pytest
 import requests
+import torch
 
-from autograder.grading.releasing.check_file import CannotStrip
-from autograder.grading.releasing.strip import strip
+from autograder.checking.inputs.references import NotRecorded
+from autograder.checking.runner.collection import collect
+from autograder.checking.runner.reference import reference_beside
 from tests.support.courses import done, environment, run
-from tests.support.handouts import CHECKS, HINT, NAME, NOTEBOOK, SECRETS, SOLUTION, small_course
+from tests.support.handouts import (
+    CHECKS,
+    HIDDEN,
+    HINT,
+    NAME,
+    NOTEBOOK,
+    REFERENCE,
+    SECRETS,
+    SOLUTION,
+    small_course,
+)
 from tests.support.helpers import autograder_here
+
+RECORDED = """from autograder.checking import recorded
+@recorded
+def twice(x):
+    return x + x"""
+MARKED = HIDDEN.replace("from test_double import expect_twice\n", "")
 
 
 def generate(course: Path) -> Path:
@@ -126,180 +142,101 @@ def test_generate_does_not_succeed_without_hints(tmp_path):
     assert not (course / "release" / NAME).exists()
 
 
+@pytest.mark.parametrize("ends", ["with an error", "by a signal"])
+def test_a_conversion_that_fails_half_way_leaves_no_hidden_check(tmp_path, ends):
+    """nbgrader copies the files first: what is never handed out must not be among them even then."""
+    course = small_course(tmp_path)
+    what = "raise RuntimeError" if ends == "with an error" else "os.kill(os.getpid(), signal.SIGKILL)"
+    (course / "halfway.py").write_text(
+        "import os, signal\nfrom nbgrader.preprocessors import NbGraderPreprocessor\n"
+        "class Halfway(NbGraderPreprocessor):\n"
+        f"    def preprocess(self, nb, resources):\n        {what}\n"
+    )
+    with (course / "nbgrader_config.py").open("a") as config:
+        config.write('\nc.GenerateAssignment.preprocessors = ["halfway.Halfway"]\n')
+    told = run(course, "nbgrader", "generate_assignment", NAME)
+    assert told.returncode != 0
+    found = [path.name for path in (course / "release").rglob("*.py")]
+    assert found == ([] if ends == "with an error" else ["test_double.py"]), told.stderr
+
+
+def test_a_file_for_grading_only_is_never_copied_from_beside_the_notebook(tmp_path):
+    course = small_course(tmp_path)
+    shutil.copy(course / "source" / NAME / "checks" / "hidden_double.py", course / "source" / NAME)
+    release = generate(course)
+    assert not list(release.rglob("hidden_*"))
+
+
 REFUSED = {
-    "a public check needs it": (
-        f'{CHECKS}\n@rule("shape")\n@needs("unforeseen")\ndef test_more(submission):\n    """More."""\n',
-        "def test_unforeseen",
-        "something that is not hidden needs the hidden check `test_unforeseen`",
+    "a hidden check in a file that is handed out": (
+        {"test_double": CHECKS + MARKED, "hidden_double": None},
+        "test_double.py, line 32: `test_unforeseen` is hidden, and students get this file: move it to "
+        "hidden_double.py.",
     ),
-    "its points are computed": (
-        CHECKS.replace('@points(0.5)\n@rule("generality")', '@points(LARGEST / 2e6)\n@rule("generality")'),
-        "@points(LARGEST",
-        "points of the hidden check `test_unforeseen` must be written out",
+    "a reference in a file that is handed out": (
+        {"test_double": CHECKS.replace('twice = reference("reference_double:twice")', RECORDED)},
+        "test_double.py, line 6: `twice` is a reference, and students get this file: move it to "
+        'reference_double.py, and write `reference("reference_double:twice")` in its place.',
     ),
-    "a reference is needed where the file is read": (
-        CHECKS.replace("# Numbers", "TWO = twice(torch.ones(1))\n\n\n# Numbers"),
-        "TWO = ",
-        "the bodies of references (test_double.py stops with NotRecorded: twice).",
+    "an import of a file that is not handed out": (
+        {"test_double": CHECKS.replace("twice =", "from reference_double import twice\n\nother =")},
+        "test_double.py, line 5: 01_double cannot be released: its checks cannot be imported without the "
+        "files that students do not get, hidden_*.py and reference_*.py (test_double.py stops with "
+        "ModuleNotFoundError: No module named 'reference_double').",
     ),
-    "it is hidden by another name": (
-        CHECKS.replace("LARGEST =", "secretly = hidden\nLARGEST =").replace("@hidden(", "@secretly("),
-        "def test_unforeseen",
-        "whether `test_unforeseen` is hidden cannot be read from its text",
+    "a hidden check without a sentence": (
+        {"hidden_double": HIDDEN.replace('@hidden("It works for', '@needs("doubles") # ')},
+        "hidden_double.py, line 17: `test_unforeseen` in hidden_double.py does not say what students read "
+        "in its place: `@hidden(…)`.",
+    ),
+    "a reference that is in no file": (
+        {"test_double": CHECKS.replace("reference_double:", "reference_triple:")},
+        "test_double.py, line 5: stops when it is imported with FileNotFoundError: there is no "
+        "reference_triple.py beside test_double.py",
+    ),
+    "a reference that its file does not have": (
+        {"reference_double": REFERENCE.replace("def twice", "def thrice")},
+        "test_double.py, line 5: stops when it is imported with AttributeError: reference_double.py has no "
+        "function `twice`",
+    ),
+    "a name that two files have": (
+        {"hidden_double": HIDDEN.replace("test_unforeseen", "test_doubles")},
+        "hidden_double.py, line 17: `test_doubles` is a check of `double` already: give it another name, or "
+        "if it was imported, name it by a text where it is needed.",
     ),
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [next(iter(REFUSED)), *(pytest.param(name, marks=pytest.mark.slow) for name in list(REFUSED)[1:])],
-)
+@pytest.mark.parametrize("name", REFUSED)
 def test_build_refuses_what_it_cannot_keep_back(tmp_path, name):
-    checks, written, sentence = REFUSED[name]
-    course = small_course(tmp_path, checks)
+    changed, sentence = REFUSED[name]
+    course = small_course(tmp_path, **changed)
     told = autograder_here("build", NAME, "--course", course)
     assert told.returncode == 1
-    (line,) = told.stderr.splitlines()
-    (at,) = (at for at, text in enumerate(checks.splitlines(), 1) if text.startswith(written))
-    place = f"source/{NAME}/checks/test_double.py, line {at}"
-    assert line.startswith(f"{place}: {NAME} cannot be released: ")
-    assert sentence in line
+    assert told.stderr.startswith(f"source/{NAME}/checks/{sentence}"), told.stderr
     assert not (course / "release").exists()
 
 
-def stripped(**sources: str) -> dict[str, str]:
-    found = strip({f"{name}.py": dedent(text) for name, text in sources.items()}, "home")
-    return {path.removesuffix(".py"): text for path, text in found.files.items()}
-
-
-def test_what_a_public_check_needs_too_stays():
-    found = stripped(
-        given="""
-            import math
-            from torch import nn
-            SHARED = math.pi
-            OTHER = 1
-            def both():
-                return SHARED
-            def only_hidden():
-                return nn.Linear(SHARED, 1)
-            def unused():
-                pass
-            """,
-        test_one="""
-            from home import given
-            from home.given import (
-                both,
-                only_hidden,
-            )
-            from autograder.checking import hidden as kept, rule
-            @rule("values")
-            @kept("instead")
-            def test_secret(submission):
-                both() + only_hidden() + given.OTHER
-            @rule("values")
-            def test_public(submission):
-                both() + given.SHARED
-            """,
+def test_marks_of_before_still_grade(tmp_path):
+    """A course that was released before the files were the border is graded as it was."""
+    (tmp_path / "test_double.py").write_text(
+        CHECKS.replace('twice = reference("reference_double:twice")', RECORDED).replace(
+            "reference, rule", "hidden, recorded, rule"
+        )
+        + MARKED
     )
-    assert not re.search("only_hidden|OTHER", found["given"] + found["test_one"])
-    assert "nn" not in found["given"]
-    assert all(name in found["given"] for name in ("SHARED", "math", "def both", "def unused"))
-    assert "from home import given" in found["test_one"]
-    assert "test_secret" not in found["test_one"]
-    assert "kept" not in found["test_one"]
-    for text in found.values():
-        compile(text, "handed out", "exec")
+    assert [check.name for check in collect(tmp_path).all] == ["doubles", "unforeseen"]
 
 
-SPECIFIED = """
-from autograder.checking import FunctionSpec, recorded, sized
-ODD = 7
-def secret_size():
-    return sized("with seven", B=ODD)
-@recorded
-def right(x):
-    return x * 2
-task = FunctionSpec("double", inputs={"x": "B"}, outputs={"y": "B"}, reference=right)
-test_shape = task.shape()
-test_secret = task.any_size(secret_size(), points=0.5, hidden="More is asked.", needs=[test_shape])
-test_dtype = task.dtypes(needs=["test_shape"])
-"""
-
-
-def test_a_hidden_check_of_a_specification_goes_and_what_only_it_needs():
-    found = strip({"test_double.py": SPECIFIED})
-    text = found.files["test_double.py"]
-    assert not re.search("secret|ODD|sized|x . 2", text)
-    assert all(kept in text for kept in ("test_shape = task.shape()", "test_dtype", "reference=right"))
-    compile(text, "handed out", "exec")
-    assert found.kept_back_in() == {
-        "double": [{"points": 0.5, "rule": "generality", "instead": "More is asked."}]
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("points=0.5", "points=ODD / 14"), "points of the hidden check `test_secret` must be written out"),
-        (("task.any_size", "other.made"), "the hidden check `test_secret` says nothing of its rule"),
-        (('needs=["test_shape"]', "needs=[test_secret]"), "needs the hidden check `test_secret`"),
-        (('needs=["test_shape"]', 'needs=["secret"]'), "needs the hidden check `test_secret`"),
-    ],
-)
-def test_a_hidden_check_of_a_specification_that_cannot_go(change: tuple[str, str], said: str):
-    assert change[0] in SPECIFIED
-    with pytest.raises(CannotStrip, match=re.escape(said)):
-        strip({"test_double.py": SPECIFIED.replace(*change)})
-
-
-def test_dimensions_that_are_imported_stay_where_a_hidden_check_names_them():
-    given = "from autograder.checking import Dimensions\nDIMENSIONS = Dimensions(B='batch')\n"
-    text = dedent("""
-    from given import DIMENSIONS
-    test_shape = task.shape()
-    test_large = task.any_size(sized("with many", B=len(DIMENSIONS)), hidden="It works elsewhere.")
-    """)
-    found = strip({"test_double.py": text, "given.py": given})
-    assert "import DIMENSIONS" in found.files["test_double.py"]
-    assert found.files["given.py"] == given
-
-
-def test_a_references_text_goes_and_its_head_stays():
-    found = stripped(
-        given='''
-            from autograder.checking import recorded
-            def helper():
-                return 1
-            @recorded
-            def right(x: dict[str, int] = {"a": 1},
-                      *rest, **more) -> "int":  # the head
-                # the way to do it
-                """How."""
-                def inner(): return helper()
-                return inner()
-            def after(): pass
-            '''
-    )["given"]
-    assert "helper" not in found
-    assert not re.search("How|way to do it|inner", found)
-    (right,) = (node for node in ast.parse(found).body if getattr(node, "name", "") == "right")
-    assert ast.unparse(right.body[0]) == "return NotImplemented"
-    assert "def after(): pass" in found
-
-
-def test_what_cannot_be_cut_out_is_refused():
-    with pytest.raises(CannotStrip, match="inside something else"):
-        stripped(test_one="if True:\n    @hidden('instead')\n    def test_a(submission): pass\n")
-    with pytest.raises(CannotStrip, match="is no check"):
-        stripped(given="@hidden('instead')\ndef helper(): pass\n")
-    with pytest.raises(CannotStrip, match="is not Python"):
-        stripped(given="def helper(:\n")
-
-
-def test_the_file_says_the_points_and_the_sentence_of_what_is_kept_back():
-    told = strip({"test_double.py": CHECKS}).kept_back_in()
+def test_the_file_says_the_points_and_the_sentence_of_what_is_kept_back(generated):
+    told = json.loads((generated / "checks" / "handed_out.json").read_text())
     sentence = "It works for other numbers than the ones you saw."
-    assert json.loads(json.dumps(told)) == {
-        "double": [{"points": 0.5, "rule": "generality", "instead": sentence}]
-    }
+    assert told["kept_back"] == {"double": [{"points": 0.5, "rule": "generality", "instead": sentence}]}
+    assert told["recorded"]["arguments"] == {"reference_double:twice": [["x"], ["times", 2]]}
+
+
+def test_a_reference_that_was_not_handed_out_keeps_its_arguments(generated):
+    function = reference_beside(generated / "checks" / "test_double.py", "reference_double:twice")
+    assert str(inspect.signature(function)) == "(x, times=2)"
+    with pytest.raises(NotRecorded, match="twice"):
+        function(torch.ones(3))

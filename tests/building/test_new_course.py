@@ -160,7 +160,8 @@ class TestEmpty:
     def test_a_task_of_another_name_stands_in_all_files(self, course):
         told = autograder_here("new-assignment", "01_first", "--task", "attend", "--course", course)
         assert told.returncode == 0, told.stderr
-        written = ["source/01_first/first.ipynb", "source/01_first/checks/test_attend.py"]
+        checks = "source/01_first/checks"
+        written = ["source/01_first/first.ipynb", f"{checks}/test_attend.py", f"{checks}/reference_attend.py"]
         written += ["solutions/mistakes/01_first.toml", "solutions/variants/01_first.toml"]
         for file in written:
             text = (course / file).read_text()
@@ -175,7 +176,8 @@ class TestEmpty:
         told = autograder_here("new-assignment", "01_first", *tasks, "--course", course)
         assert told.returncode == 0, told.stderr
         checks = course / "source" / "01_first" / "checks"
-        assert sorted(path.name for path in checks.iterdir()) == ["test_Gate.py", "test_attend.py"]
+        names = [f"{what}_{task}.py" for what in ("reference", "test") for task in ("Gate", "attend")]
+        assert sorted(path.name for path in checks.iterdir()) == names
         assert all(f"checks/{path.name}" in told.stdout for path in checks.iterdir())
         assert examine(Course.at(course), ["01_first"]) == []
         mistakes = (course / "solutions" / "mistakes" / "01_first.toml").read_text()

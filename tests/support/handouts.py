@@ -1,4 +1,4 @@
-"""A small course with checks of its own: one public check, one hidden one, and what only that one needs."""
+"""A small course with checks of its own: a public check, a hidden one, and their reference."""
 
 from __future__ import annotations
 
@@ -17,45 +17,48 @@ HINT = "You have added two where the number is to be taken twice."
 
 CHECKS = '''"""`double(x)`: twice a tensor."""
 
-import itertools
+from autograder.checking import expect, points, reference, rule
 
-import torch
-
-from autograder.checking import case, expect, hidden, needs, points, recorded, rule
-
-LARGEST = 1e6
-"""So large that adding two is not seen."""
+twice = reference("reference_double:twice")
 
 
-@recorded
-def twice(x):
-    """The secret of doubling."""
-    return x + x
-
-
-# Numbers that nobody thinks of.
-def odd_numbers(draw):
-    return [LARGEST * draw("B") for _ in itertools.repeat(None, 3)]
+def expect_twice(submission, x, sizes):
+    expect(submission.double(x), twice(x), names="doubled", dims="B", sizes=sizes)
 
 
 @points(0.5)
 @rule("values")
 def test_doubles(submission, sizes, draw):
     """Every number is doubled."""
-    x = draw("B")
-    expect(submission.double(x), twice(x), names="doubled", dims="B", sizes=sizes)
+    expect_twice(submission, draw("B"), sizes)
+'''
+REFERENCE = '''def twice(x, times=2):
+    """The secret of doubling."""
+    return x + x
+'''
+HIDDEN = '''"""What students get no text of."""
+
+import itertools
+
+from test_double import expect_twice
+
+from autograder.checking import case, hidden, needs, points, rule
+
+LARGEST = 1e6
+"""So large that adding two is not seen."""
 
 
 @points(0.5)
 @rule("generality")
 @hidden("It works for other numbers than the ones you saw.")
-@needs(test_doubles)
+@needs("doubles")
 def test_unforeseen(submission, sizes, draw):
     """It works for very large numbers."""
-    for x in odd_numbers(draw):
+    for _ in itertools.repeat(None, 3):
         with case("with large numbers"):
-            expect(submission.double(x), twice(x), names="doubled", dims="B", sizes=sizes)
+            expect_twice(submission, LARGEST * draw("B"), sizes)
 '''
+FILES = {"test_double.py": CHECKS, "hidden_double.py": HIDDEN, "reference_double.py": REFERENCE}
 
 MISTAKES = f'''
 [two_added]
@@ -65,24 +68,17 @@ replace = "x + 2"
 caught_by = "values"
 hint = "{HINT}"
 '''
-SECRETS = (
-    "hidden",
-    "LARGEST",
-    "1e6",
-    "odd_numbers",
-    "nobody thinks of",
-    "itertools",
-    "test_unforeseen",
-    "x + x",
-)
+SECRETS = ("LARGEST", "1e6", "itertools", "test_unforeseen", "very large", "secret of doubling", "x + x")
 
 
-def small_course(root: Path, checks: str = CHECKS) -> Path:
-    """The course in an empty folder, nothing of it built."""
+def small_course(root: Path, **changed: str | None) -> Path:
+    """The course in an empty folder, nothing of it built; `changed` are other texts of check files."""
     shutil.copyfile(ROOT / "nbgrader_config.py", root / "nbgrader_config.py")
     folder = root / "source" / NAME
     (folder / "checks").mkdir(parents=True)
-    (folder / "checks" / "test_double.py").write_text(checks)
+    for name, text in {**FILES, **{f"{name}.py": text for name, text in changed.items()}}.items():
+        if text is not None:
+            (folder / "checks" / name).write_text(text)
     new = nbformat.v4
     notebook = new.new_notebook(
         cells=[

@@ -7,23 +7,25 @@ and in the notebook it is looked up. Grading computes it, from inputs of its own
 
 from __future__ import annotations
 
-import base64
 import hashlib
+import inspect
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache, partial, wraps
-from types import CellType, FunctionType
+from functools import partial, wraps
+from pathlib import Path
+from types import CellType, CodeType, FunctionType
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
 import torch
+from msgspec import Struct, field
 from torch import nn
 
 from autograder.checking.diagnosis.fingerprint import weights
 from autograder.checking.tolerance import RECORDED
-from autograder.protocol.values import Json
+from autograder.protocol import tensors as _tensors  # noqa: F401 so that frames carry those of torch
+from autograder.protocol.frames import SIZES, decode_frame, encode_frame
 
 Result = TypeVar("Result")
 
@@ -47,36 +49,33 @@ _tapes: list[_Tape | None] = []
 _recorded: WeakSet[Callable[..., Any]] = WeakSet()
 
 
-def recorded(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Mark a function that computes the right answer for a check, from its arguments alone.
+def recorded(function: Callable[..., Result], name: str = "") -> Callable[..., Result]:
+    """Have a function's results noted down, or looked up, under a name while a tape is in use.
 
-    Students do not get its body: their notebooks look up its results on the public inputs. These are tensors,
-    numbers, texts, or containers of such. The function is defined at the top level of its file.
-    Raises nothing here: `autograder build` says so where it gives anything else, or two results for what
-    cannot be told apart.
-
-        @recorded
-        def twice(x):
-            return x + x
+    It depends on its arguments alone and returns tensors, numbers, texts, or containers of such.
     """
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Result:
         tape = _tapes[-1] if _tapes else None
         if tape is not None:
-            return tape.result(function.__name__, function, args, kwargs)
-        result = function(*args, **kwargs)
-        if result is NotImplemented:  # what stands in place of a body that is not handed out
-            raise NotRecorded(function.__name__)
-        return result
+            return tape.result(name or function.__name__, function, args, kwargs)
+        return _computed(function, args, kwargs)
 
     _recorded.add(called)
     return called
 
 
 def is_recorded(function: Callable[..., Any]) -> bool:
-    """Return whether a function is marked with `@recorded`."""
+    """Return whether a function's results are noted down and looked up."""
     return function in _recorded
+
+
+def recorded_in(folder: Path) -> list[CodeType]:
+    """Return the code of the recorded functions that the files of a folder define."""
+    codes = [inspect.unwrap(each).__code__ for each in _recorded]
+    found = {(code.co_filename, code.co_firstlineno): code for code in codes}  # a file may be imported twice
+    return [code for (file, _), code in sorted(found.items()) if Path(file).parent == folder]
 
 
 @contextmanager
@@ -92,13 +91,12 @@ def using(tape: _Tape | None) -> Iterator[None]:
 def _computed(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     with using(None):
         result = function(*args, **kwargs)
-    if result is NotImplemented:
+    if result is NotImplemented:  # what stands in place of a body that is not handed out
         raise NotRecorded(function.__name__)
     return result
 
 
-@dataclass(frozen=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """The arguments of one call: all that is exact as a text, and numbers that tell where its floats lie."""
 
     form: str
@@ -110,57 +108,71 @@ class _Call:
         return all(abs(mine - its) <= RECORDED * max(1.0, abs(mine), abs(its)) for mine, its in pairs)
 
 
-class Recorder:
-    """Notes what references give. It goes from process to process as plain data.
+class _Noted(Struct, frozen=True):
+    """One call of a reference, and the place of its result among the results."""
 
-    A tensor would be handed over by a socket in the folder for temporary files, whose path may be too long.
-    """
+    call: _Call
+    result: int
+
+
+class _Result(Struct):
+    """The frame in which a result is kept: as it would cross the wall."""
+
+    value: Any
+
+
+class Record(Struct):
+    """The results of references on some inputs, as a file keeps them."""
+
+    results: list[bytes] = field(default_factory=list)
+    """Compressed frames, each different one once."""
+    calls: dict[str, list[_Noted]] = field(default_factory=dict)
+    """The calls of each check, by its place."""
+    arguments: dict[str, list[list[Any]]] = field(default_factory=dict)
+    """The arguments of each reference: a name, and its default if that is a JSON value."""
+
+
+class Recorder:
+    """Notes the results of references."""
 
     def __init__(self) -> None:
-        self.tapes: dict[str, list[tuple[_Call, Any]]] = {}
-
-    def __getstate__(self) -> Json:
-        return self.as_data()
-
-    def __setstate__(self, data: Mapping[str, Any]) -> None:
-        numbers = data["numbers"]
-        self.tapes = {
-            place: [(_Call(form, tuple(near)), _unpacked(result, numbers)) for form, near, result in entries]
-            for place, entries in data["tapes"].items()
-        }
+        self._entries: dict[str, list[tuple[_Call, Any]]] = {}
+        self._arguments: dict[str, list[list[Any]]] = {}
 
     def tape(self, place: str) -> RecordingTape:
         """Return the tape on which one check's calls are noted."""
-        return RecordingTape(self.tapes.setdefault(place, []))
+        return RecordingTape(self._entries.setdefault(place, []), self._arguments)
 
-    def add(self, other: Recorder) -> None:
+    def add(self, record: Record) -> None:
         """Take over what another has noted."""
-        for place, entries in other.tapes.items():
+        self._arguments |= record.arguments
+        for place, noted in record.calls.items():
             tape = self.tape(place)
-            for call, result in entries:
-                tape.note(call, result)
+            for each in noted:
+                tape.note(each.call, _unpacked(record.results[each.result]))
 
-    def as_data(self) -> Json:
-        """All of it, for a JSON file; a tensor that occurs several times is there once."""
-        pool: dict[str, str] = {}
-        tapes = {
-            place: [[call.form, list(call.numbers), _packed(result, pool)] for call, result in entries]
-            for place, entries in sorted(self.tapes.items())
+    def record(self) -> Record:
+        """Return all of it as plain data, which also goes from process to process."""
+        found: dict[bytes, int] = {}
+        calls = {
+            place: [_Noted(call, found.setdefault(_packed(result), len(found))) for call, result in entries]
+            for place, entries in sorted(self._entries.items())
             if entries
         }
-        return {"tapes": tapes, "numbers": dict(sorted(pool.items()))}
+        return Record(list(found), calls, dict(sorted(self._arguments.items())))
 
 
 class RecordingTape:
     """Computes references, and notes what they give."""
 
-    def __init__(self, entries: list[tuple[_Call, Any]]) -> None:
-        self._entries = entries
+    def __init__(self, entries: list[tuple[_Call, Any]], arguments: dict[str, list[list[Any]]]) -> None:
+        self._entries, self._arguments = entries, arguments
 
     def result(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         call = _call_of(name, args, kwargs)
         result = _plain(_computed(function, args, kwargs))
         self.note(call, result)
+        self._arguments.setdefault(name, _arguments_of(function))
         return _plain(result)  # off its graph, as students' notebooks get it
 
     def note(self, call: _Call, result: Any) -> None:
@@ -176,29 +188,24 @@ class RecordingTape:
         self._entries.append((call, result))
 
 
-class Recorded:
-    """The notes of a `Recorder`, read back from a file's data."""
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._tapes, self._numbers = data["tapes"], data["numbers"]
-
-    def tape(self, place: str) -> RecordedTape:
-        """Return the tape in which one check's calls are looked up."""
-        return RecordedTape(self._tapes.get(place, ()), self._numbers)
-
-
 class RecordedTape:
-    """Looks references up; one that is not on record is computed, if it was handed out."""
+    """Looks up what a check's references give; one that is not on record is computed, if it is there."""
 
-    def __init__(self, entries: Sequence[Sequence[Any]], numbers: Mapping[str, str]) -> None:
-        self._entries, self._numbers = entries, numbers
+    def __init__(self, record: Record, place: str) -> None:
+        self._noted, self._results = record.calls.get(place, []), record.results
 
     def result(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         call = _call_of(name, args, kwargs)
-        for form, numbers, packed in self._entries:
-            if form == call.form and call.near(numbers):
-                return _unpacked(packed, self._numbers)
+        for each in self._noted:
+            if each.call.form == call.form and call.near(each.call.numbers):
+                return _unpacked(self._results[each.result])
         return _computed(function, args, kwargs)
+
+
+def _arguments_of(function: Callable[..., Any]) -> list[list[Any]]:
+    plain = (bool, int, float, str, type(None))
+    stated = inspect.signature(function).parameters.values()
+    return [[each.name, *([each.default] if isinstance(each.default, plain) else [])] for each in stated]
 
 
 def _call_of(name: str, args: Any, kwargs: Any) -> _Call:
@@ -268,8 +275,6 @@ def _plain(value: Any) -> Any:
     match value:
         case torch.Tensor():
             return value.detach().clone()
-        case torch.Size():
-            return value
         case dict():
             return {_plain(key): _plain(part) for key, part in value.items()}
         case list():
@@ -304,46 +309,11 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _packed(value: Any, pool: dict[str, str]) -> Any:
-    match value:
-        case torch.Tensor():
-            data = (
-                value.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if value.numel() else b""
-            )
-            name = hashlib.blake2b(data, digest_size=8).hexdigest()
-            pool.setdefault(name, base64.b85encode(zlib.compress(data, 9)).decode())
-            return {"tensor": [str(value.dtype).removeprefix("torch."), list(value.shape), name]}
-        case dict():
-            return {"dict": [[_packed(key, pool), _packed(part, pool)] for key, part in value.items()]}
-        case torch.Size():
-            return {"size": list(value)}
-        case tuple():
-            return {"tuple": [_packed(part, pool) for part in value]}
-        case list():
-            return [_packed(part, pool) for part in value]
-    return value
+def _packed(result: Any) -> bytes:
+    return zlib.compress(encode_frame(_Result(result)), 9)
 
 
-def _unpacked(value: Any, numbers: Mapping[str, str]) -> Any:
-    match value:
-        case {"tensor": [dtype, shape, name]}:
-            data = bytearray(zlib.decompress(base64.b85decode(numbers[name])))
-            kind = _dtype(dtype)
-            flat = torch.frombuffer(data, dtype=kind) if data else torch.empty(0, dtype=kind)
-            return flat.reshape(shape)
-        case {"dict": pairs}:
-            return {_unpacked(key, numbers): _unpacked(part, numbers) for key, part in pairs}
-        case {"size": sizes}:
-            return torch.Size(sizes)
-        case {"tuple": parts}:
-            return tuple(_unpacked(part, numbers) for part in parts)
-        case list():
-            return [_unpacked(part, numbers) for part in value]
-    return value
-
-
-@cache
-def _dtype(name: str) -> torch.dtype:
-    found = getattr(torch, name)
-    assert isinstance(found, torch.dtype)
-    return found
+def _unpacked(packed: bytes) -> Any:
+    frame = bytearray(zlib.decompress(packed))
+    header = SIZES.size + SIZES.unpack_from(frame)[0]
+    return decode_frame(frame[SIZES.size : header], frame[header:], _Result).value

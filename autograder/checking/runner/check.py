@@ -13,6 +13,7 @@ from autograder.checking.explain.evidence import Evidence, Prints
 from autograder.checking.inputs.dimensions import Dimensions
 from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.runner.fault import Fault
+from autograder.checking.runner.handed_out_file import goes_out
 from autograder.checking.runner.marks import Rule
 from autograder.protocol.without import Without
 
@@ -105,6 +106,8 @@ class Collected:
     asks: tuple[str, ...]
     """The names of its arguments."""
     parameters: Mapping[str, Any]
+    path: Path
+    """The file that it was collected from."""
 
     @property
     def dimensions(self) -> Dimensions:
@@ -117,6 +120,11 @@ class Collected:
         """Return its arguments by name: its parameters, and those fixtures that it asks for."""
         given = {**fixtures, **self.parameters}
         return {name: given[name] for name in self.asks}
+
+
+def task_of(path: Path) -> str:
+    """Return the task of a check file, `test_<task>.py` or `hidden_<task>.py`."""
+    return path.stem.partition("_")[2]
 
 
 def asked_by(function: Callable[..., object]) -> tuple[str, ...]:
@@ -166,8 +174,13 @@ def read_check(function: Any, path: Path, names: Mapping[int, str], parameters: 
             path,
             f"{name} asks for `{unknown[0]}`, which there is not: a check may ask for {', '.join(FIXTURES)}",
         )
+    hidden = getattr(function, "autograder_hidden", None)
+    if hidden is None and not goes_out(path.name):
+        raise broken_check(
+            function, path, f"{name} does not say what students read in its place: `@hidden(…)`"
+        )
     return Check(
-        task=path.stem.removeprefix("test_"),
+        task=task_of(path),
         name=names[id(function)].removeprefix("test_"),
         rule=rule,
         title=title,
@@ -176,7 +189,7 @@ def read_check(function: Any, path: Path, names: Mapping[int, str], parameters: 
             (each if isinstance(each, str) else names.get(id(each), each.__name__)).removeprefix("test_")
             for each in getattr(function, "autograder_needs", ())
         ),
-        instead=getattr(function, "autograder_hidden", None),
+        instead=hidden,
         teaching_only=getattr(function, "autograder_teaching_only", False),
         without=getattr(function, "autograder_without", None),
         anywhere=getattr(function, "autograder_anywhere", False),

@@ -50,10 +50,10 @@ class CollectedChecks:
 
         `points` are those that tasks have in the notebook: they are dealt out to the tasks' checks.
         """
-        self._folder, self._shown_as = folder, shown_as
+        self.folder, self._shown_as = folder, shown_as
         self._handed_out = handed_out(folder)
         self._recorder: Recorder | None = None
-        kept_back = self._handed_out.kept_back if self._handed_out else ()
+        kept_back = self._handed_out.checks if self._handed_out else ()
         written = tuple(dict.fromkeys([*(item.check for item in collected), *kept_back]))
         self.all = dealt_out(points or {}, written)
         as_dealt = dict(zip(written, self.all, strict=True))
@@ -95,12 +95,12 @@ class CollectedChecks:
     def fault(self, item: Collected, raised: BaseException) -> Fault:
         """Return the fault of a check that ended with an exception that finds nothing in an answer."""
         written_at = getattr(item.function, "autograder_written_at", None)
-        return fault_of(raised, self._folder, self._shown_as, written_at)
+        return fault_of(raised, self.folder, self._shown_as, written_at)
 
     def tape(self, check: Check, place: str) -> RecordedTape | RecordingTape | None:
         """Return the tape that looks up or notes references, if any: complete checks mostly need none."""
         if self._handed_out is not None:
-            return self._handed_out.recorded.tape(place)
+            return RecordedTape(self._handed_out.recorded, place)
         if self._recorder is not None and check.instead is None:
             return self._recorder.tape(place)
         return None

@@ -21,19 +21,22 @@ from autograder.checking.runner.check import (
     broken_check,
     line_of_check,
     read_check,
+    task_of,
 )
 from autograder.checking.runner.checks import Checks
+from autograder.checking.runner.handed_out_file import goes_out
 from autograder.checking.runner.isolation import apart_from_other_sessions
 
 _OPTIONS = [
     *("-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:logging"),
     *("-p", "no:warnings", "-p", "no:unraisableexception", "-p", "no:threadexception", "-s"),
     *("--noconftest", "--import-mode=importlib", "-c", os.devnull),
+    *("-o", "python_files=test_*.py hidden_*.py"),
 ]
 
 
 def collect(folder: Path, *, shown_as: str = "", points: Mapping[str, float] | None = None) -> Checks:
-    """Collect the check files `test_<task>.py` of a folder. It costs tens of milliseconds, a run a few.
+    """Collect the check files of a folder, which costs tens of milliseconds; a run of them costs a few.
 
     `shown_as` is where their author has them, if the folder is a copy: for what is told of their faults.
     `points` are those that the notebook gives to its tasks, to be dealt out to their checks. Raises
@@ -51,12 +54,14 @@ def collect(folder: Path, *, shown_as: str = "", points: Mapping[str, float] | N
     if plugin.items is None:
         raise ChecksBroken(f"no checks could be collected in {shown_as or folder}")
     items = [item for item in plugin.items if isinstance(item, pytest.Function)]
-    names: dict[Path, dict[int, str]] = {}
+    items.sort(key=lambda item: not goes_out(item.path.name))  # the hidden ones build on the others
+    names: dict[str, dict[int, str]] = {}
     for item in items:
-        names.setdefault(item.path, {})[id(item.function)] = item.originalname
-    found = [_read(item, names[item.path]) for item in items]
+        _refuse_second(item, names.setdefault(task_of(item.path), {}))
+        names[task_of(item.path)][id(item.function)] = item.originalname
+    found = [_read(item, names[task_of(item.path)]) for item in items]
     for item, each in zip(items, found, strict=True):
-        _refuse_needs(item, each, names[item.path])
+        _refuse_needs(item, each, names[each.check.task])
     return Checks(found, folder, shown_as, points)
 
 
@@ -66,8 +71,7 @@ def _files_beside(folder: Path) -> Iterator[None]:
 
     A module of such a name that a student's notebook, or another folder, has imported is put back.
     """
-    names = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("test_")}
-    names -= sys.stdlib_module_names
+    names = {path.stem for path in folder.glob("*.py")} - sys.stdlib_module_names
     others = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
     sys.path.insert(0, str(folder))
     invalidate_caches()
@@ -88,7 +92,16 @@ def _read(item: pytest.Function, names: Mapping[int, str]) -> Collected:
     if marks:
         told = f"`{item.name}` in {item.path.name} has pytest's mark `{marks[0]}`, which means nothing here"
         raise broken_check(item.function, item.path, told)
-    return Collected(check, item.name, item.obj, asked_by(item.obj), dict(parameters))
+    return Collected(check, item.name, item.obj, asked_by(item.obj), dict(parameters), item.path)
+
+
+def _refuse_second(item: pytest.Function, names: Mapping[int, str]) -> None:
+    """Raise `ChecksBroken` for a check whose name another one of the task has in its other file."""
+    if item.originalname in names.values() and id(item.function) not in names:
+        told = f"`{item.originalname}` is a check of `{task_of(item.path)}` already: give it another name"
+        if not goes_out(item.path.name):
+            told += ", or if it was imported, name it by a text where it is needed"
+        raise broken_check(item.function, item.path, told)
 
 
 def _refuse_needs(item: pytest.Function, each: Collected, names: Mapping[int, str]) -> None:
@@ -98,7 +111,7 @@ def _refuse_needs(item: pytest.Function, each: Collected, names: Mapping[int, st
         if needed not in order:
             near = get_close_matches(needed, order, n=1)
             meant = f" (did you mean `{near[0]}`?)" if near else ""
-            told = f"needs `{needed}`, which is no check of this file{meant}"
+            told = f"needs `{needed}`, which is no check of `{each.check.task}`{meant}"
         elif order.index(needed) >= order.index(item.originalname):
             told = f"needs `{needed}`, which does not stand above it: checks run in the order of the file"
         else:
@@ -132,7 +145,7 @@ class _Collector:
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
         """Keep what is no `Exception`, as the `SystemExit` of a file that is meant to be run."""
         files = (Path(entry.path) for entry in excinfo.traceback)
-        file = next((file for file in files if file.name.startswith("test_")), Path())
+        file = next((file for file in files if file.name.startswith(("test_", "hidden_"))), Path())
         self._keep(file, excinfo.value)
         return True
 

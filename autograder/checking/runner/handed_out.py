@@ -5,27 +5,67 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.checking.inputs.references import Recorded
+import msgspec
+from msgspec import Struct
+
+from autograder.checking.inputs.references import Record
 from autograder.checking.runner.check import Check, ChecksBroken
-from autograder.checking.runner.handed_out_file import FILE, VERSION
+from autograder.checking.runner.handed_out_file import FILE
+from autograder.checking.runner.marks import Rule
 
 KEPT_BACK = "kept_back"
 """The beginning of the name of a check of which only the points are known."""
+_VERSION = 2
 
 
-@dataclass(frozen=True)
-class HandedOut:
+class KeptBack(Struct, frozen=True):
+    """A check that grading adds, as far as students are told of it."""
+
+    points: float
+    rule: Rule
+    instead: str
+
+
+class HandedOut(Struct):
     """The file's content: what a folder of checks, as students get it, knows of the parts it lacks."""
 
-    kept_back: tuple[Check, ...]
-    """The checks that grading adds, without their names."""
-    recorded: Recorded
+    kept_back: dict[str, list[KeptBack]]
+    """The checks that grading adds, by task."""
+    recorded: Record
     """The results of the references on the public inputs."""
+    version: int = _VERSION
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """Return the checks that grading adds, without their names."""
+        return tuple(
+            Check(
+                task=task,
+                name=f"{KEPT_BACK}_{number}",
+                rule=each.rule,
+                title=each.instead,
+                points=each.points,
+                needs=(),
+                instead=each.instead,
+            )
+            for task, every in self.kept_back.items()
+            for number, each in enumerate(every, 1)
+        )
+
+
+def text_of(checks: Iterable[Check], recorded: Record) -> str:
+    """Return the text of the file for some checks, those included that are handed out."""
+    kept_back: dict[str, list[KeptBack]] = {}
+    for check in checks:
+        if check.instead is not None:
+            each = KeptBack(check.points, check.rule, check.instead)
+            kept_back.setdefault(check.task, []).append(each)
+    raw = msgspec.json.encode(HandedOut(kept_back, recorded), order="sorted")
+    return msgspec.json.format(raw, indent=1).decode() + "\n"
 
 
 def handed_out(folder: Path) -> HandedOut | None:
@@ -35,7 +75,7 @@ def handed_out(folder: Path) -> HandedOut | None:
         return _read(file, file.stat().st_mtime_ns)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError) as error:
         raise ChecksBroken(
             f"{file} cannot be read ({type(error).__name__}): it came with the checks; fetch both again."
         ) from error
@@ -44,20 +84,7 @@ def handed_out(folder: Path) -> HandedOut | None:
 @lru_cache(8)
 def _read(file: Path, changed: int) -> HandedOut:
     """Read the file; `changed`, its time stamp, is part of the cache key: a replaced file is read again."""
-    data = json.loads(file.read_text(encoding="utf-8"))
-    if data["version"] != VERSION:
+    found = msgspec.json.decode(file.read_bytes(), type=HandedOut)
+    if found.version != _VERSION:
         raise ValueError("written by another version")
-    checks = tuple(
-        Check(
-            task=task,
-            name=f"{KEPT_BACK}_{number}",
-            rule=told["rule"],
-            title=told["instead"],
-            points=float(told["points"]),
-            needs=(),
-            instead=told["instead"],
-        )
-        for task, every in data["kept_back"].items()
-        for number, told in enumerate(every, 1)
-    )
-    return HandedOut(checks, Recorded(data["recorded"]))
+    return found

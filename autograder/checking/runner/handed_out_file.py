@@ -1,16 +1,15 @@
-"""The file beside checks that were handed out, as text. Python alone is needed: wheels are built with it."""
+"""Files as the border of what students get. Python alone is needed: wheels are built with it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
+from fnmatch import fnmatch
 
+KEPT_FOR_GRADING = ("hidden_*.py", "reference_*.py")
+"""The check files that are never handed out: checks for grading only, and references."""
 FILE = "handed_out.json"
-VERSION = 1
+"""The file beside checks that were handed out: what is known of those that were not."""
 
 
-def text_of(kept_back: Mapping[str, list[dict[str, Any]]], recorded: Mapping[str, Any]) -> str:
-    """The text of the file: by task, the points of what is kept back, and what references give."""
-    data = {"version": VERSION, "kept_back": kept_back, "recorded": recorded}
-    return json.dumps(data, indent=0, sort_keys=True) + "\n"
+def goes_out(name: str) -> bool:
+    """Return whether a check file of this name is handed out."""
+    return not any(fnmatch(name, pattern) for pattern in KEPT_FOR_GRADING)

@@ -61,7 +61,7 @@ class ModuleSpec(Spec):
         parameters: Shapes,
         inputs: Mapping[str, Input],
         outputs: Outputs,
-        reference: Callable[..., Any],
+        reference: Callable[..., Any] | str,
         forbidden: Without | None = None,
         defaults: Mapping[str, Any] | None = None,
         dimensions: Dimensions | None = None,

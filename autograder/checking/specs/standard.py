@@ -106,7 +106,7 @@ def standard(
         keywords = dict(how.keywords)
         if "hidden" in keywords:
             raise TypeError(
-                f"students get `standard` as it stands: hide `task.{method}(…)` in a line of its own"
+                f"students get `standard` as it stands: write `task.{method}(…)` into hidden_{task.task}.py"
             )
         made[method] = name = keywords.pop("name", usual).removeprefix("test_")
         if f"test_{name}" in home:

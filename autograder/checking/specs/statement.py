@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, zip_longest
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from autograder.checking.inputs.references import is_recorded
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
+from autograder.checking.runner.reference import reference_beside
 from autograder.checking.specs.cases import Case
 from autograder.checking.specs.inputs import (
     Drawn,
@@ -33,7 +35,7 @@ from autograder.checking.specs.inputs import (
     letters_of,
     names_of,
 )
-from autograder.checking.specs.marks import stated_dimensions
+from autograder.checking.specs.marks import authors_frame, stated_dimensions
 from autograder.protocol.values import Keywords
 from autograder.protocol.without import Without
 
@@ -82,13 +84,15 @@ class Statement(ABC):
         *,
         inputs: Mapping[str, Input],
         outputs: Outputs,
-        reference: Callable[..., Any],
+        reference: Callable[..., Any] | str,
         forbidden: Without | None = None,
         dimensions: Dimensions | None = None,
         made_from: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.dimensions = dimensions or stated_dimensions()
         self.task, self.inputs, self.outputs, self.forbidden = task, dict(inputs), outputs, forbidden
+        if isinstance(reference, str):
+            reference = reference_beside(Path(authors_frame().f_code.co_filename), reference)
         self.reference = reference if is_recorded(reference) else computed_once(reference)
         self._as_written = reference
         """The reference without what is kept of it: by that its gradients are known again."""

@@ -2,17 +2,7 @@
 
 import torch
 
-from autograder.checking import (
-    FunctionSpec,
-    computed_once,
-    expect,
-    expect_no_slip,
-    needs,
-    points,
-    recorded,
-    rule,
-    sized,
-)
+from autograder.checking import FunctionSpec, expect, expect_no_slip, needs, points, rule, sized
 from autograder.exercises.bidirectional.given import (
     APART,
     OF_STATES,
@@ -22,18 +12,11 @@ from autograder.exercises.bidirectional.given import (
     results,
 )
 
-
-@recorded
-@computed_once
-def joined(h_n, num_layers):
-    return h_n.unflatten(0, (num_layers, 2))[-1].permute(1, 0, 2).flatten(1)
-
-
 task = FunctionSpec(
     "sentence_vector",
     inputs={"h_n": "2L B H", "num_layers": lambda draw: draw.sizes.L},
     outputs={"vector": "B 2H"},
-    reference=joined,
+    reference="reference_sentence_vector:joined",
 )
 
 test_shape = task.shape(

@@ -2,17 +2,7 @@
 
 import torch
 
-from autograder.checking import (
-    FunctionSpec,
-    computed_once,
-    expect,
-    expect_no_slip,
-    needs,
-    points,
-    recorded,
-    rule,
-    sized,
-)
+from autograder.checking import FunctionSpec, expect, expect_no_slip, needs, points, rule, sized
 from autograder.exercises.bidirectional.given import (
     APART,
     OF_AN_OUTPUT,
@@ -21,18 +11,11 @@ from autograder.exercises.bidirectional.given import (
     results,
 )
 
-
-@recorded
-@computed_once
-def halves(output, hidden_size):
-    return output.split(hidden_size, dim=2)
-
-
 task = FunctionSpec(
     "split_directions",
     inputs={"output": "B T 2H", "hidden_size": lambda draw: draw.sizes.H},
     outputs={"forward": "B T H", "backward": "B T H"},
-    reference=halves,
+    reference="reference_split_directions:halves",
 )
 
 test_shape = task.shape(

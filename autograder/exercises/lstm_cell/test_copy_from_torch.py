@@ -3,14 +3,7 @@
 import torch
 from torch import nn
 
-from autograder.checking import (
-    anywhere,
-    case,
-    fail,
-    needs,
-    points,
-    rule,
-)
+from autograder.checking import anywhere, case, fail, needs, points, rule
 from autograder.exercises.per_gate import (
     NAMES,
     by_gate,

@@ -1,42 +1,10 @@
 """`class LSTMLayer(nn.Module)`: from scratch, both states at every step of a batch-first sequence."""
 
-import itertools
-
-import torch
-
-from autograder.checking import (
-    USUAL,
-    ModuleSpec,
-    carried,
-    case,
-    computed_once,
-    expect,
-    hidden,
-    leaving_out,
-    needs,
-    points,
-    recorded,
-    rule,
-    sized,
-    strided,
-)
+from autograder.checking import USUAL, ModuleSpec, leaving_out, needs, points, rule, sized, strided
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.longer import LONG, SINGLE_SIZES
-from autograder.exercises.lstm_layer.given import expect_states, zeros
-from autograder.exercises.per_gate import DIMS, cell_step, expect_starting_weights
-
-
-@recorded
-@computed_once
-def reference(parameters, x, state=None):
-    """Both states at every step, by torch's own step with per-gate parameters: (hidden, cells)."""
-    state = state if state is not None else zeros(x, parameters["b_i"].shape[0])
-    states = list(
-        itertools.accumulate(x.unbind(1), lambda s, now: cell_step(parameters, now, *s), initial=state)
-    )
-    h, c = zip(*states[1:], strict=True)
-    return torch.stack(h, dim=1), torch.stack(c, dim=1)
-
+from autograder.exercises.lstm_layer.given import expect_states
+from autograder.exercises.per_gate import DIMS, expect_starting_weights
 
 task = ModuleSpec(
     "LSTMLayer",
@@ -45,7 +13,7 @@ task = ModuleSpec(
     inputs={"x": "B T D", "state": {"h": "B H", "c": "B H"}},
     outputs={"hidden": "B T H", "cells": "B T H"},
     made_from={"hidden": ["cells"]},
-    reference=reference,
+    reference="reference_LSTMLayer:all_states",
     forbidden=RECURRENT_MODULES,
 )
 RESULTS = task.form
@@ -143,25 +111,3 @@ test_arguments_untouched = task.leaves_arguments(
     points=0.5,
     needs=[test_matches_torch],
 )
-
-
-@points(0.5)
-@rule("generality")
-@hidden(
-    "Stopped at some step and restarted from its own states, the layer continues as if it had never stopped."
-)
-@needs(test_matches_torch)
-def test_goes_on_anywhere(submission, sizes, draw):
-    """Stopped after any step and restarted from both states of that step, it continues in the same way."""
-    here = draw.at(sizes.but(T=sizes.T + 3))
-    layer = task.prepare(submission, USUAL, here)
-    x, (h, c) = layer.arguments
-    state = (h, 20 * c)  # as a long sequence may have counted up
-    whole, wanted = layer.target(x, state), reference(layer.parameters, x, state)
-    expect(whole, wanted, **RESULTS, sizes=here.sizes)
-    for step in (0, 2):
-        rest = here.sizes.but(T=here.sizes.T - step - 1)
-        state = carried([part[:, step] for part in whole], [part[:, step] for part in wanted])
-        with case(f"stopped after step {step} and started again from its states there"):
-            answer = layer.target(x[:, step + 1 :], state)
-            expect(answer, tuple(part[:, step + 1 :] for part in wanted), **RESULTS, sizes=rest)

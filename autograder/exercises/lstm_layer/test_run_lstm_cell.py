@@ -1,6 +1,5 @@
 """`run_lstm_cell(cell, x, state=None)`: nn.LSTMCell over every step of a batch-first sequence."""
 
-import torch
 from torch import nn
 
 from autograder.checking import (
@@ -14,33 +13,19 @@ from autograder.checking import (
     leaving_out,
     needs,
     points,
-    recorded,
+    reference,
     rule,
     sized,
     strided,
 )
-from autograder.exercises.handed import driven_here, expect_calls, hand_over
+from autograder.exercises.handed import expect_calls, hand_over
 from autograder.exercises.longer import LONG, SINGLE_SIZES
-from autograder.exercises.lstm_layer.given import expect_states, zeros
+from autograder.exercises.lstm_layer.given import expect_states
+
+whole_sequence = reference("reference_run_lstm_cell:whole_sequence")
 
 
-@recorded
-def reference(cell, x, state=None):
-    """The result of torch's own LSTM on the sequence with the cell's weights."""
-    h, c = state if state is not None else zeros(x, cell.hidden_size)
-    weights = [cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh]
-    output, h_n, c_n = torch.lstm(x, (h[None], c[None]), weights, True, 1, 0.0, False, False, True)
-    return output, (h_n[0], c_n[0])
-
-
-@recorded
-def one_call_a_step(cell, numbers, before, x, state=None):
-    """The output that a driven cell gives which is called once a step, after so many calls before."""
-    given, outputs = driven_here(cell, numbers, before), []
-    for step in x.unbind(1):
-        state = given(step, state)
-        outputs.append(state[0])
-    return torch.stack(outputs, dim=1)
+one_call_a_step = reference("reference_run_lstm_cell:one_call_a_step")
 
 
 def drawn(draw):
@@ -57,7 +42,7 @@ task = FunctionSpec(
     "run_lstm_cell",
     inputs={"cell": Handed(nn.LSTMCell, "D", "H"), "x": "B T D", "state": {"h": "B H", "c": "B H"}},
     outputs={"output": "B T H", "state": {"h_n": "B H", "c_n": "B H"}},
-    reference=reference,
+    reference=whole_sequence,
 )
 WITHOUT = leaving_out("state", words="without a state")
 SIZES = (
@@ -135,14 +120,14 @@ def test_goes_on(submission, sizes, draw):
     length, cut = (sizes.T + 3, 3) if sizes.L > 2 else (sizes.T, 1)  # the smallest input is as small as told
     cell, (x, state) = draw.module(nn.LSTMCell, sizes.D, sizes.H), drawn(draw.at(sizes.but(T=length)))
     answer = submission.run_lstm_cell(hand_over(submission, cell), x[:, :cut], state)
-    right = reference(cell, x[:, :cut], state)
+    right = whole_sequence(cell, x[:, :cut], state)
     with case("the first part of a sequence"):
         expect(answer, right, **task.form, sizes=sizes.but(T=cut))
     if cut == length:
         return
     middle = carried(answer[1], right[1])
     answer = submission.run_lstm_cell(hand_over(submission, cell), x[:, cut:], middle)
-    whole, last = reference(cell, x, state)
+    whole, last = whole_sequence(cell, x, state)
     with case("the second part of a sequence, from the state that the first part returned"):
         expect(answer, (whole[:, cut:], last), **task.form, sizes=sizes.but(T=length - cut))
 

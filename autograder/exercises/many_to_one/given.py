@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -19,7 +18,7 @@ from autograder.checking import (
     computed_once,
     expect_registered,
     fail,
-    recorded,
+    reference,
 )
 from autograder.checking.expectations.comparing import recognized
 from autograder.checking.tolerance import are_rounded
@@ -68,22 +67,7 @@ def network(*made_with: Any) -> Handed:
     return defined_by(NETWORK, "Network", *made_with)
 
 
-@recorded
-def trained(
-    model: nn.Module, x: torch.Tensor, y: torch.Tensor, steps: int, lr: float
-) -> tuple[list[float], dict[str, torch.Tensor]]:
-    """The losses before each of `steps` updates and after the last, and the parameters after it."""
-    model = deepcopy(model)
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
-    losses = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss = nn.functional.mse_loss(model(x), y)
-        losses.append(loss.item())
-        loss.backward()
-        optimizer.step()
-    after = {name: value.detach().clone() for name, value in model.named_parameters()}
-    return [*losses, nn.functional.mse_loss(model(x), y).item()], after
+trained = reference("reference_given:trained")
 
 
 def network_parameters(name: str, rows: str, layers: int) -> dict[str, str]:

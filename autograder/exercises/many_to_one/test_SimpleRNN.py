@@ -4,11 +4,10 @@ from autograder.checking import (
     USUAL,
     ModuleSpec,
     case,
-    computed_once,
     expect_no_slip,
     make_module,
     points,
-    recorded,
+    reference,
     rule,
     sized,
     strided,
@@ -17,30 +16,11 @@ from autograder.exercises.many_to_one.given import (
     FRESH_START,
     OUTPUTS,
     expect_parts,
-    linear,
     network_parameters,
     remembering,
-    run_network,
 )
 
-
-@recorded
-@computed_once
-def reference(parameters, x):
-    return linear(parameters, run_network(parameters, "rnn", x)[0][:, -1])
-
-
-@recorded
-@computed_once
-def slips(parameters, x):
-    """Results of the well-known slips, by the hint for each."""
-    output, h_n = run_network(parameters, "rnn", x)
-    given = {
-        "It is what the first time step gives; expected the last.": output[:, 0],
-        "It is what the bottom layer's state gives; expected the top layer's.": h_n[0],
-        "It is what the mean over all steps gives; expected the last step alone.": output.mean(1),
-    }
-    return {hint: linear(parameters, states) for hint, states in given.items()}
+slips = reference("reference_SimpleRNN:slips")
 
 
 task = ModuleSpec(
@@ -53,7 +33,7 @@ task = ModuleSpec(
     },
     inputs={"x": "B T D"},
     outputs={"prediction": "B {output_size}"},
-    reference=reference,
+    reference="reference_SimpleRNN:predictions",
 )
 
 

@@ -10,7 +10,7 @@ from autograder.checking import (
     fail,
     needs,
     points,
-    recorded,
+    reference,
     rule,
     sized,
 )
@@ -23,15 +23,7 @@ FORECAST = sized("", T=STEPS, V="T")
 """The usual case. `T` are the steps of the forecast, and `V` the values of the window."""
 
 
-@recorded
-def forecast(model, window, steps, keep=False):
-    """The predictions; with `keep` no old value is dropped."""
-    series = window
-    with torch.no_grad():
-        for _ in range(steps):
-            inputs = series if keep else series[-len(window) :]
-            series = torch.cat([series, model(inputs[None])])
-    return series[-steps:, 0]
+forecast = reference("reference_forecast:forecast")
 
 
 task = FunctionSpec(

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import torch
-from torch import nn
 
-from autograder.checking import Draw, Handle, Submission, fail, recorded
+from autograder.checking import Draw, Handle, Submission, fail, reference
 from autograder.checking.specs.inputs import Given
 from autograder.exercises.handed import made_here
 
@@ -105,14 +104,7 @@ def speaker(draw: Draw) -> Model:
     return Model(made, shape, {}, SPEAKER)
 
 
-@recorded
-def continued(model: nn.Module, prompt_ids: torch.Tensor, steps: int) -> torch.Tensor:
-    """Greedy tokens found without carrying a state: the whole text is read again for each one."""
-    ids = prompt_ids
-    with torch.no_grad():
-        for _ in range(steps):
-            ids = torch.cat((ids, model(ids)[0][:, -1].argmax(1, keepdim=True)), 1)
-    return ids[:, prompt_ids.shape[1] :]
+continued = reference("reference_given:continued")
 
 
 def expect_tokens(tokens: torch.Tensor, right: torch.Tensor, prompt_ids: torch.Tensor) -> None:

@@ -8,18 +8,17 @@ from autograder.checking import (
     Case,
     FunctionSpec,
     case,
-    computed_once,
     expect_shapes,
     fail,
     needs,
     parts_of,
     points,
-    recorded,
+    reference,
     rule,
     sized,
 )
 from autograder.exercises.handed import each_driven, elsewhere, expect_driven, expect_weights_untouched
-from autograder.exercises.seq2seq.given import continued, expect_tokens, history, speaker
+from autograder.exercises.seq2seq.given import continued, expect_tokens, history
 from autograder.exercises.several import expect_each_untouched
 
 PROMPT = 4
@@ -43,17 +42,7 @@ def after(words, prompt_ids, **sizes):
     return Case(words, sizes, given={"prompt_ids": prompt_ids})
 
 
-def going_on_after_0(draw):
-    """A prompt whose text has token 0 in it and other tokens after that."""
-    for _ in range(50):
-        prompt_ids = prompt(2)(draw)
-        text = of_history(draw.sizes.V, prompt_ids, draw.sizes.T)
-        if ((text[:, :-1] == 0) & (text[:, 1:] != 0)).any():
-            break
-    return prompt_ids
-
-
-def reference(model, prompt_ids, steps):
+def right_tokens(model, prompt_ids, steps):
     """The right tokens; what a `History` says follows from the size of its vocabulary, and is kept."""
     vocab_size = getattr(model, "vocab_size", None)
     if vocab_size is None:
@@ -61,23 +50,10 @@ def reference(model, prompt_ids, steps):
     return of_history(vocab_size, prompt_ids, steps)
 
 
-@recorded
-@computed_once
-def of_history(vocab_size, prompt_ids, steps):
-    return continued(history(vocab_size).module, prompt_ids, steps)
+of_history = reference("reference_greedy_generate:of_history")
 
 
-@recorded
-def one_token_a_call(sizes, marks, before, prompt_ids, steps):
-    """The tokens of a driven model that reads the prompt, then these, after so many calls before."""
-    model = history(sizes.V, marks=marks, before=before).module
-    ids, state, tokens = prompt_ids, None, []
-    with torch.no_grad():
-        for _ in range(steps):
-            logits, state = model(ids, state)
-            ids = logits[:, -1:].argmax(2)
-            tokens.append(ids)
-    return torch.cat(tokens, dim=1)
+one_token_a_call = reference("reference_greedy_generate:one_token_a_call")
 
 
 task = FunctionSpec(
@@ -88,7 +64,7 @@ task = FunctionSpec(
         "steps": lambda draw: draw.sizes.T,  # the time of the results; a prompt has a length of its own
     },
     outputs={"tokens": "B T"},
-    reference=reference,
+    reference=right_tokens,
 )
 USUAL_STEPS = sized("", T=STEPS)
 
@@ -221,27 +197,3 @@ def test_arguments_untouched(submission, sizes, draw):
     calls = ((f"with steps={steps}", (given, prompt_ids, steps)) for steps in (STEPS, 1))
     expect_each_untouched(submission.greedy_generate, calls, names, unjudged=("mode",))
     expect_weights_untouched(given, model.module, "model")
-
-
-test_any_size = task.any_size(
-    sized("with one sequence (B = 1)", B=1, T=4),
-    after("with a prompt of one token (T = 1)", prompt(1), T=4),
-    sized("with one step", T=1),
-    after("with one sequence, one token and one step", prompt(1), B=1, T=1),
-    after("with every size 4", prompt(4), B=4, T=4, V=4),
-    sized("with many steps", T=(40, 50)),
-    after("with a long prompt", prompt((40, 130)), B=2, T=2),
-    sized("with many sequences and tokens", B=(20, 70), T=2, V=(40, 130)),
-    after("with three tokens in the vocabulary, none of which ends a text", going_on_after_0, B=1, T=12, V=3),
-    Case(
-        "with an LSTM language model",
-        {"T": 6},
-        given={"model": speaker, "prompt_ids": lambda draw: draw.ints("5 B", draw.sizes.V).T},
-    ),
-    explain=step_by_step,
-    title="It works for one sequence, a prompt of one token, one step, equal sizes, and an LSTM language "
-    "model.",
-    points=0.5,
-    hidden="It works for other models, prompts and numbers of steps than the ones you have seen.",
-    needs=[test_each_row_its_own],
-)

@@ -2,17 +2,7 @@
 
 import torch
 
-from autograder.checking import (
-    USUAL,
-    ModuleSpec,
-    case,
-    fail,
-    leaving_out,
-    needs,
-    points,
-    rule,
-    sized,
-)
+from autograder.checking import USUAL, ModuleSpec, case, fail, leaving_out, needs, points, rule, sized
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.stacking.given import (
     OWN_DROPOUT,
@@ -33,13 +23,7 @@ from autograder.exercises.stacking.given import (
     seen_through_sizes,
     shaped,
 )
-from autograder.exercises.stacking.rules import (
-    OTHER_SIZES,
-    TWO,
-    WITH_STATE,
-    WITHOUT_STATE,
-    expect_no_dropout_after_eval,
-)
+from autograder.exercises.stacking.rules import TWO, WITH_STATE, WITHOUT_STATE, expect_no_dropout_after_eval
 
 task = ModuleSpec(
     "MultiLayerLSTM",
@@ -90,13 +74,6 @@ test_matches_torch = task.values(
     "from any state.",
     points=0.5,
     needs=[test_shape, test_parameters, test_from_scratch],
-)
-test_any_size = task.any_size(
-    *OTHER_SIZES,
-    title="It works for one layer, five layers, one sequence, one step, equal sizes, non-contiguous inputs.",
-    points=0.5,
-    hidden="It works for models of other depths and sizes.",
-    needs=[test_matches_torch],
 )
 test_follows_its_parameters = task.follows(
     sized("", L=2, T=2),

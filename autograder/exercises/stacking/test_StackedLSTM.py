@@ -10,16 +10,13 @@ from autograder.checking import (
     ModuleSpec,
     StudentError,
     asked,
-    carried,
     case,
     expect,
     fail,
-    hidden,
     needs,
     points,
     rule,
     sized,
-    with_inputs,
 )
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.stacking.given import (
@@ -41,13 +38,7 @@ from autograder.exercises.stacking.given import (
     shaped,
     stack_dims,
 )
-from autograder.exercises.stacking.rules import (
-    OTHER_SIZES,
-    TWO,
-    WITH_STATE,
-    WITHOUT_STATE,
-    expect_no_dropout_after_eval,
-)
+from autograder.exercises.stacking.rules import TWO, WITH_STATE, WITHOUT_STATE, expect_no_dropout_after_eval
 
 task = ModuleSpec(
     "StackedLSTM",
@@ -107,24 +98,6 @@ test_default_state = task.values(
     points=0.5,
     needs=[test_shape, test_parameters, test_from_scratch],
 )
-
-
-@points(0.5)
-@rule("generality")
-@hidden("It works for stacks of other depths and sizes, and continues from the state it returned.")
-@needs(test_matches_torch)
-def test_any_depth(submission, sizes, draw):
-    """It works for other depths and sizes, for non-contiguous inputs, and in two successive calls."""
-    task.any_size(*OTHER_SIZES)(submission, sizes, draw)
-    # A long sequence may have counted c up.
-    counted = with_inputs("", state=lambda draw: (draw("L B H"), draw("L B H", spread=20))).sized("", L=2)
-    here = counted.draw(draw)
-    call, further = task.prepare(submission, counted, here), here("B T D")
-    middle = task.right(call)[1]
-    with case("in a second call that goes on from the state of the first"):
-        begun = carried(call.target(*call.arguments)[1], middle)
-        right = run_stack(call.parameters, further, middle)
-        expect(call.target(further, begun), right, **task.form, sizes=call.sizes)
 
 
 test_follows_its_parameters = task.follows(

@@ -5,13 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checking import (
-    Call,
-    Draw,
-    StudentError,
-    Submission,
-    fail,
-)
+from autograder.checking import Call, Draw, StudentError, Submission, fail
 
 STATE: dict[str, Any] = {"names": ("h", "c"), "dims": "L B H"}
 """The names and shapes of a pair of states in messages."""

@@ -73,7 +73,7 @@ def look_at_check_files(
         except ValueError as error:  # a null byte
             yield Problem(shown, f"is no Python: {error}.")
         else:
-            if name.startswith("test_"):
+            if name.startswith(("test_", "hidden_")):
                 yield from _look_at_file(_read(shown, tree, frozenset(defined), "standard" in text))
 
 

@@ -139,6 +139,7 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
     """Return the problems that only show when the check files are imported, and torch with them."""
     from autograder.checking.runner.check import ChecksBroken
     from autograder.checking.runner.collection import collect
+    from autograder.grading.releasing.handout import old_marks
 
     path = notebook_of(course, assignment)
     assert path is not None  # or its texts had a problem
@@ -157,7 +158,7 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
                 Problem(files.shown, f"the checks cannot be collected: {broken}.")
             ]
         rules = _rules_without_check(course, assignment, checks) if catalogue else ()
-        return [*_points_differ(graded, checks, files.are_own), *rules]
+        return [*_points_differ(graded, checks, files.are_own), *old_marks(checks, files.place), *rules]
 
 
 def _points_of(cell: SourceCell) -> float:

@@ -72,7 +72,12 @@ def new_assignment(course: Course, name: str, tasks: Sequence[str] = (TASK,)) ->
     for taken in (folder, catalogue, variants):
         if os.path.lexists(taken):
             raise UserError(f"{taken} is there already, and nothing was written: name another assignment.")
-    notebook, checks = f"{_NUMBER.sub('', name)}.ipynb", [f"test_{task}.py" for task in tasks]
+    notebook = f"{_NUMBER.sub('', name)}.ipynb"
+    checks = {
+        f"{what}_{task}.py": _renamed(_skeleton(f"checks/{what}_{_kind(task).task}.py"), task)
+        for task in tasks
+        for what in ("test", "reference")
+    }
     made = NewAssignment(
         folder / notebook, tuple(folder / "checks" / each for each in checks), catalogue, variants
     )
@@ -80,8 +85,7 @@ def new_assignment(course: Course, name: str, tasks: Sequence[str] = (TASK,)) ->
     try:
         (stage / "checks").mkdir(parents=True)
         (stage / notebook).write_text(_notebook(tasks), encoding="utf-8")
-        for task, file in zip(tasks, checks, strict=True):
-            text = _renamed(_skeleton(f"checks/test_{_kind(task).task}.py"), task)
+        for file, text in checks.items():
             (stage / "checks" / file).write_text(text, encoding="utf-8")
         try:
             for path, text in ((catalogue, _mistakes(tasks)), (variants, _right_answers(tasks))):

@@ -44,10 +44,12 @@ class CheckFiles:
 
     def of_check(self, task: str, name: str) -> str:
         """Return the place of a check: the line that gives its name a meaning."""
-        file = f"test_{task}.py"
-        text = self.texts.get(file, "")
-        lines = list(_lines_of_name(text, f"test_{name}")) or list(_lines_of_statement(text, name))
-        return self.place(file, lines[-1] if lines else 0)
+        for file in (f"hidden_{task}.py", f"test_{task}.py"):
+            text = self.texts.get(file, "")
+            lines = list(_lines_of_name(text, f"test_{name}")) or list(_lines_of_statement(text, name))
+            if lines:
+                return self.place(file, lines[-1])
+        return self.place(f"test_{task}.py")
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,11 @@ class Places:
 
     def checks_of(self, task: str) -> str:
         """Return the place of a task's checks."""
-        return self._checks.place(f"test_{task}.py")
+        return self.check_file(f"test_{task}.py")
+
+    def check_file(self, name: str, line: int = 0) -> str:
+        """Return the place of a line in a file of the checks."""
+        return self._checks.place(name, line)
 
     def mistake(self, name: str) -> str:
         """Return the place of a known mistake."""

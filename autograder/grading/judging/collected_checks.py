@@ -15,14 +15,15 @@ from autograder.grading.assignment.bundle import Bundle
 
 
 @contextmanager
-def checks_of(bundle: Bundle) -> Iterator[Checks]:
+def checks_of(bundle: Bundle, *, dealt_out: bool = True) -> Iterator[Checks]:
     """Collect the checks of an assignment; their files are there while the block runs.
 
-    Raises `UserError` where they are broken.
+    Without `dealt_out` they have the points that their files give, and not those of the notebook. Raises
+    `UserError` where they are broken.
     """
     with bundle.checks_folder() as folder:
         try:
-            points = {} if bundle.own_checks else bundle.tasks
+            points = {} if bundle.own_checks or not dealt_out else bundle.tasks
             checks = collect(folder, shown_as=bundle.checks_home, points=points)
         except ChecksBroken as broken:
             raise UserError(_told(broken, bundle, folder)) from broken

@@ -6,6 +6,7 @@ exporter's failure is the assignment's: nothing is released then.
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 
+from autograder.checking.runner.handed_out_file import KEPT_FOR_GRADING
 from autograder.errors import UserError
 from autograder.grading.assignment.cells import check_task
 from autograder.grading.course.course import Course
@@ -36,13 +38,17 @@ class ReleasedNotebook(NotebookExporter):
 class ReleaseExporter(ReleasedNotebook):
     """An exporter that puts beside a released notebook what goes out with it.
 
-    It is made when nbgrader has copied the assignment's other files, and before it sets their permissions.
+    nbgrader makes it first, then copies the assignment's other files, and lets it convert the notebook.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        if isinstance(self.parent, GenerateAssignment):  # it opens the gradebook later
-            _course_of(self.parent).make_gradebook_file()
+        if isinstance(self.parent, GenerateAssignment):
+            _course_of(self.parent).make_gradebook_file()  # it is opened later
+            # Not copied at all: whatever ends the conversion, they are not in the release. Formgrader's other
+            # converters have the same directory, and are to copy what students hand in.
+            self.parent.coursedir = where = copy(self.parent.coursedir)
+            where.ignore = [*where.ignore, *KEPT_FOR_GRADING]
 
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
         output, resources = super().from_filename(filename, resources=resources, **kwargs)

@@ -10,35 +10,34 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder import __version__
 from autograder.checking.diagnosis.match import Known
 from autograder.checking.diagnosis.sealed_hints import FILE as HINTS
 from autograder.checking.diagnosis.sealed_hints import sealed
-from autograder.checking.inputs.references import Recorder
-from autograder.checking.runner.check import Check, ChecksBroken
+from autograder.checking.inputs.references import Record, Recorder, recorded_in
+from autograder.checking.runner.check import ChecksBroken, line_of_check
 from autograder.checking.runner.checks import PUBLIC_SEED, Checks
 from autograder.checking.runner.collection import collect
 from autograder.checking.runner.fault import fault_of
+from autograder.checking.runner.handed_out import text_of
 from autograder.checking.runner.handed_out_file import FILE as HANDED_OUT
-from autograder.checking.runner.handed_out_file import text_of
+from autograder.checking.runner.handed_out_file import KEPT_FOR_GRADING, goes_out
 from autograder.errors import UserError
-from autograder.grading.assignment.bundle import Bundle, forget_modules
+from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
+from autograder.grading.course.problem import Problem, Unfit
 from autograder.grading.course.template import checkout
+from autograder.grading.judging.collected_checks import checks_of
 from autograder.grading.judging.faults_met import MetFault, refuse_faults
 from autograder.grading.judging.judge import judge_answers, unfit_checks
 from autograder.grading.judging.judge_pool import Failure, LocalJudges, Setting, cores, work_off
 from autograder.grading.judging.trial import Trial
 from autograder.grading.records.store import one_writer, write_whole
-from autograder.grading.releasing.check_file import CannotStrip
-from autograder.grading.releasing.strip import Stripped, strip
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.tasks import OWN
 
@@ -62,6 +61,10 @@ class Handout:
         if HINTS not in self.files:
             (release / HINTS).unlink(missing_ok=True)
         shutil.rmtree(release / OWN / "__pycache__", ignore_errors=True)  # compiled from the whole checks
+        if left := sorted(path for pattern in KEPT_FOR_GRADING for path in release.rglob(pattern)):
+            raise UserError(
+                f"{left[0]} is kept for grading, and would go out with the release: take it away."
+            )
 
 
 def handout(
@@ -94,8 +97,12 @@ def handout(
 
 
 def _made(bundle: Bundle, judges: LocalJudges, places: Places, noted: bool) -> Handout:
+    with checks_of(bundle, dealt_out=False) as complete:
+        if problems := list(old_marks(complete, places.check_file)):
+            raise Unfit(problems)
+        written = complete.all
     known: dict[str, list[Known]] = {}
-    recorder, checks = Recorder(), set[Check]()
+    recorder = Recorder()
     trials = [PublicTrial(task, noted) for task in bundle.tasks]
     for trial, told in work_off(trials, judges.count, Setting(bundle, PUBLIC_SEED, judges.workers)):
         assert isinstance(trial, PublicTrial)
@@ -104,91 +111,59 @@ def _made(bundle: Bundle, judges: LocalJudges, places: Places, noted: bool) -> H
             raise UserError(f"{where} could not be tried: {told.reason}")
         refuse_faults(bundle.assignment, told.faults)
         known[trial.task] = told.known
-        recorder.add(told.recorder)
-        checks |= set(told.checks)
+        recorder.add(told.record)
     files = (
         {HINTS: sealed({task: known[task] for task in bundle.tasks if known[task]})}
         if bundle.mistakes
         else {}
     )
+    handed_out = text_of(written, recorder.record()) if noted else ""
     if not bundle.own_checks:
-        return Handout(files, json.dumps(recorder.as_data()) if noted else "")
-    stripped = own_stripped(bundle)
-    _prove(bundle, checks, stripped.names, places)
-    files |= {f"{OWN}/{name}": text for name, text in stripped.files.items()}
-    files[f"{OWN}/{HANDED_OUT}"] = text_of(stripped.kept_back_in(), recorder.as_data())
-    _prove_public({check for check in checks if check.instead is None}, bundle, files, places)
+        return Handout(files, handed_out)
+    files |= {f"{OWN}/{name}": text for name, text in bundle.own_checks.items() if goes_out(name)}
+    files[f"{OWN}/{HANDED_OUT}"] = handed_out
+    _prove_public(bundle, files)
     return Handout(files)
 
 
-def _prove_public(public: set[Check], bundle: Bundle, files: Mapping[str, str], places: Places) -> None:
-    """Raise `UserError` unless what goes out can be imported and has every check that is not hidden."""
-    with tempfile.TemporaryDirectory(prefix="autograder-handout-") as made:
-        # Python keeps modules by their name: another assignment's checks must not be taken for these.
-        content = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:8]
-        folder = Path(made) / f"{bundle.notebook}_handed_out_{content}"
-        folder.mkdir()
-        for name, text in files.items():
-            if Path(name).parent == OWN:
-                (folder / Path(name).name).write_text(text, encoding="utf-8")
+def _prove_public(bundle: Bundle, files: Mapping[str, str]) -> None:
+    """Raise `UserError` unless what goes out can be imported without what does not."""
+    own = {Path(name).name: text for name, text in files.items() if Path(name).parent == Path(OWN)}
+    with replace(bundle, own_checks=own).checks_folder() as folder:
         try:
-            found = set(collect(folder).all)
+            collect(folder)
         except ChecksBroken as error:
-            raise UserError(_why_not_collected(error, bundle, folder)) from error
-        finally:
-            forget_modules(folder)
-    for check in sorted(public - found, key=lambda check: (check.task, check.name)):
-        raise UserError(
-            f"{places.check(check.task, check.name)}: {bundle.assignment} cannot be released: without the "
-            f"hidden checks, `{check.name}` of `{check.task}` is gone, too."
-        )
+            place, said = bundle.checks_home, str(error).strip().splitlines()[-1]
+            if error.broken and error.broken[0].error is not None:
+                place = fault_of(error.broken[0].error, folder, bundle.checks_home).place
+            raise UserError(
+                f"{place}: {bundle.assignment} cannot be released: its checks cannot be imported without "
+                f"the files that students do not get, {' and '.join(KEPT_FOR_GRADING)} ({said})."
+            ) from error
 
 
-def _why_not_collected(error: ChecksBroken, bundle: Bundle, folder: Path) -> str:
-    """Return why checks cannot be collected as students get them; the line is that of the author's own file.
+def old_marks(checks: Checks, place: Callable[[str, int], str]) -> Iterator[Problem]:
+    """Yield the hidden checks, and the references' bodies, in files that students get.
 
-    A line that was moved by what is left out is looked up by its text.
+    `place` says how a line of a check file is named.
     """
-    place, told = bundle.checks_home, str(error).strip().splitlines()[-1]
-    if error.broken and error.broken[0].error is not None:
-        fault = fault_of(error.broken[0].error, folder, bundle.checks_home)
-        file = Path(fault.file).name
-        place = f"{bundle.checks_home}/{file}"
-        with suppress(OSError, IndexError):
-            text = (folder / file).read_text(encoding="utf-8").splitlines()[fault.line - 1]
-            own = bundle.own_checks.get(file, "").splitlines()
-            if own.count(text) == 1:
-                place += f", line {own.index(text) + 1}"
-    return (
-        f"{place}: {bundle.assignment} cannot be released: its checks cannot be imported without the hidden "
-        f"ones and the bodies of references ({told})."
-    )
-
-
-def own_stripped(bundle: Bundle) -> Stripped:
-    """A course's own checks as students get them. Raises `UserError` for what cannot be kept back."""
-    try:
-        return strip(bundle.own_checks)
-    except CannotStrip as error:
-        place = f"{bundle.checks_home}/{error.place}"
-        raise UserError(f"{place}: {bundle.assignment} cannot be released: {error.told}") from error
-
-
-def _prove(bundle: Bundle, checks: set[Check], cut: frozenset[tuple[str, str]], places: Places) -> None:
-    """Raise `UserError` unless the checks hidden by their text are those hidden when the checks are run."""
-    hidden = {
-        (f"test_{check.task}.py", f"test_{check.name}") for check in checks if check.instead is not None
-    }
-    known = {
-        (file, name) for file, name in cut if file.removesuffix(".py").removeprefix("test_") in bundle.tasks
-    }
-    for file, name in sorted(hidden ^ known):
-        task = file.removesuffix(".py").removeprefix("test_")
-        raise UserError(
-            f"{places.check(task, name.removeprefix('test_'))}: {bundle.assignment} cannot be released: "
-            f"whether `{name}` is hidden cannot be read from its text; "
-            'write `@hidden("…")` above it.'
-        )
+    hidden = [check for check in checks.all if check.instead is not None]
+    for item in (item for check in hidden for item in checks.items_of(check)[:1]):
+        file, move = item.path.name, f"move it to hidden_{item.check.task}.py"
+        if goes_out(file):
+            yield Problem(
+                place(file, line_of_check(item.function, item.path)),
+                f"`test_{item.check.name}` is hidden, and students get this file: {move}.",
+            )
+    for code in recorded_in(checks.folder):
+        file, name = Path(code.co_filename).name, code.co_name
+        module = f"reference_{file.removesuffix('.py').removeprefix('test_')}"
+        if goes_out(file):
+            yield Problem(
+                place(file, code.co_firstlineno),
+                f"`{name}` is a reference, and students get this file: move it to {module}.py, and write "
+                f'`reference("{module}:{name}")` in its place.',
+            )
 
 
 @dataclass(frozen=True)
@@ -197,8 +172,7 @@ class Tried:
 
     known: list[Known]
     faults: list[MetFault]
-    recorder: Recorder
-    checks: tuple[Check, ...]
+    record: Record
 
 
 @dataclass(frozen=True)
@@ -225,7 +199,7 @@ class PublicTrial:
                             f"solution ({check.outcome}): {check.message}"
                         )
                 unfit_checks(bundle, seed=seed, checks=checks, workers=workers, tasks=[self.task])
-        return Tried(known, faults, recorder, checks.of(self.task))
+        return Tried(known, faults, recorder.record())
 
 
 def _key(bundle: Bundle) -> str:

@@ -17,7 +17,6 @@ from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.checking.inputs.sizes import Sizes
 from autograder.checking.runner.collection import collect
 from autograder.checking.wrong_values.shrink import ladder
-from autograder.grading.releasing.strip import strip
 from tests.support.checking import submission
 
 CONVOLUTION = '''
@@ -94,12 +93,6 @@ def test_the_title_that_is_made_uses_them(tmp_path):
     (tmp_path / "test_smooth.py").write_text(CONVOLUTION)
     (shape, *_) = collect(tmp_path).all
     assert shape.title == "It returns y (batch, channels, width)."
-
-
-def test_students_get_them_with_the_checks():
-    stripped = strip({"test_smooth.py": CONVOLUTION})
-    assert "DIMENSIONS = Dimensions(" in stripped.files["test_smooth.py"]
-    assert "test_plain" not in stripped.files["test_smooth.py"]
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_a_check_has_its_own_name_title_cases_and_needs(tmp_path):
         ("standard(task, values=1)\nstandard(task, values=1)", "has a check `test_shape` already"),
         ("standard(task, values=worth(1, tell='Why?'))", "no mark of a check"),
         ("standard(task, from_scratch=1)", "nothing is forbidden in 'step'"),
-        ("standard(task, any_size=worth(hidden='It works.'))", "hide `task.any_size"),
+        ("standard(task, any_size=worth(hidden='It works.'))", "into hidden_step.py"),
         ("standard(task, devices='')", "say in a sentence why"),
         ("standard(task, registered=1)", "'step' is no class of modules"),
         ("standard(task, values=worth('It is right.', 1))", "a number, not an object of type str"),

@@ -1,0 +1,5 @@
+"""References of `last_step`."""
+
+
+def last_step(output):
+    return output.unbind(1)[-1]
