@@ -134,7 +134,7 @@ def _validate(
 def _are_stale(hints: Path, known: KnownMistakes) -> bool:
     """Return whether the released hints do not open for the answers that they belong to."""
     return any(
-        mistake.answers and mistake not in opened(hints, task, mistake.answers)
+        mistake.answers and mistake.hint and mistake not in opened(hints, task, mistake.answers)
         for task, mistakes in known.items()
         for mistake in mistakes
     )

@@ -24,6 +24,7 @@ class Known:
 
     mistake: str
     hint: str
+    """`""` for one that is never named."""
     answers: Mapping[str, str]
     """The fingerprint of its answers, by check, for every check that it fails."""
     outcomes: Mapping[str, str]
@@ -62,7 +63,7 @@ def explain(checks: Sequence[Answered], known: Sequence[Known]) -> dict[str, Kno
     """
     answers = {check.check: check.answers for check in checks if check.answers is not None}
     outcomes = {check.check: check.outcome for check in checks}
-    fitting = [mistake for mistake in known if _fits(mistake, answers, outcomes)]
+    fitting = [mistake for mistake in known if mistake.hint and _fits(mistake, answers, outcomes)]
     found: dict[str, Known] = {}
     for check in answers:
         candidates = [mistake for mistake in fitting if mistake.answers.get(check) == answers[check]]

@@ -23,7 +23,8 @@ _OTHER = "another answer"
 def sealed(known: Mapping[str, Sequence[Known]]) -> str:
     """The text of a file with the hints of an assignment, by task."""
     tasks = {
-        task: [_seal(mistake) for mistake in mistakes if mistake.answers] for task, mistakes in known.items()
+        task: [_seal(mistake) for mistake in mistakes if mistake.answers and mistake.hint]
+        for task, mistakes in known.items()
     }
     return json.dumps({"version": 1, "tasks": tasks}, indent=0) + "\n"
 

@@ -1,4 +1,4 @@
-"""The catalogue of known mistakes: small edits of the source notebook's own solution, with a hint each.
+"""The catalogue of known mistakes: small edits of the notebook's own solution, or answers as they came.
 
 `solutions/mistakes/<assignment>.toml` is written by hand, one table a mistake under the mistake's name;
 docs/mistakes.md describes it. What a mistake answers is found out by running it.
@@ -15,24 +15,30 @@ from autograder.checking.runner.marks import RULES
 from autograder.errors import UserError
 from autograder.grading.assignment.toml_lines import line_unread, lines_of
 
-FIELDS = ("task", "find", "replace", "hint", "caught_by")
+FIELDS = ("task", "caught_by")
+"""The fields of every mistake."""
+EDIT, ANSWER, HINT = ("find", "replace"), "answer", "hint"
+"""The fields of an edit, the one of a whole answer in its place, and the one that may be left out."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One known mistake: `find` in the task's own solution is replaced by `replace`."""
+    """One known mistake: a whole answer, or `find` in the task's own solution replaced by `replace`."""
 
     name: str
     task: str
     find: str
     replace: str
     hint: str
+    """`""` where nothing is to be said of it: then it is caught, and not named."""
     caught_by: str
     """The rule that a check must hold which catches it."""
+    whole: str = ""
+    """The answer; `""` where it is an edit."""
 
     def answer(self, solution: Mapping[str, str]) -> str:
         """The source of the task's cell with this mistake in it; `solution` has the right ones by task."""
-        return solution[self.task].replace(self.find, self.replace)
+        return self.whole or solution[self.task].replace(self.find, self.replace)
 
 
 @dataclass(frozen=True)
@@ -87,17 +93,27 @@ def _faults(name: str, table: Any, solution: Mapping[str, str] | None) -> Iterat
     if not isinstance(table, dict) or any(not isinstance(table.get(field), str) for field in FIELDS):
         yield f"{name} must be a table with the texts {', '.join(FIELDS)}."
         return
-    unknown = sorted(set(table) - set(FIELDS))
+    unknown = sorted(set(table) - {*FIELDS, *EDIT, ANSWER, HINT})
     if unknown:
         yield f"{name} has a field `{unknown[0]}`, which no mistake has."
+        return
+    if {*table} & {*EDIT, ANSWER} not in ({*EDIT}, {ANSWER}):
+        yield f"{name} must have either the texts {' and '.join(EDIT)}, or the text {ANSWER}."
+        return
+    if other := next((field for field, text in table.items() if not isinstance(text, str)), None):
+        yield f"{name}: `{other}` must be a text."
+        return
     if table["caught_by"] not in RULES:
         yield f"{name} is to be caught by `{table['caught_by']}`; the rules are {', '.join(RULES)}."
-    if not table["hint"].strip():
-        yield f"{name} has no hint."
+    for field in (HINT, ANSWER):
+        if not table.get(field, field).strip():
+            yield f"{name} has no {field}."
     if solution is None:
         return
     if table["task"] not in solution:
         yield f"{name} names the task `{table['task']}`, which the notebook does not have."
+        return
+    if ANSWER in table:
         return
     found = solution[table["task"]].count(table["find"]) if table["find"] else 0
     if found != 1:
@@ -109,7 +125,15 @@ def _faults(name: str, table: Any, solution: Mapping[str, str] | None) -> Iterat
 
 
 def _read(name: str, table: Mapping[str, str]) -> Mistake:
-    return Mistake(name, **{field: table[field] for field in FIELDS} | {"hint": _flowing(table["hint"])})
+    return Mistake(
+        name,
+        table["task"],
+        table.get("find", ""),
+        table.get("replace", ""),
+        _flowing(table.get(HINT, "")),
+        table["caught_by"],
+        table.get(ANSWER, "").strip("\n"),
+    )
 
 
 def _flowing(text: str) -> str:

@@ -138,7 +138,7 @@ class JudgedMistake:
         elif not self.is_caught:
             rules = ", ".join(dict.fromkeys(check.rule for check in self.failed))
             yield f"the mistake {name} is caught by the rule {rules}, not by {self.mistake.caught_by}"
-        elif self.diagnosed_as != name:
+        elif self.mistake.hint and self.diagnosed_as != name:
             yield f"the mistake {name} is diagnosed as {self.diagnosed_as or 'nothing'}"
         elif task not in self.costs:
             yield f"the mistake {name} costs no points"

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -283,6 +284,22 @@ def test_a_catalogue_is_read():
     assert mistake.answer(SOLUTION) == "def add(a, b):\n    return a - b\n"
 
 
+def test_a_mistake_may_be_a_whole_answer_without_a_hint():
+    answer = "def add(first, second):\n    return first - second"
+    text = catalogue(find=None, replace=None, hint=None, answer=f"\n{answer}\n")
+    [mistake] = read_catalogue(text, SOLUTION, "x.toml")
+    assert (mistake.answer(SOLUTION), mistake.hint) == (answer, "")
+
+
+def test_a_mistake_without_a_hint_is_never_named():
+    named = Known("named", "Look.", {"values": "1"}, {"values": "failed"}, ["values"])
+    quiet = replace(named, mistake="quiet", hint="")
+    wrong = [Answered("values", "failed", "1")]
+    assert explain(wrong, [quiet]) == {}
+    assert explain(wrong, [quiet, named]) == {"values": named}
+    assert json.loads(sealed({"add": [quiet]}))["tasks"] == {"add": []}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -292,7 +309,10 @@ def test_a_catalogue_is_read():
         (catalogue(task="subtract"), "names the task `subtract`"),
         (catalogue(caught_by="luck"), "the rules are shape, values"),
         (catalogue(hint=" "), "has no hint"),
-        (catalogue(hint=None), "must be a table with the texts"),
+        (catalogue(hint=3), "`hint` must be a text"),
+        (catalogue(task=None), "must be a table with the texts"),
+        (catalogue(find=None), "either the texts find and replace, or the text answer"),
+        (catalogue(answer="def add(a, b):\n    return 0"), "either the texts find and replace"),
         (catalogue(points=3), "has a field `points`"),
         ("sign_lost = 3\n", "must be a table"),
         ("[sign_lost\n", "is not TOML"),
