@@ -290,11 +290,11 @@ SPOILT_CHECKS = {
     ),
     "needs": (
         {"needs": "'shape'"},
-        "11: `test_one` needs `test_shape`, which is no check of this file (did you mean `test_one`?).",
+        "11: `test_one` needs `test_shape`, which is no check of `lstm_gates` (did you mean `test_one`?).",
     ),
     "needs what comes later": (
         {"needs": "'one'"},
-        "11: `test_one` needs `test_one`, which does not stand above it",
+        "11: `test_one` needs a check that, in the end, needs it, too",
     ),
     "fixture": (
         {"fixture": "submission, size"},
@@ -349,11 +349,11 @@ standard(
         (("points=2", "points=0.75"), "line 6: stops when it is imported with ValueError: 0.75 points"),
         (
             ('["values"]', '["value"]'),
-            "line 7: `test_values_too` needs `test_value`, which is no check of this file (did you mean `test_values`?).",
+            "line 7: `test_values_too` needs `test_value`, which is no check of `lstm_gates` (did you mean `test_values`?).",
         ),
         (
             ('["values"]', '["values_too"]'),
-            "line 7: `test_values_too` needs `test_values_too`, which does not stand above it",
+            "line 7: `test_values_too` needs a check that, in the end, needs it, too",
         ),
         (
             ('test_values_too = task.values(needs=["values"])', "test_values = task.values()"),
@@ -383,11 +383,11 @@ def test_a_spoilt_specification(course, change: tuple[str, str], expected: str):
         ),
         (
             ('["values"]', '["value"]'),
-            "line 5: `test_slopes` needs `test_value`, which is no check of this file (did you mean `test_values`?).",
+            "line 5: `test_slopes` needs `test_value`, which is no check of `lstm_gates` (did you mean `test_values`?).",
         ),
         (
             ('["values"]', '["device"]'),
-            "line 5: `test_slopes` needs `test_device`, which is no check of this file",
+            "line 5: `test_slopes` needs `test_device`, which is no check of `lstm_gates`",
         ),
         (
             ('"slopes", needs=["values"]', '"values"'),

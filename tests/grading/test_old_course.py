@@ -63,6 +63,7 @@ def move(checks: Path, task: str) -> None:
     imports = before.replace("recorded,", "") + f"from test_{task} import {shared}\n\n"
     hidden = (begin + hidden).replace("[test_values]", "['values']").replace("(test_values)", "('values')")
     (checks / f"hidden_{task}.py").write_text(imports + hidden)
-    public = public.replace("reference(cell", "right(cell").replace("reference=reference", "reference=right")
-    named = f'right = reference("reference_{task}:reference")\n\n\n'
+    public = public.replace("reference(cell", "computed(cell")
+    public = public.replace("reference=reference", "reference=computed")
+    named = f'computed = reference("reference_{task}:reference")\n\n\n'
     (checks / f"test_{task}.py").write_text(before.replace("recorded,", "reference,") + named + public)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import invalidate_caches
@@ -62,7 +62,7 @@ def collect(folder: Path, *, shown_as: str = "", points: Mapping[str, float] | N
     found = [_read(item, names[task_of(item.path)]) for item in items]
     for item, each in zip(items, found, strict=True):
         _refuse_needs(item, each, names[each.check.task])
-    return Checks(found, folder, shown_as, points)
+    return Checks(_after_needed(found), folder, shown_as, points)
 
 
 @contextmanager
@@ -105,18 +105,29 @@ def _refuse_second(item: pytest.Function, names: Mapping[int, str]) -> None:
 
 
 def _refuse_needs(item: pytest.Function, each: Collected, names: Mapping[int, str]) -> None:
-    """Raise `ChecksBroken` for a needed check that the file lacks, or has further down."""
-    order = list(names.values())
+    """Raise `ChecksBroken` for a needed check that the task does not have."""
+    known = list(names.values())
     for needed in (f"test_{name}" for name in each.check.needs):
-        if needed not in order:
-            near = get_close_matches(needed, order, n=1)
+        if needed not in known:
+            near = get_close_matches(needed, known, n=1)
             meant = f" (did you mean `{near[0]}`?)" if near else ""
             told = f"needs `{needed}`, which is no check of `{each.check.task}`{meant}"
-        elif order.index(needed) >= order.index(item.originalname):
-            told = f"needs `{needed}`, which does not stand above it: checks run in the order of the file"
-        else:
-            continue
-        raise broken_check(item.function, item.path, f"`{item.originalname}` {told}")
+            raise broken_check(item.function, item.path, f"`{item.originalname}` {told}")
+
+
+def _after_needed(found: Sequence[Collected]) -> list[Collected]:
+    """Return checks in the order of their files, but each behind those that it needs."""
+    waiting, order = list(found), list[Collected]()
+    while waiting:
+        still = {(each.check.task, each.check.name) for each in waiting}
+        free = (each for each in waiting if not still & {(each.check.task, name) for name in each.check.needs})
+        if (first := next(free, None)) is None:
+            each = waiting[0]
+            told = f"`test_{each.check.name}` needs a check that, in the end, needs it, too"
+            raise broken_check(each.function, each.path, told)
+        waiting.remove(first)
+        order.append(first)
+    return order
 
 
 class _Collector:
