@@ -64,8 +64,7 @@ def text_of(checks: Iterable[Check], recorded: Record) -> str:
         if check.instead is not None:
             each = KeptBack(check.points, check.rule, check.instead)
             kept_back.setdefault(check.task, []).append(each)
-    raw = msgspec.json.encode(HandedOut(kept_back, recorded), order="sorted")
-    return msgspec.json.format(raw, indent=1).decode() + "\n"
+    return msgspec.json.encode(HandedOut(kept_back, recorded), order="sorted").decode() + "\n"
 
 
 def handed_out(folder: Path) -> HandedOut | None:
