@@ -64,9 +64,9 @@ def _code(files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def used(files: Mapping[str, bytes], cells: Iterable[str]) -> tuple[Finding, ...]:
-    """A finding where the student's cells mention files of their own."""
+    """Return a finding where the student's cells name files of their own, or import them."""
     code = "\n".join(cells)
-    named = [path for path in files if re.search(rf"\b{re.escape(_stem(path))}\b", code)]
+    named = [path for path in files if _is_named(path, code)]
     if not named:
         return ()
     said = listed([shown(path) for path in named])
@@ -98,5 +98,9 @@ def _is_plain(path: str) -> bool:
     return path.isprintable() and all(part and not part.startswith(".") for part in parts)
 
 
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].partition(".")[0]
+def _is_named(path: str, code: str) -> bool:
+    """Return whether code has a file's name, or imports it: its stem alone may be any word."""
+    file = path.rpartition("/")[2]
+    stem = re.escape(file.removesuffix(".py"))
+    imported = file.endswith(".py") and re.search(rf"(?m)^\s*(from|import)\b.*\b{stem}\b", code)
+    return bool(imported or re.search(rf"(?<![\w.]){re.escape(file)}(?![\w])", code))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.grading.course.course import Course
+from autograder.grading.handed_in.helpers import used
 from tests.support.courses import run
 from tests.support.helpers import (
     ASSIGNMENT,
@@ -121,6 +122,22 @@ def test_a_person_is_told_whose_files_were_used(verdicts):
     assert not verdicts["readme"]["findings"], "what no cell mentions needs nobody"
     assert not verdicts["given"]["findings"]
     assert not verdicts["plain"]["findings"]
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "is_told"),
+    [
+        ("lstm_cell.pdf", "def lstm_cell(x):\n    return x", False),
+        ("step.txt", "for step in x: pass", False),
+        ("notes.csv", "open('data/notes.csv')", True),
+        ("tools/more.py", "from tools.more import joined", True),
+        ("more.py", "more = 1", False),
+        ("more.py", "    import torch, more as m", True),
+        ("more.py", "%run more.py", True),
+    ],
+)
+def test_a_file_is_used_where_its_name_or_an_import_stands(path: str, code: str, is_told: bool):
+    assert bool(used({path: b""}, [code])) is is_told
 
 
 @pytest.mark.parametrize("student", LOST)
