@@ -120,8 +120,9 @@ def _after_needed(found: Sequence[Collected]) -> list[Collected]:
     waiting, order = list(found), list[Collected]()
     while waiting:
         still = {(each.check.task, each.check.name) for each in waiting}
-        free = (each for each in waiting if not still & {(each.check.task, name) for name in each.check.needs})
-        if (first := next(free, None)) is None:
+        needed = ({(each.check.task, name) for name in each.check.needs} for each in waiting)
+        first = next((each for each, names in zip(waiting, needed, strict=True) if not still & names), None)
+        if first is None:
             each = waiting[0]
             told = f"`test_{each.check.name}` needs a check that, in the end, needs it, too"
             raise broken_check(each.function, each.path, told)
