@@ -38,7 +38,7 @@ from autograder.grading.records.store import assignment_seed, one_writer, write_
 from autograder.grading.releasing.handout import RECORDED, Handout, handout
 from autograder.grading.releasing.page import write_page
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
-from autograder.verdict import Verdict
+from autograder.verdict import TaskVerdict, Verdict
 
 STEPS = 5
 """The number of steps that the building of an assignment reports."""
@@ -260,7 +260,7 @@ def _prove_release(
     refuse_faults(bundle.assignment, met_faults(("the unsolved notebook", task) for task in empty.tasks))
     given = [
         f"{places.graded(task.task)}: {bundle.assignment} cannot be released: the unsolved notebook gets "
-        f"points ({task.score:g} for `{task.task}`)."
+        f"points ({task.score:g} for `{task.task}`), for it passes {_passed(task)}."
         for task in empty.tasks
         if task.score
     ]
@@ -278,6 +278,10 @@ def _prove_release(
                 )
     for place, told in stops_unsolved(solved.notebook, unsolved.notebook, places.source):
         raise UserError(f"{place}: {bundle.assignment} cannot be released: in the unsolved notebook, {told}")
+
+
+def _passed(task: TaskVerdict) -> str:
+    return ", ".join(f"`{check.check}`" for check in task.checks if check.points)
 
 
 def _graded_by_hand(bundle: Bundle) -> list[float]:
