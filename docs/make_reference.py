@@ -37,7 +37,7 @@ what it gives, `cell` and `layer` are modules of the student's, `gru` is one of 
 """
 GROUPS = {
     "Specifications and cases": """
-        FunctionSpec ModuleSpec standard worth weight Handed
+        FunctionSpec ModuleSpec standard worth weight Handed Optimizer
         Case USUAL sized strided leaving_out with_inputs""",
     "Inputs": "Sizes Dimensions Dimension Draw reference computed_once as_leaves",
     "Marks": "points rule needs hidden without Without anywhere teaching_only",
@@ -45,7 +45,7 @@ GROUPS = {
         expect expect_shapes parts_of expect_count expect_whole expect_gradients expect_follows
         expect_dtype expect_dtypes DTYPES EXTREMES expect_device_neutral
         expect_untouched expect_module_untouched expect_settings_untouched expect_weights_untouched
-        expect_not_shared expect_module expect_registered expect_no_mention
+        expect_not_shared expect_module expect_registered expect_raises expect_no_mention
         expect_no_slip compare agree""",
     "Calls and answers": """
         Submission make_module Handle Call Request asked carried Opaque
@@ -54,6 +54,7 @@ GROUPS = {
 }
 TYPES = """
     checking.specs.inputs.Input checking.specs.statement.Outputs checking.specs.module.Shapes
+    checking.specs.module.Buffers
     checking.specs.cases.Size checking.specs.cases.Cases checking.specs.statement.Explain
     checking.specs.statement.Prepared checking.specs.marks.Marks checking.specs.marks.CheckFunction
     checking.specs.standard.Stated

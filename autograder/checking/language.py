@@ -13,6 +13,7 @@ from autograder.checking.expectations.portability.dtypes import (
     expect_dtype,
     expect_dtypes,
 )
+from autograder.checking.expectations.raising import expect_raises
 from autograder.checking.expectations.slips import expect_no_slip
 from autograder.checking.expectations.untouched import (
     expect_module_untouched,
@@ -44,7 +45,7 @@ from autograder.checking.runner.marks import anywhere, hidden, needs, points, ru
 from autograder.checking.runner.reference import reference
 from autograder.checking.specs.cases import USUAL, Case, leaving_out, sized, strided, with_inputs
 from autograder.checking.specs.function import FunctionSpec
-from autograder.checking.specs.inputs import Handed, weight
+from autograder.checking.specs.inputs import Handed, Optimizer, weight
 from autograder.checking.specs.module import ModuleSpec
 from autograder.checking.specs.standard import standard, worth
 from autograder.checking.tolerance import agree
@@ -67,6 +68,7 @@ __all__ = [
     "ModuleSpec",
     "NotWritten",
     "Opaque",
+    "Optimizer",
     "Request",
     "Sizes",
     "StudentError",
@@ -92,6 +94,7 @@ __all__ = [
     "expect_no_mention",
     "expect_no_slip",
     "expect_not_shared",
+    "expect_raises",
     "expect_registered",
     "expect_settings_untouched",
     "expect_shapes",

@@ -48,6 +48,8 @@ class Raised(Answer, frozen=True, tag="raised"):
     """The student's own lines that led to it, the last ones."""
     owners: tuple[str, ...] = ()
     """For each of these lines the function or class of its cell that it is in, `""` for none."""
+    bases: tuple[str, ...] = ()
+    """The names of the classes that the exception's class is derived from."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,6 +57,7 @@ class Raised(Answer, frozen=True, tag="raised"):
         force_setattr(self, "message", plain_text(self.message, 2000))
         force_setattr(self, "lines", tuple([plain_text(line, 300) for line in self.lines[-5:]]))
         force_setattr(self, "owners", tuple([plain_text(name, 100) for name in self.owners[-5:]]))
+        force_setattr(self, "bases", tuple([plain_text(name, 100) for name in self.bases[:20]]))
 
 
 class NoModule(Answer, frozen=True, tag="made"):

@@ -44,13 +44,17 @@ def make_module(kind: Handle, *args: Any, told: str, **kwargs: Any) -> Handle:
 
 
 def expect_registered(
-    target: Handle | Registered, expected: Mapping[str, tuple[str, tuple[int, ...]]], kind: str
+    target: Handle | Registered,
+    expected: Mapping[str, tuple[str, tuple[int, ...]]],
+    kind: str,
+    *,
+    buffers: Collection[str] = (),
 ) -> None:
-    """Expect a module, or what is known of it, to have exactly these trainable parameters.
+    """Expect a module, or what is known of it, to have exactly these trainable parameters, and these buffers.
 
-    `expected` has for each name the shape in words and in numbers; `kind` is how a message names the class.
-    Raises `CheckFailed` for a name that is missing or too many, another shape, a parameter that asks for no
-    gradient, and two in the same memory.
+    `expected` has for each parameter's name the shape in words and in numbers, `buffers` are names; `kind` is
+    how a message names the class. Raises `CheckFailed` for a name that is missing or too many, another shape,
+    a parameter that asks for no gradient, and two in the same memory.
 
         shapes = {"W": ("(inputs, outputs)", (sizes.D, sizes.H)), "b": ("(outputs,)", (sizes.H,))}
         expect_registered(layer, shapes, "`Linear`")
@@ -58,7 +62,8 @@ def expect_registered(
     seen = target.registered() if isinstance(target, Handle) else target
     _expect_none_missing(seen, expected, kind)
     saved = [name for name in seen.saved if name not in seen.shapes]
-    extra = [name for name in (*seen.shapes, *saved) if name not in expected]
+    _expect_buffers(seen, saved, buffers, kind)
+    extra = [name for name in (*seen.shapes, *saved) if name not in expected and name not in buffers]
     if extra:
         fail(
             f"{kind} has {_few(extra)} in addition to the parameters that the task gives, so weights saved "
@@ -73,6 +78,22 @@ def expect_registered(
         fail(
             f"{_few(names)} share memory: what is written into one, by training or by `load_state_dict`, "
             "appears in the other. Create a separate tensor for each."
+        )
+
+
+def _expect_buffers(seen: Registered, saved: Collection[str], buffers: Collection[str], kind: str) -> None:
+    """Fail where a module does not register all of these buffers, `saved` being the buffers that it has."""
+    trained = [name for name in buffers if name in seen.shapes]
+    if trained:
+        fail(
+            f"{_few(trained)} of {kind} must be registered as a buffer, not as a parameter: an optimizer "
+            "changes whatever is among the parameters."
+        )
+    missing = [name for name in buffers if name not in saved]
+    if missing:
+        fail(
+            f"{kind} has no buffer named {_few(missing)} when it is created. A plain tensor on `self` "
+            "is left behind by `.to()` and by `state_dict()`. In `__init__`, register it as a buffer."
         )
 
 

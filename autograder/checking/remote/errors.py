@@ -15,20 +15,20 @@ class StudentError(Exception):
     """An exception of the student's code, as data: type, message and the student's own lines.
 
     Every call of a student's code raises it where that stops. A check leaves it alone, unless an exception is
-    what it asks for: `type` and `message` are texts, those of the exception.
+    what it asks for (`expect_raises`): `type` and `message` are texts, those of the exception.
 
         try:
-            submission.check_sizes(x, h)
-            fail("It takes sizes that do not fit together; expected a ValueError.")
+            losses = submission.fit(model, x, y)
         except StudentError as error:
-            if error.type != "ValueError":
-                raise
+            fail(f"With a loss that is infinite your code stops ({error.type}); it may go on.")
     """
 
     def __init__(self, raised: Raised) -> None:
         self.type, self.message, self.lines = raised.type, raised.message, raised.lines
         self.owners = raised.owners
         """For each line the function or class that it is in, where the worker says so."""
+        self.bases = raised.bases
+        """The names of the classes that the exception's class is derived from."""
         self.case = ""
         """The check's input that it was, in words, where the check said so."""
         self.sizes: Sizes | None = None

@@ -15,7 +15,7 @@ Rule = Literal[
     "from-scratch", "generality", "error",
 ]  # fmt: skip
 """The subjects of checks. `from-scratch` is also how a given module is driven, call by call; `error` is
-for checks that only ask whether the code runs."""
+for calls that must stop, and for checks that only ask whether the code runs."""
 RULES = get_args(Rule)
 RULE_OF_METHOD: dict[str, Rule] = {
     "from_scratch": "from-scratch",
@@ -23,7 +23,9 @@ RULE_OF_METHOD: dict[str, Rule] = {
     "shape": "shape",
     "values": "values",
     "follows": "values",
+    "updates": "values",
     "any_size": "generality",
+    "raises": "error",
     "gradients": "gradient",
     "dtypes": "dtype",
     "devices": "device",
@@ -35,7 +37,9 @@ NAME_OF_METHOD = {
     "registered": "parameters",
     "shape": "shape",
     "values": "values",
+    "updates": "updates",
     "any_size": "any_size",
+    "raises": "raises",
     "follows": "follows_its_parameters",
     "gradients": "gradients",
     "dtypes": "dtype",

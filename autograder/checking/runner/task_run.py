@@ -198,7 +198,8 @@ class TaskRun:
             if raised.seen is not None:  # it is looked for before anything else is asked
                 seed = _student_seed(self.seed, f"{self.task}/{item.name}")
                 stated = getattr(item.function, "autograder_inputs", {})
-                call = wrong_call(self.task, seed, exchanges, raised.seen, stated)
+                buffers = getattr(item.function, "autograder_buffers", ())
+                call = wrong_call(self.task, seed, exchanges, raised.seen, stated, buffers)
             return result, Trying(check.rule, item.dimensions, self.submission, run, raised, call, renew)
         if unread and error is None:
             return replace(result, message=f"{unread} {result.message}"), None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograder.checking.expectations.gradients import expect_gradients
+from autograder.checking.expectations.values import case, expect
 from autograder.checking.inputs.draw import Draw
 from autograder.checking.remote.handle import Handle
 from autograder.checking.remote.submission import Submission
 from autograder.checking.specs.cases import Case
-from autograder.checking.specs.inputs import Drawn, Given, Handed
+from autograder.checking.specs.inputs import Drawn, Given, Handed, Modules
+from autograder.checking.specs.played import expect_state, functions_played
 from autograder.checking.specs.spec import Spec
-from autograder.checking.specs.statement import Outputs, Parameters, Prepared
+from autograder.checking.specs.statement import Outputs, Parameters, Prepared, dims_of
 from autograder.protocol.values import Keywords
 
 
@@ -23,8 +25,9 @@ class FunctionSpec(Spec):
     `weight("H D")`), as a mapping of these (a tuple of named tensors), as a `Handed` module, or as a function
     of `draw`; `outputs` are the results' dimensions by name, a nested mapping being a nested tuple.
     `reference` takes the same arguments and returns the right results, and `forbidden` are the parts of torch
-    that do the task's work. Raises `ValueError` for an unknown dimension, `TypeError` for a reference that is
-    no function.
+    that do the task's work. `changes` names the modules among the inputs that a call changes, as a training
+    step does; an input may also be an `Optimizer`. The reference gets copies of these, to change likewise.
+    Raises `ValueError` for an unknown dimension or input, `TypeError` for a reference that is no function.
 
         DIMENSIONS = Dimensions(N="batch", C="channels", F="filters", W="width", K="kernel")
 
@@ -53,7 +56,35 @@ class FunctionSpec(Spec):
         return getattr(submission, self.task), {}, self.outputs
 
     def right(self, call: Prepared) -> Any:
+        if self.changes:
+            return self._played([call])[0][0]
         return self.reference(*call.drawn.here)
+
+    def _played(self, calls: Sequence[Prepared]) -> list[tuple[Any, Parameters]]:
+        """Return the right results of calls in a row, and what the modules that they change then hold."""
+        names, inputs = tuple(self.inputs), [call.drawn.here for call in calls]
+        return functions_played(self._as_written, names, self.changes, inputs)
+
+    def _expect_updates(self, submission: Submission, chosen: Case, draw: Draw) -> None:
+        modules = Modules(are_shared=True)
+        calls = [self.prepare(submission, chosen, draw, modules) for _ in range(2)]
+        requests = []
+        for call in calls:
+            handed = dict(zip(self.inputs, call.arguments, strict=False))
+            answer = call.target.request(*call.arguments)
+            after = {name: handed[name].parameters_request(computed=True) for name in self.changes}
+            requests.append((answer, after))
+        told = ("", "at a second call with the same objects")
+        for (answer, after), (right, state), call, words in zip(
+            requests, self._played(calls), calls, told, strict=True
+        ):
+            with case(words):
+                expect(answer.ask(), right, names=self.names, dims=dims_of(call.outputs), sizes=call.sizes)
+                held = {name: request.ask() for name, request in after.items()}
+                seen = {
+                    f"{name}.{inner}": value for name, each in held.items() for inner, value in each.items()
+                }
+                expect_state(seen, state, "after the call")
 
     def _has_parameters(self) -> bool:
         return any(isinstance(each, Handed) for each in self.inputs.values())

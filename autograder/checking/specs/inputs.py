@@ -68,6 +68,56 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Optimizer:
+    """An input that is one of torch's optimizers over the parameters of another input, a `Handed` module.
+
+    `kind` is the class, `of` the module's name among the inputs, then come the options. Raises `TypeError`
+    for a class that `torch.optim` does not have; a specification raises `ValueError` for a name that is no
+    module's.
+
+        task = FunctionSpec(
+            "train_step",
+            inputs={
+                "model": Handed(nn.Linear, "D", "H"),
+                "optimizer": Optimizer(torch.optim.SGD, "model", lr=0.1, momentum=0.9),
+                "x": "B D",
+                "y": "B H",
+            },
+            outputs={"loss": ""},
+            changes=["model"],
+            reference=train_step,
+        )
+    """
+
+    kind: Callable[..., torch.optim.Optimizer]
+    of: str
+    options: Mapping[str, Any]
+
+    def __init__(self, kind: Callable[..., torch.optim.Optimizer], of: str, **options: Any) -> None:
+        if getattr(torch.optim, getattr(kind, "__name__", ""), None) is not kind:
+            raise TypeError(f"{kind!r} is no class of torch.optim")
+        for name, value in (("kind", kind), ("of", of), ("options", options)):
+            object.__setattr__(self, name, value)
+
+    def over(self, module: nn.Module) -> torch.optim.Optimizer:
+        """Return such an optimizer over a module's parameters."""
+        return self.kind(module.parameters(), **self.options)
+
+    def hand_over(self, submission: Submission, module: Handle) -> Handle:
+        """Return the same optimizer on the student's side."""
+        kind: Any = self.kind
+        return submission.given(
+            "optimizer", module, kind.__name__, source=_OPTIMIZER, dtype=None, **self.options
+        )
+
+
+_OPTIMIZER = """
+def optimizer(module, kind, **options):
+    return getattr(torch.optim, kind)(module.parameters(), **options)
+"""
+
+
+@dataclass(frozen=True)
 class Spread:
     """An input drawn with another standard deviation than 1."""
 
@@ -86,9 +136,9 @@ def weight(dims: str) -> Spread:
     return Spread(dims, 0.5)
 
 
-Input = str | Spread | Handed | Mapping[str, "Input"] | Callable[[Draw], Any]
-"""How an input is drawn: from dimensions (`"B T D"`, `weight("H D")`), as a module, as a tuple of named parts
-(`{"h": "B H", "c": "B H"}`), or by a function of `draw`."""
+Input = str | Spread | Handed | Optimizer | Mapping[str, "Input"] | Callable[[Draw], Any]
+"""How an input is drawn: from dimensions (`"B T D"`, `weight("H D")`), as a module, an optimizer of one, a
+tuple of named parts (`{"h": "B H", "c": "B H"}`), or by a function of `draw`."""
 
 
 @dataclass
@@ -96,8 +146,9 @@ class Drawn:
     """The inputs of one call."""
 
     modules: Modules
+    names: tuple[str, ...]
     values: list[Any] = field(default_factory=list)
-    """For each input a value, a `Given`, or a tuple of them."""
+    """For each input a value, a `Given`, an `Optimizer`, or a tuple of them."""
     floating: list[str] = field(default_factory=list)
     """The names of the floating tensors among them, in order."""
 
@@ -108,10 +159,14 @@ class Drawn:
 
     def there(self, submission: Submission) -> tuple[Any, ...]:
         """Return them as the task gets them, modules anew unless calls share them."""
-        return tuple(
-            self.modules.handed_over(value, submission) if isinstance(value, Given) else value
-            for value in self.values
-        )
+        handed: dict[str, Any] = {}
+        for name, value in zip(self.names, self.values, strict=False):  # a case leaves the last ones out
+            if isinstance(value, Given):
+                value = self.modules.handed_over(value, submission)
+            elif isinstance(value, Optimizer):
+                value = self.modules.optimizer(value, submission, handed[value.of])
+            handed[name] = value
+        return tuple(handed.values())
 
 
 class Modules:
@@ -135,10 +190,18 @@ class Modules:
             return given.hand_over(submission)
         return self._handles.setdefault(id(given), given.hand_over(submission))
 
+    def optimizer(self, written: Optimizer, submission: Submission, module: Handle) -> Handle:
+        """Return an optimizer of a module on the student's side."""
+        if not self._are_shared:
+            return written.hand_over(submission, module)
+        if id(written) not in self._handles:
+            self._handles[id(written)] = written.hand_over(submission, module)
+        return self._handles[id(written)]
+
 
 def draw_inputs(inputs: Mapping[str, Input], draw: Draw, modules: Modules, is_strided: bool = False) -> Drawn:
     """Draw the inputs of one call, in order."""
-    drawn = Drawn(modules)
+    drawn = Drawn(modules, tuple(inputs))
     for name, written in inputs.items():
         drawn.values.append(_draw(name, written, draw, drawn, is_strided))
     return drawn
@@ -147,6 +210,8 @@ def draw_inputs(inputs: Mapping[str, Input], draw: Draw, modules: Modules, is_st
 def _draw(name: str, written: Input, draw: Draw, drawn: Drawn, is_strided: bool) -> Any:
     if isinstance(written, Handed):
         return drawn.modules.drawn(name, written, draw)
+    if isinstance(written, Optimizer):
+        return written
     if isinstance(written, Mapping):
         return tuple(_draw(part, each, draw, drawn, is_strided) for part, each in written.items())
     if isinstance(written, (str, Spread)):

@@ -27,6 +27,7 @@ import torch
 from autograder.checking.expectations.in_use import expect_follows
 from autograder.checking.expectations.portability.devices import expect_device_neutral
 from autograder.checking.expectations.portability.dtypes import DTYPES, EXTREMES, expect_dtypes
+from autograder.checking.expectations.raising import expect_raises
 from autograder.checking.expectations.untouched import expect_untouched, expect_weights_untouched
 from autograder.checking.expectations.values import WrongValues, case, expect
 from autograder.checking.expectations.wording import in_a_row
@@ -99,7 +100,8 @@ class Spec(Statement):
                 together=together,
             )
 
-        return self._check("values", body, "Its results have the right values.", marks, cases)
+        usual = f"{in_a_row(self.names)} {'has' if len(self.names) == 1 else 'have'} the right values."
+        return self._check("values", body, usual, marks, cases)
 
     def any_size(
         self, *cases: Cases, explain: Explain | None = None, **marks: Unpack[Marks]
@@ -115,6 +117,53 @@ class Spec(Statement):
         told = [each.words for each in cases if isinstance(each, Case) and each.words]
         usual = f"It works {in_a_row(told or ['in every case'])}."
         return self._check("any_size", body, usual, marks, cases)
+
+    def raises(
+        self,
+        *cases: Case,
+        error: type[Exception] | tuple[type[Exception], ...] = ValueError,
+        **marks: Unpack[Marks],
+    ) -> CheckFunction:
+        """Check that each case, a call that makes no sense, stops with an exception. The rule is `error`.
+
+        `error` is the exception's class, or several classes of which any will do. Raises `TypeError` without
+        a case.
+        """
+        if not cases:
+            raise TypeError(f"say which calls of {self.task!r} must stop: `with_inputs(…)`, say")
+        errors = error if isinstance(error, tuple) else (error,)
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            for chosen in cases:
+                call = self.prepare(submission, chosen, chosen.draw(draw), filled=False)
+                with call.case():
+                    expect_raises(call.target.request(*call.arguments), *errors)
+
+        told = in_a_row([each.words for each in cases if each.words] or ["where a call makes no sense"])
+        usual = f"It raises {' or '.join(each.__name__ for each in errors)} {told}."
+        return self._check("raises", body, usual, marks, cases)
+
+    def updates(self, *cases: Case, **marks: Unpack[Marks]) -> CheckFunction:
+        """Check what calls in a row leave behind: `buffers`, or the modules that a function `changes`.
+
+        The rule is `values`. A function is called twice with the same objects. A module is called twice in
+        training mode, with an optimizer's step between the calls, then in `eval()`; then its state is loaded
+        into another one. Raises `TypeError` for a specification without `buffers` and
+        `changes`.
+        """
+        changed = self._changed()
+        if not changed:
+            raise TypeError(f"a call of {self.task!r} changes nothing: state `buffers=` or `changes=`")
+
+        def body(submission: Submission, sizes: Sizes, draw: Draw) -> None:
+            for chosen in cases or (USUAL,):
+                here = chosen.draw(draw)
+                with _case(chosen, here.sizes):
+                    self._expect_updates(submission, chosen, here)
+
+        have = "have" if len(changed) > 1 or self.changes else "has"
+        usual = f"After each of several calls {in_a_row(changed)} {have} the right values."
+        return self._check("updates", body, usual, marks, cases)
 
     def gradients(
         self,
@@ -229,12 +278,17 @@ class Spec(Statement):
             for answer, call in asked(rows):
                 with call.case():
                     names = tuple(self.inputs)[: len(call.arguments)]
-                    expect_untouched(answer(), call.arguments, names)
+                    unjudged = ("gradients",) if self.changes else ()  # whoever trains a module leaves some
+                    expect_untouched(answer(), call.arguments, names, unjudged=unjudged)
                     for name, handle, value in zip(names, call.arguments, call.drawn.values, strict=True):
-                        if isinstance(value, Given):
+                        if isinstance(value, Given) and name not in self.changes:
                             expect_weights_untouched(handle, value.module, name)
 
         usual = "The call leaves its arguments unchanged."
+        if self.changes:
+            usual = (
+                f"The call leaves its arguments unchanged, but for the weights of {in_a_row(self.changes)}."
+            )
         return self._check("leaves_arguments", body, usual, marks, cases)
 
     def from_scratch(self, **marks: Unpack[Marks]) -> CheckFunction:
@@ -405,7 +459,7 @@ def _in_words(outputs: Outputs, dimensions: Dimensions) -> str:
     names, dims = names_of(outputs), dims_of(outputs)
     return in_a_row(
         [
-            f"{name} ({', '.join(spelled(each, dimensions) for each in dim.split())})"
+            f"{name} ({', '.join(spelled(each, dimensions) for each in dim.split()) or 'one number'})"
             for name, dim in zip(names, dims, strict=True)
         ]
     )

@@ -16,7 +16,9 @@ _NEEDS = {
     "registered": ("from_scratch",),
     "shape": ("from_scratch",),
     "values": ("shape", "registered", "from_scratch"),
+    "updates": ("values",),
     "any_size": ("values",),
+    "raises": ("shape",),
     "follows": ("values",),
     "gradients": ("values",),
     "dtypes": ("shape", "registered", "from_scratch"),
@@ -51,7 +53,9 @@ def standard(
     registered: Stated = 0,
     shape: Stated = 0,
     values: Stated = 0,
+    updates: Stated = 0,
     any_size: Stated = 0,
+    raises: Stated = 0,
     follows: Stated = 0,
     gradients: Stated = 0,
     dtypes: Stated = 0,
@@ -62,16 +66,19 @@ def standard(
 
     Each keyword is named after the method of the specification that makes the check. It takes the points, or
     `worth(points, …)` where cases, a title or anything else is other than usual, or a sentence that says why
-    the task has no such check. `from_scratch` is made where something is `forbidden`, `registered` and
-    `follows` for modules. A check needs those that it builds on: values the shape, other sizes and gradients
-    the values. `any_size` without cases asks for a single one of each dimension that has a word for `one`
-    and 1 among its `small` sizes, and for strided inputs. Raises `ValueError` for a name that the file has
-    already, `TypeError` for what a method does not take.
+    the task has no such check. `from_scratch` is made where something is `forbidden`, `registered` for
+    modules, `updates` where a call changes something (`buffers`, `changes`), `follows` for modules without
+    buffers, and `raises` where it is written. A check needs those that it builds on: values the shape, other
+    sizes and gradients the values. `any_size` without cases asks for a single one of each dimension that has
+    a word for `one` and 1 among its `small` sizes, and for strided inputs. A check that no keyword speaks of
+    need not be the only one that catches some known mistake. Raises `ValueError` for a name that the file
+    has already, `TypeError` for what a method does not take.
 
         standard(
             task,
             values=5,
             any_size=worth(2, sized("with one signal", N=1), strided()),
+            raises=worth(1, with_inputs("with a kernel of other channels", weight="F W K"), error=ValueError),
             gradients="the result is a count, which has no gradient",
         )
     """
@@ -80,7 +87,9 @@ def standard(
         "registered": registered,
         "shape": shape,
         "values": values,
+        "updates": updates,
         "any_size": any_size,
+        "raises": raises,
         "follows": follows,
         "gradients": gradients,
         "dtypes": dtypes,
@@ -100,6 +109,7 @@ def standard(
             )
         if isinstance(how, str) or (how == 0 and not _applies(task, method)):
             continue
+        is_usual = how == 0
         if not hasattr(task, method):
             raise TypeError(f"{task.task!r} is no class of modules, which alone can have `{method}`")
         how = how if isinstance(how, worth) else worth(how)
@@ -117,16 +127,23 @@ def standard(
         keywords.setdefault("needs", [made[each] for each in needed if each in made])
         cases = how.cases or (_single(task) if method == "any_size" else ())
         try:
-            home[f"test_{name}"] = getattr(task, method)(*cases, points=how.points, **keywords)
+            check: Any = getattr(task, method)(*cases, points=how.points, **keywords)
         except (TypeError, ValueError) as error:
             raise type(error)(f"`{method}`: {error}") from error
+        check.autograder_usual = is_usual
+        home[f"test_{name}"] = check
 
 
 def _applies(task: Spec, method: str) -> bool:
     """Return whether a check is made of a task that does not ask for it."""
     if method == "from_scratch":
         return task.forbidden is not None
-    return method not in ("registered", "follows") or isinstance(task, ModuleSpec)
+    is_module, has_buffers = isinstance(task, ModuleSpec), getattr(task, "buffers", None) is not None
+    if method == "updates":
+        return has_buffers or bool(task.changes)
+    if method == "follows":
+        return is_module and not has_buffers
+    return method != "raises" and (method != "registered" or is_module)
 
 
 def _single(task: Spec) -> Iterable[Case]:

@@ -26,8 +26,10 @@ from autograder.checking.runner.reference import reference_beside
 from autograder.checking.specs.cases import Case
 from autograder.checking.specs.inputs import (
     Drawn,
+    Handed,
     Input,
     Modules,
+    Optimizer,
     Spread,
     draw_inputs,
     drawn_dims,
@@ -60,6 +62,8 @@ class Prepared:
     """The parameters that the student's module was filled with."""
     outputs: Outputs
     """The results in order, with their dimensions."""
+    is_evaluating: bool = False
+    """True if the student's module is in evaluation mode."""
 
     def case(self) -> AbstractContextManager[None]:
         """Return a context that puts the call's words before a message."""
@@ -76,6 +80,7 @@ class Statement(ABC):
     Dimensions are written as for `draw`: `"B T D"`, `"4H D"`. The letters are those of `dimensions`, by
     default those that the file which states the task calls `DIMENSIONS`. `made_from` says from which other
     results one is made, as `{"h_next": ["c_next"]}`: where both are wrong, the message is about those.
+    `changes` names the modules among the inputs that a call changes.
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class Statement(ABC):
         outputs: Outputs,
         reference: Callable[..., Any] | str,
         forbidden: Without | None = None,
+        changes: Sequence[str] = (),
         dimensions: Dimensions | None = None,
         made_from: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
@@ -97,6 +103,11 @@ class Statement(ABC):
         self._as_written = reference
         """The reference without what is kept of it: by that its gradients are known again."""
         self.names, self.made_from = names_of(outputs), dict(made_from or {})
+        self.changes = tuple(changes)
+        modules = [name for name, each in inputs.items() if isinstance(each, Handed)]
+        for name in (*changes, *(each.of for each in inputs.values() if isinstance(each, Optimizer))):
+            if name not in modules:
+                raise ValueError(f"no input {name!r} of {task!r} is a `Handed` module")
         if not callable(reference):
             raise TypeError(f"the reference of {task!r} is no function: {reference!r}")
         self._any_sizes = Sizes(self.dimensions, **dict.fromkeys(self.dimensions, 1))
@@ -135,6 +146,7 @@ class Statement(ABC):
             arguments=drawn.there(submission),
             parameters=parameters,
             outputs=outputs,
+            is_evaluating=chosen.is_evaluating,
         )
 
     @abstractmethod
@@ -217,6 +229,14 @@ class Statement(ABC):
     @abstractmethod
     def _expect_gradients(self, call: Prepared, tell: str, *, in_eval: bool = True) -> None:
         """Expect them of a call, and with `in_eval` of the student's module in `eval()`, too."""
+
+    def _changed(self) -> tuple[str, ...]:
+        """Return in words what a call changes: the weights of inputs, or buffers."""
+        return tuple(f"the weights of {name}" for name in self.changes)
+
+    @abstractmethod
+    def _expect_updates(self, submission: Submission, chosen: Case, draw: Draw) -> None:
+        """Expect calls in a row to leave the right state behind, and to begin from it."""
 
     @abstractmethod
     def _changing(self, call: Prepared) -> tuple[Handle, list[Parameters], Callable[[Parameters], Any]]:

@@ -113,7 +113,8 @@ def _changes(call: WrongCall, arguments: Sequence[str], change: Change) -> Itera
             yield told, call.changed(last, replace(given, args=args))
     for at, message in enumerate(call.messages[:-1]):
         if isinstance(message, (Construct, Load)) and message.state:
-            for told, other in _state_changed(message.state, change):
+            state = {name: each for name, each in message.state.items() if name not in call.buffers}
+            for told, other in _state_changed(state, change):
                 yield told, call.changed(at, replace(message, state={**message.state, **other}))
 
 

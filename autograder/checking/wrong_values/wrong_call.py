@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,8 @@ class WrongCall:
     """The messages that make and fill the objects of the call, and the call itself at the end."""
     stated: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The task's names of the arguments, in order, each with those of its parts."""
+    buffers: Collection[str] = ()
+    """The buffers of the task's module: a right answer need not depend on them in training mode."""
 
     @property
     def call(self) -> Call:
@@ -87,10 +89,13 @@ def wrong_call(
     exchanges: Sequence[Exchange],
     wrong: torch.Tensor,
     stated: Mapping[str, Sequence[str]],
+    buffers: Collection[str] = (),
 ) -> WrongCall | None:
     """Return the call that gave a wrong tensor, `None` if none of them certainly did."""
     found = _that_gave(exchanges, wrong)
-    return WrongCall(task, seed, _with_its_objects(exchanges, found[0]), stated) if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    return WrongCall(task, seed, _with_its_objects(exchanges, found[0]), stated, buffers)
 
 
 def failed_call(

@@ -66,7 +66,13 @@ def describe_exception(error: BaseException) -> Raised:
     if isinstance(error, SyntaxError) and is_student_file(error.filename or ""):
         message = error.msg  # the whole text has the cell's file name in it
         lines, owners = [str(Line(error.lineno or 0, (error.text or "").strip()[:_LONGEST]))[:300]], [""]
-    return Raised(type=kind[:100], message=message[:2000], lines=tuple(lines), owners=tuple(owners))
+    return Raised(
+        type=kind[:100],
+        message=message[:2000],
+        lines=tuple(lines),
+        owners=tuple(owners),
+        bases=tuple(base.__name__[:100] for base in type(error).__mro__[1:-1]),
+    )
 
 
 def student_frame() -> FrameType | None:
