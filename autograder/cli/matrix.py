@@ -76,10 +76,12 @@ def _print_task(console: Console, task: str, found: dict[str, Any]) -> None:
     console.print(table)
     for number, check in enumerate(checks, 1):
         only = len(check["only_catcher_of"])
+        is_unasked = check.get("usual", False) and not only
         what = "teaching only" if check["teaching_only"] else f"only catcher of {only}"
+        what = "unasked" if is_unasked else what
         console.print(
             f"  {number:2} {check['check']} ({check['rule']}, {points(check['points'])} points, {what})",
             markup=False,
             soft_wrap=True,
-            style="" if only or check["teaching_only"] else "red",
+            style="" if only or is_unasked or check["teaching_only"] else "red",
         )

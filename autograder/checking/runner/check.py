@@ -36,6 +36,8 @@ class Check:
     instead: str | None
     """Text that students read in place of a hidden check's title and message; `None` if it is not hidden."""
     teaching_only: bool = False
+    is_usual: bool = False
+    """True if `standard` made it unasked: no known mistake need be there for it alone."""
     without: Without | None = None
     """Parts of torch that do not work where the task is judged."""
     anywhere: bool = False
@@ -191,6 +193,7 @@ def read_check(function: Any, path: Path, names: Mapping[int, str], parameters: 
         ),
         instead=hidden,
         teaching_only=getattr(function, "autograder_teaching_only", False),
+        is_usual=getattr(function, "autograder_usual", False),
         without=getattr(function, "autograder_without", None),
         anywhere=getattr(function, "autograder_anywhere", False),
     )

@@ -159,7 +159,10 @@ class JudgedMistake:
 
 
 def look_at_check(found: Validation, check: Check) -> Iterator[str]:
-    """Note a check, and yield a problem unless it alone catches some mistake or says that it only teaches."""
+    """Note a check, and yield a problem unless it alone catches some mistake, or need not.
+
+    One that only teaches need not, nor one that `standard` made unasked.
+    """
     only = [
         mistake["mistake"]
         for mistake in found.mistakes
@@ -172,6 +175,7 @@ def look_at_check(found: Validation, check: Check) -> Iterator[str]:
             "rule": check.rule,
             "points": check.points,
             "teaching_only": check.teaching_only,
+            "usual": check.is_usual,
             "only_catcher_of": only,
         }
     )
@@ -181,7 +185,7 @@ def look_at_check(found: Validation, check: Check) -> Iterator[str]:
         yield f"{name} is marked as teaching only, but is worth {check.points:g} points"
     elif check.teaching_only and only:
         yield f"{name} is marked as teaching only, but alone catches {only[0]}"
-    elif not only and not check.teaching_only and not has_fault:
+    elif not (only or check.teaching_only or check.is_usual or has_fault):
         yield f"{name} is the only catcher of no mistake and not marked as teaching only"
 
 

@@ -10,6 +10,7 @@ import pytest
 from autograder.checking.runner.check import ChecksBroken
 from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
+from autograder.grading.validating.findings import Validation, look_at_check
 from tests.checking.specs.test_specs import judged
 
 STEP = """
@@ -55,6 +56,22 @@ def test_a_function_has_the_checks_of_a_function(tmp_path):
         ("arguments_untouched", 0.5, ("values",)),
     ]
     assert {result.outcome for result in judged(checks, RIGHT).values()} == {"passed"}
+
+
+def test_what_no_keyword_speaks_of_needs_no_known_mistake(tmp_path):
+    text = "standard(task, values=2, gradients=worth(teaching_only=True), dtypes=worth())"
+    unasked = {check.name: check.is_usual for check in checks_of(tmp_path, STEP + text).all}
+    assert [name for name, is_usual in unasked.items() if is_usual] == [
+        "shape",
+        "any_size",
+        "device",
+        "arguments_untouched",
+    ]
+    found = Validation("01_step")
+    complaints = [each for check in collect(tmp_path).all for each in look_at_check(found, check)]
+    assert len(complaints) == 2
+    assert "`values`" in complaints[0]
+    assert "`dtype`" in complaints[1]
 
 
 def test_a_module_has_those_of_modules_as_well(tmp_path):
