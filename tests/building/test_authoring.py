@@ -2,66 +2,27 @@
 
 from __future__ import annotations
 
-import ast
-import io
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-import tokenize
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
 from tests.support.helpers import ROOT, autograder_here
+from tests.support.pages import Followed, follow, lines_of_code, steps
 
 PAGE = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
-STEP = re.compile(
-    r"(?:<!-- (?:file: (?P<file>\S+)|said by: (?P<said_by>[^>]+)|(?P<said_of>said of three slips)) -->\n)?"
-    r"```(?P<language>\w+)\n(?P<text>.*?)```",
-    re.DOTALL,
-)
+STEPS = list(steps(ROOT / "docs" / "authoring.md", {}))
 NAME = "01_conv1d"
 NOTEBOOK = f"source/{NAME}/conv1d.ipynb"
 CHECKS = f"source/{NAME}/checks/test_conv1d.py"
 CATALOGUE = f"solutions/mistakes/{NAME}.toml"
-MOST_LINES = 25
-
-
-@dataclass
-class Followed:
-    """The course that comes out of following the page from top to bottom, and what its commands said."""
-
-    course: Path
-    said: dict[str, str] = field(default_factory=dict)
+MOST_LINES = 18
 
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory) -> Followed:
-    found = Followed(tmp_path_factory.mktemp("authoring"))
-    scripts = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-    for step in STEP.finditer(PAGE):
-        if step["language"] == "text":
-            continue
-        if step["language"] == "console":
-            for line in step["text"].splitlines():
-                if line.startswith("cd "):
-                    found.course /= line.removeprefix("cd ")
-                    continue
-                told = subprocess.run(
-                    line, shell=True, cwd=found.course, env=environment, capture_output=True, text=True
-                )
-                assert told.returncode == 0, f"{line}\n{told.stdout}\n{told.stderr}"
-                found.said[line] = told.stdout
-        else:
-            assert step["file"], "every listing on the page says which file it is"
-            (found.course / step["file"]).parent.mkdir(parents=True, exist_ok=True)
-            (found.course / step["file"]).write_text(step["text"], encoding="utf-8")
-    return found
+    return follow(STEPS, tmp_path_factory.mktemp("authoring"))
 
 
 @pytest.mark.slow
@@ -82,7 +43,8 @@ class TestFollowed:
         assert "weight[:, :, k]" not in (release / "conv1d.ipynb").read_text()
 
     def test_commands_say_what_the_page_shows(self, followed):
-        shown = {step["said_by"]: step["text"] for step in STEP.finditer(PAGE) if step["said_by"]}
+        said = [step for step in STEPS if step.mark.startswith("said by: ")]
+        shown = {step.mark.removeprefix("said by: "): step.text for step in said}
         assert len(shown) == 2
         for command, text in shown.items():
             assert words(text) in words(followed.said[command]), command
@@ -98,7 +60,7 @@ class TestFollowed:
             text = (course / file).read_text(encoding="utf-8")
             assert old in text
             (course / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-        (shown,) = (step["text"] for step in STEP.finditer(PAGE) if step["said_of"])
+        (shown,) = (step.text for step in STEPS if step.mark == "said of three slips")
         told = autograder_here("build", NAME, "--course", course)
         assert (told.returncode, told.stderr) == (1, shown)
 
@@ -118,22 +80,13 @@ class TestFollowed:
         finally:
             notebook.write_text(kept)
         assert told.returncode == 1
-        assert "✗ It gives what F.conv1d gives." in told.stderr
+        assert "✗ y has the right values." in told.stderr
         assert f"{NAME} cannot be released: its own solution gets" in told.stderr
 
 
 def test_the_checks_take_few_lines():
-    """Lines of code: no blank ones, no comments, no docstring."""
-    (text,) = (step["text"] for step in STEP.finditer(PAGE) if step["file"] == CHECKS)
-    module = ast.parse(text)
-    docstring = module.body[0]
-    assert ast.get_docstring(module)
-    nothing = (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.ENDMARKER)
-    tokens = [
-        each for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type not in nothing
-    ]
-    lines = {each.start[0] for each in tokens} - set(range(1, (docstring.end_lineno or 0) + 1))
-    assert 10 < len(lines) <= MOST_LINES
+    (text,) = (step.text for step in STEPS if step.file == CHECKS)
+    assert 10 < lines_of_code(text) <= MOST_LINES
 
 
 def test_it_is_about_another_subject():
