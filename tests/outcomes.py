@@ -43,24 +43,18 @@ from autograder.grading.judging.submitted import Submitted
 from autograder.grading.records.known import try_mistakes
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import TaskVerdict
-from tests.attacks import borrowing, driving, handed, oddities, recognising, rewriting
+from tests.attacks import borrowing, driving, handed, rewriting
 from tests.attacks.cells import ADDED, CELLS
 from tests.support.helpers import ASSIGNMENT, ROOT, make_course, released, submission
 from tests.variants import NOTEBOOKS
 
 SEED = 20_261_123
-FORGERIES = [
-    forgery
-    for kind in (borrowing, handed, oddities, recognising, rewriting)
-    for forgery in kind.FORGERIES.items()
-]
+FORGERIES = [forgery for kind in (borrowing, handed, rewriting) for forgery in kind.FORGERIES.items()]
 NOWHERE = dict.fromkeys(("COURSE", "HOME", "OUTSIDE", "PEER", "PACKAGE", "ABSTRACT"), "/nowhere") | {
     "VICTIM": "999999",
     "PORT": "9",
 }
 """What hostile cells are told of the place that they attack; tests/wall/test_attacks.py has a real one."""
-UNSTEADY = ("an answer of the asked shape and no content",)
-"""Forgeries that answer with memory that nobody wrote."""
 TOGETHER = 25
 """How many answers to one task are judged in one worker."""
 
@@ -83,7 +77,7 @@ class Notebook:
     name: str
     submitted: HandedIn | bytes | None
     unsteady: bool = False
-    """True if its threads or children race, or it reads what nobody wrote: only its points are kept."""
+    """True if its threads or children race: only its points are kept."""
 
     def run(self, setting: Setting, checks: Checks) -> dict[str, Entry]:
         graded = Submitted(self.name, self.submitted).run(setting, checks)
@@ -171,7 +165,7 @@ def all_known_answers(bundle: Bundle) -> Iterator[tuple[str, Input]]:
     for name, forgery in FORGERIES:
         if forgery.assignment == bundle.assignment:
             answers = {forgery.task: forgery.source}
-            yield f"forgery: {name}", {"answers": answers, "unsteady": name in UNSTEADY}
+            yield f"forgery: {name}", {"answers": answers}
     for task, forgeries in driving.FORGED.get(bundle.notebook, {}).items():
         for name, source in forgeries.items():
             yield f"driving: {task}: {name}", {"answers": {task: source}}

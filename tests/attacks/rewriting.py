@@ -1,4 +1,4 @@
-"""Answers that break a rule and have torch, a module or the worker say that they do not.
+"""Answers that break a rule and have torch, a module, the worker or the answer itself say that they do not.
 
 What they patch they patch for themselves alone, so that the rest of the notebook goes on as it was.
 """
@@ -26,6 +26,18 @@ real_detach = torch.Tensor.detach
 torch.Tensor.detach = lambda tensor: real_detach(getattr(tensor, "before", tensor))
 """
 """Tensors that are marked give others where they are detached, to be told."""
+
+STAYS = """
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+class Lies(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        lies = func in (torch.Tensor.detach, torch.Tensor.clone) and hasattr(args[0], "before")
+        return args[0].before if lies else func(*args, **(kwargs or {}))
+def stay():
+    if not any(type(mode) is Lies for mode in _get_current_function_mode_stack()):
+        Lies().__enter__()
+"""
+"""The same by a mode that sees all that torch is asked, the worker's questions too, and is never left."""
 
 CELL = """
 over = False
@@ -161,6 +173,24 @@ CHANGES = {
         """,
         1.5,
         UNCHANGED,
+    ),
+    "a window written into, told by a mode that stays": _task(
+        "07_many_to_one",
+        "forecast(model, window, steps)",
+        "detach and clone of the caller's window give what was there before",
+        """
+        before, told = window.clone(), []
+        with torch.no_grad():
+            for _ in range(steps):
+                prediction = model(window[None])
+                told.append(prediction[0, 0])
+                window.copy_(torch.cat([window[1:], prediction]))
+        window.before = before
+        answer = torch.stack(told)
+        stay()
+        """,
+        1.5,
+        STAYS,
     ),
     "a state written into, put back when it is looked at": _task(
         "03_lstm_cell",
@@ -464,4 +494,64 @@ JUDGED = {
     ),
 }
 
-FORGERIES = {**GRAPHS, **CHANGES, **REGISTERED, **JUDGED}
+CLAIMS = """
+NAMES = (
+    "layers_see_all_timesteps num_layers_equals_seq_len h_n_holds_every_timestep output_holds_every_layer "
+    "batch_first_changes_h_n output_last_equals_top_h_n lstm_has_extra_cell_state lstm_has_four_times_rnn_parameters"
+).split()
+{before}
+claims = {claims}
+over = True
+"""
+
+AGREEABLE = {
+    "claims that agree": Forgery(
+        "01_shapes",
+        "claims",
+        "each is an object that equals both",
+        CLAIMS.format(
+            before="""
+class Agrees:
+    __eq__ = __bool__ = lambda *_: True
+    __ne__ = lambda *_: False
+    __hash__ = None
+""",
+            claims="{name: Agrees() for name in NAMES}",
+        ),
+    ),
+    "claims that change": Forgery(
+        "01_shapes",
+        "claims",
+        "a dict that gives the other answer each time",
+        CLAIMS.format(
+            before="""
+class Turning(dict):
+    turn = False
+    def __getitem__(self, name):
+        Turning.turn = not Turning.turn
+        return Turning.turn
+    def get(self, name, default=None):
+        return self[name]
+    def items(self):
+        return [(name, self[name]) for name in list(self)]
+""",
+            claims="Turning({name: True for name in NAMES})",
+        ),
+    ),
+    "shapes that agree": _task(
+        "01_shapes",
+        "predict_shapes(kind, batch_size, seq_len, input_size, hidden_size, num_layers, bidirectional=False)",
+        "numbers that equal every number",
+        "answer = {name: (Any(1), Any(2), Any(3)) for name in ('output', 'h_n', 'c_n')}",
+        0.0,
+        """
+        class Any(int):
+            __class__ = int
+            __eq__ = lambda self, other: True
+            __ne__ = lambda self, other: False
+            __hash__ = int.__hash__
+        """,
+    ),
+}
+
+FORGERIES = {**GRAPHS, **CHANGES, **REGISTERED, **JUDGED, **AGREEABLE}
