@@ -1,135 +1,72 @@
-"""Functions that are right on any device and in any dtype, written as few people write them."""
+"""Functions that are right on any device and in any dtype."""
 
 from tests.devices.writing import calls
 
 FUNCTIONS = {
-    "a comparison that is asserted": calls(
+    "mask from lengths": calls(
         """
-y = x * 2
-assert torch.allclose(y, x + x)
-assert torch.equal(y, x + x), "twice"
-return y
-"""
-    ),
-    "a sample from a distribution": calls(
-        """
-choice = torch.distributions.Categorical(logits=torch.cat([e, e], -1))
-return choice.log_prob(ids)
+mask = torch.arange(x.shape[1], device=x.device)[None, :] < lengths[:, None].to(x.device)
+return (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
 """,
-        "e, ids",
+        "x, lengths",
     ),
-    "a generator of the device": calls("""
-generator = torch.Generator(device=x.device).manual_seed(5)
-keep = torch.rand(x.shape, generator=generator, device=x.device, dtype=x.dtype) < 2
-return x * keep
-"""),
-    "a generator by the device's name": calls("""
-generator = torch.Generator(str(x.device))
-generator.manual_seed(1)
-noise = torch.empty_like(x).normal_(generator=generator)
-return x + 0 * noise
-"""),
-    "a generator on the CPU and the draw moved": calls("""
-generator = torch.Generator().manual_seed(5)
-keep = torch.rand(x.shape[0], 1, x.shape[2], generator=generator) < 2
-return x * keep.to(x)
-"""),
-    "the state of the generators kept": calls("""
-with torch.random.fork_rng():
-    torch.manual_seed(3)
-    keep = torch.rand_like(x) < 2
-return x * keep
-"""),
-    "vmap with its own random numbers": calls(
-        'return torch.vmap(lambda row: row * (torch.rand_like(row) < 2), randomness="different")(x)'
-    ),
-    "a derivative by torch.func": calls("return torch.func.grad(lambda v: v.tanh().sum())(x)"),
-    "a default device for a while": calls("""
-before = torch.get_default_device()
-torch.set_default_device(x.device)
-try:
-    h = torch.zeros(x.shape[0], x.shape[2], dtype=x.dtype)
-    steps = torch.arange(x.shape[1])
-finally:
-    torch.set_default_device(before)
-return h + (x * (steps >= 0)[None, :, None]).sum(1)
-"""),
-    "a default dtype for a while": calls("""
-before = torch.get_default_dtype()
-torch.set_default_dtype(x.dtype)
-h = torch.zeros(x.shape[0], x.shape[2], device=x.device)
-torch.set_default_dtype(before)
-return h + x.sum(1)
-"""),
-    "full without dimensions, expanded": calls("""
-zero = torch.full((), 0.0, device=x.device, dtype=x.dtype)
-return torch.maximum(x, zero.expand_as(x)) + torch.full((), 1.0)
-"""),
-    "where with numbers of Python": calls(
-        "return torch.where(x > 0, x, 0.0) + torch.where(x < 0, -1.0, 0.0).to(x.dtype)"
-    ),
-    "new_tensor and tensor": calls("""
-scale = x.new_tensor([1.0, 2.0, 3.0])
-shift = torch.tensor([0.5, 0.25, 0.125], device=x.device, dtype=x.dtype)
-return x * scale + shift + torch.as_tensor([1.0, 1, 1], dtype=x.dtype, device=x.device)
-"""),
-    "as it was written in 2017": calls("""
-from torch.autograd import Variable
-h = Variable(x.data.new(x.size(0), x.size(2)).zero_())
-return h + x.sum(1)
-"""),
-    "the smallest number as a mask": calls(
+    "mask made on the CPU and moved": calls(
         """
-padding = torch.arange(e.size(1), device=e.device).expand(e.size(0), -1) >= lengths.unsqueeze(1)
-scores = (e * q.unsqueeze(1)).sum(-1).masked_fill(padding, torch.finfo(e.dtype).min)
-return scores.softmax(-1).unsqueeze(1).bmm(e).squeeze(1)
+steps = torch.arange(x.size(1)).unsqueeze(0).expand(x.size(0), -1)
+mask = (steps < lengths.cpu().unsqueeze(1)).to(x.device)
+return x.masked_fill(~mask[..., None], 0.0).sum(1) / lengths.to(x)[:, None]
+""",
+        "x, lengths",
+    ),
+    "last step by gather": calls(
+        """
+at = (lengths.to(e.device) - 1).view(-1, 1, 1).expand(-1, 1, e.shape[2])
+return e.gather(1, at).squeeze(1)
+""",
+        "e, lengths",
+    ),
+    "last step by indices on the CPU": calls("return e[torch.arange(e.shape[0]), lengths - 1]", "e, lengths"),
+    "loop up to the longest": calls(
+        """
+total = torch.zeros_like(x[:, 0])
+for t in range(int(lengths.max())):
+    total = total + x[:, t] * (t < lengths).to(x.dtype)[:, None]
+return total
+""",
+        "x, lengths",
+    ),
+    "slices by length": calls(
+        "return torch.stack([row[: int(n)].mean(0) for row, n in zip(x, lengths)])", "x, lengths"
+    ),
+    "lengths by numpy": calls(
+        "return torch.stack([x[k, n - 1] for k, n in enumerate(lengths.cpu().numpy())])", "x, lengths"
+    ),
+    "lengths that an `if` looks at": calls(
+        """
+if (lengths <= 0).any() or lengths.max() > x.size(1): raise ValueError
+return x[:, : lengths.max()]
+""",
+        "x, lengths",
+    ),
+    "attention": calls(
+        """
+scores = torch.einsum("bh,bth->bt", q, e) / e.shape[-1] ** 0.5
+padding = torch.arange(e.shape[1], device=e.device) >= lengths[:, None]
+weights = scores.masked_fill(padding, float("-inf")).softmax(dim=-1)
+return torch.einsum("bt,bth->bh", weights, e), weights
 """,
         "q, e, lengths",
     ),
-    "scaled by a number of numpy": calls(
-        "return np.sqrt(x.shape[-1]) * x / np.float64(3) + math.pi",
-        before="""
-import math
-import numpy as np
-""",
+    "scores with minus infinity returned": calls(
+        "return e.masked_fill(~mask[..., None], -torch.inf)", "e, mask"
     ),
-    "numbers from numpy, moved": calls(
+    "sequences padded by hand": calls(
         """
-decay = torch.from_numpy(np.linspace(0, 1, x.shape[1])).to(x)
-return x * decay[:, None]
-""",
-        before="import numpy as np",
-    ),
-    "rows put and added by index": calls(
-        """
-out = torch.zeros(len(e), 7, e.shape[2], device=e.device, dtype=e.dtype)
-row = torch.arange(len(e), device=e.device).unsqueeze(1).expand_as(ids)
-out = out.index_put((row, ids), e, accumulate=True)
-flat = e.new_zeros(7, e.shape[2]).index_add_(0, ids.flatten(), e.flatten(0, 1))
-return out + flat.index_select(0, torch.arange(7, device=e.device))
-""",
-        "e, ids",
-    ),
-    "scattered and reduced": calls(
-        """
-at = ids.unsqueeze(-1).expand_as(e)
-out = torch.zeros(len(e), 7, e.shape[2], dtype=e.dtype, device=e.device)
-return out.scatter_reduce(1, at, e, 'amax', include_self=False) + out.scatter(1, at, 1.0)
-""",
-        "e, ids",
-    ),
-    "buckets": calls(
-        """
-edges = torch.linspace(-1, 1, 6, device=x.device, dtype=x.dtype)
-return torch.bucketize(x.detach(), edges), torch.searchsorted(edges, x.detach().contiguous())
-""",
-        names=("at", "found"),
-    ),
-    "each sequence flipped within its length": calls(
-        """
-t = torch.arange(x.size(1), device=x.device)
-at = torch.where(t < lengths[:, None], lengths[:, None] - 1 - t, t)
-return torch.take_along_dim(x, at[..., None], dim=1)
+rows = [row[:n] for row, n in zip(x, lengths.tolist())]
+out = x.new_zeros(len(rows), max(map(len, rows)), x.shape[2])
+for k, row in enumerate(rows):
+    out[k, : len(row)] = row
+return out + nn.utils.rnn.pad_sequence(rows, batch_first=True)
 """,
         "x, lengths",
     ),
@@ -151,35 +88,174 @@ return out, mask.nonzero()[:, 0].float().to(x.dtype)
         "x, mask",
         names=("output", "rows"),
     ),
-    "padding found in the ids": calls(
+    "mask assignment by numbers": calls("""
+y = x.clone()
+y[y < 0] = 0
+y[y > 1] = 1.0
+return y
+"""),
+    "numbers without dimensions": calls("""
+scale = torch.tensor(0.5)
+return torch.where(x > torch.tensor(0.0), x * scale, x - torch.tensor(1.0, dtype=x.dtype))
+"""),
+    "a loss that starts as a number": calls(
         """
-real = (ids != 0).nonzero(as_tuple=True)
-return e[real].mean(0), ids.unique(), torch.bincount(ids.flatten(), minlength=7)
+loss = torch.tensor(0.0, dtype=x.dtype)
+for t in range(x.shape[1]):
+    loss = loss + F.mse_loss(x[:, t], y[:, t])
+return loss / x.shape[1]
+""",
+        "x, y",
+    ),
+    "numbers of float64 without dimensions": calls("""
+eps = torch.tensor(1e-5, dtype=torch.float64)
+return x * eps + torch.tensor(2) - torch.pi + torch.clamp(x, torch.tensor(-1.0), torch.tensor(1.0))
+"""),
+    "sinusoids computed there": calls("""
+t = torch.arange(x.shape[1], device=x.device, dtype=x.dtype)[:, None]
+rates = torch.exp(torch.arange(x.shape[2], device=x.device, dtype=x.dtype) / -x.shape[2])
+return x + torch.sin(t * rates)
+"""),
+    "asks whether it is a GPU": calls("""
+h = torch.zeros(x.shape[0], x.shape[2], dtype=x.dtype)
+if x.is_cuda:
+    h = h.cuda(x.get_device())
+return h + x.mean(1)
+"""),
+    "float32 inside and back": calls("""
+wide = x if x.dtype == torch.float64 else x.float()
+return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
+"""),
+    "locked dropout": calls("""
+keep = torch.bernoulli(torch.full_like(x[:, :1], 0.7))
+noise = torch.rand(x.shape, device=x.device, dtype=x.dtype)
+return x * keep / 0.7 + 0 * noise
+"""),
+    "rows reset by a mask": calls(
+        """
+s = s.clone()
+s[:, finished] = 0
+return s
+""",
+        "s, finished",
+    ),
+    "its own backward": calls(
+        "return Double.apply(x)",
+        before="""
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 2 * x
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * grad + torch.zeros_like(ctx.saved_tensors[0])
+""",
+    ),
+    "a dict of results": calls('return {"output": x.cumsum(1), "h_n": x.flip(1)[:, 0]}'),
+    "scatter": calls(
+        """
+out = torch.zeros(e.shape[0], 7, e.shape[2], device=e.device, dtype=e.dtype)
+return out.scatter_add(1, ids.unsqueeze(-1).expand_as(e), e)
 """,
         "e, ids",
-        names=("mean", "kinds", "counts"),
     ),
-    "repeated by lengths": calls(
-        "return q.repeat_interleave(lengths, dim=0), q.repeat_interleave(3, 0)",
-        "q, lengths",
-        names=("rows", "more"),
-    ),
-    "a cross-entropy that ignores padding": calls(
+    "lists as indices": calls("""
+y = x[:, list(range(x.shape[1]))] + x[[0, 1], :][:, range(x.shape[1])]
+y[[0], 1] = 0.0
+return y + x[[True, False]].sum(0)
+"""),
+    "a slice up to a tensor": calls("""
+t = torch.tensor(2)
+return x[:, :t] + x[:, t : t + 2] + x[0, t]
+"""),
+    "an index without dimensions": calls(
         """
-scores = torch.cat([e, e], -1).flatten(0, 1)
-return F.cross_entropy(scores, ids.flatten(), ignore_index=0), F.log_softmax(scores, -1)
-""",
-        "e, ids",
-        names=("loss", "logs"),
+one = torch.tensor(1, device=x.device)
+return x[:, torch.tensor(1)] + x[:, one] + torch.arange(3, device=x.device)[1]
+"""
     ),
-    "the best few": calls(
+    "a loop over arange": calls("""
+h = x.new_zeros(2, 3)
+for t in torch.arange(x.size(1)):
+    h = h + x[:, t] * (t % 2 == 0)
+return h
+"""),
+    "a state that is None at first": calls("""
+h = None
+for t in range(x.size(1)):
+    h = x[:, t] if h is None else torch.tanh(h + x[:, t])
+return h
+"""),
+    "a function over the batch by vmap": calls("return torch.vmap(lambda row: row.cumsum(0) * 2)(x)"),
+    "a comparison that is asserted": calls(
         """
-values, at = e.topk(2, dim=-1)
-ranked, order = torch.sort(e, dim=-1, stable=True)
-return values, ranked, e.gather(-1, at) * 0, e.max(-1).values, e.median(dim=1)[0]
-""",
-        "e",
+y = x * 2
+assert torch.allclose(y, x + x)
+assert torch.equal(y, x + x), "twice"
+return y
+"""
     ),
+    "a generator on the CPU and the draw moved": calls("""
+generator = torch.Generator().manual_seed(5)
+keep = torch.rand(x.shape[0], 1, x.shape[2], generator=generator) < 2
+return x * keep.to(x)
+"""),
+    "a default device for a while": calls("""
+before = torch.get_default_device()
+torch.set_default_device(x.device)
+try:
+    h = torch.zeros(x.shape[0], x.shape[2], dtype=x.dtype)
+    steps = torch.arange(x.shape[1])
+finally:
+    torch.set_default_device(before)
+return h + (x * (steps >= 0)[None, :, None]).sum(1)
+"""),
+    "a default dtype for a while": calls("""
+before = torch.get_default_dtype()
+torch.set_default_dtype(x.dtype)
+h = torch.zeros(x.shape[0], x.shape[2], device=x.device)
+torch.set_default_dtype(before)
+return h + x.sum(1)
+"""),
+    "new_tensor and tensor": calls("""
+scale = x.new_tensor([1.0, 2.0, 3.0])
+shift = torch.tensor([0.5, 0.25, 0.125], device=x.device, dtype=x.dtype)
+return x * scale + shift + torch.as_tensor([1.0, 1, 1], dtype=x.dtype, device=x.device)
+"""),
+    "as it was written in 2017": calls("""
+from torch.autograd import Variable
+h = Variable(x.data.new(x.size(0), x.size(2)).zero_())
+return h + x.sum(1)
+"""),
+    "numpy scalars in arithmetic": calls(
+        "return x / np.sqrt(x.shape[-1]) + np.float64(0.5) * x", before="import numpy as np"
+    ),
+    "numbers from numpy, moved": calls(
+        """
+decay = torch.from_numpy(np.linspace(0, 1, x.shape[1])).to(x)
+return x * decay[:, None]
+""",
+        before="import numpy as np",
+    ),
+    "double constants rounded to float": calls("""
+w = torch.arange(5, dtype=torch.float64, device=x.device).mul(-0.1).exp().float().to(x.dtype)
+return x * w[:, None]
+"""),
+    "statistics for a log in float32": calls(
+        """
+LOG.append(x.detach().float().mean())
+return x * 2
+""",
+        before="LOG = []",
+    ),
+    "a mask alone": calls(
+        "return (torch.arange(5, device=lengths.device)[None] < lengths[:, None]).float()", "lengths"
+    ),
+    "an additive mask alone": calls(
+        "return torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, float('-inf'))", "mask"
+    ),
+    "one-hot rows alone": calls("return F.one_hot(ids, 7).float()", "ids"),
     "values looked at by type and shape": calls("""
 assert isinstance(x, torch.Tensor) and torch.is_tensor(x) and x.is_floating_point()
 assert x.is_cuda or x.is_cpu
@@ -189,141 +265,22 @@ with torch.cuda.device_of(x):
     assert torch.result_type(x, 1) == x.dtype
     return x.contiguous().view(torch.Size([len(x), -1])).reshape(x.shape) * 2
 """),
-    "grids": calls("""
-t = torch.arange(x.size(1), device=x.device)
-rows, columns = torch.meshgrid(t, t, indexing='ij')
-weights = (rows >= columns).to(x) / (rows + 1).to(x.dtype)
-return weights @ x
-"""),
     "a tensor that is asked for its address": calls("""
 y = x.view(-1)
 assert y.data_ptr() == x.data_ptr()
 return y.view_as(x) * 2
 """),
-    "nothing for a number": calls(
-        "return torch.nan_to_num(x / x.new_ones(()), nan=0.0).clamp_min(torch.tensor(0.0))"
-    ),
-    "match": calls("""
-match x:
-    case torch.Tensor(): return x * 2
-    case _: raise TypeError
+    "a type by its name": calls("""
+assert x.type().startswith('torch.')
+return torch.zeros(x.shape).type(x.type()) + x
 """),
-    "record function": calls("""
-with torch.profiler.record_function('step'):
-    return x * 2
-"""),
-    "anomaly": calls("""
-with torch.autograd.detect_anomaly(check_nan=False):
-    return x * 2
-"""),
-    "mask any all": calls("return x.masked_fill(~mask.any(1)[:, None, None], 0.0)", "x, mask"),
-    "max_len from mask": calls(
-        """
-n = int(mask.sum(1).max())
-return x[:, :n]
-""",
-        "x, mask",
-    ),
-    "assert shapes on mask": calls("""
-torch._assert(x.size(0) > 0, 'empty')
-torch._assert_async((x == x).all())
-return x * 2
-"""),
-    "pixel": calls("return F.interpolate(x.transpose(1, 2), scale_factor=2, mode='linear').transpose(1, 2)"),
-    "cumsum scan": calls("""
-a = torch.sigmoid(x)
-return torch.exp(torch.cumsum(torch.log(a), 1)) + torch.cumprod(a, 1) + torch.logcumsumexp(a, 1)
-"""),
-    "roll and rot": calls(
-        "return x.roll(1, 1).flip(1).rot90(2, (1, 2)).movedim(1, 0).movedim(0, 1) + x.tile(1, 1, 1)"
-    ),
-    "chunk assign": calls("""
-a, b = x.tensor_split(2, dim=1)
-return torch.hstack([b, a]) + torch.vstack(list(x)).view_as(x) + torch.column_stack([x, x])[:, : x.size(1)]
-"""),
-    "inplace ops": calls("""
+    "changes in place": calls("""
 y = x.clone()
 y += 1; y -= x.mean(); y /= 2; y **= 2; y.clamp_(max=1).abs_().neg_()
 y[:, 0].zero_(); y[..., -1] = x[..., 0]; y[0, 0, 0] = 5.0
 return y
 """),
-    "triple where": calls("return torch.where(finished.view(1, -1, 1), s.new_tensor(0.0), s)", "s, finished"),
-    "masked scatter": calls("return x.masked_scatter(mask[..., None].expand_as(x), y)", "x, y, mask"),
-    "tensor list ints": calls("""
-lengths = torch.tensor([len(x[0]), 3], device=x.device)
-steps = torch.arange(x.shape[1], device=x.device)
-return x * (steps < lengths.unsqueeze(-1)).unsqueeze(-1)
-"""),
-    "cpu order index": calls(
-        """
-order = sorted(range(len(x)), key=lambda k: -int(lengths[k]))
-return x[order][torch.tensor(order).argsort()]
-""",
-        "x, lengths",
-    ),
-    "lengths list zip": calls(
-        "return torch.stack([x[k, n - 1] for k, n in enumerate(lengths.tolist())])", "x, lengths"
-    ),
-    "lengths numpy": calls(
-        "return torch.stack([x[k, n - 1] for k, n in enumerate(lengths.cpu().numpy())])", "x, lengths"
-    ),
-    "if lengths": calls(
-        """
-if (lengths <= 0).any() or lengths.max() > x.size(1): raise ValueError
-return x[:, : lengths.max()]
-""",
-        "x, lengths",
-    ),
-    "h None": calls("""
-h = None
-for t in range(x.size(1)):
-    h = x[:, t] if h is None else torch.tanh(h + x[:, t])
-return h
-"""),
-    "device property comp": calls("""
-assert x.device != torch.device('cpu') or not x.is_cuda
-assert (x.device.type, x.device.index) in (('cpu', None), ('cuda', 7))
-return x.to(x.device)
-"""),
-    "cpu scalar tensor mult": calls("""
-eps = torch.tensor(1e-5, dtype=torch.float64)
-return x * eps + torch.tensor(2) - torch.pi + torch.clamp(x, torch.tensor(-1.0), torch.tensor(1.0))
-"""),
-    "new variants": calls(
-        """
-strided = torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).fill_(1)
-return x + x.new_ones(x.shape) + x.new_full(x.shape, 2.0) + x.new_empty(x.shape).zero_() + strided
-"""
-    ),
-    "scalar_tensor": calls(
-        """
-like = dict(device=x.device, dtype=x.dtype)
-rows = torch.tril_indices(3, 3, device=x.device)
-return x + torch.scalar_tensor(1.0, **like) + torch.logspace(0, 1, 3, **like) + rows.sum()
-"""
-    ),
-    "block diag": calls(
-        """
-blocks = torch.block_diag(*x.new_ones(3, 1, 1))
-return x @ blocks + x @ torch.diag(x.new_ones(3)) + x @ torch.diag_embed(x[0, 0])
-"""
-    ),
-    "vander outer": calls(
-        """
-both = torch.tensordot(x, x, dims=([0, 1], [0, 1]))
-return torch.outer(x[0, 0], x[0, 1]) + torch.kron(x[0, 0], x[0, 1]).view(3, 3) + both
-"""
-    ),
-    "dist normal": calls(
-        """
-d = torch.distributions.Normal(x, torch.ones_like(x))
-return d.log_prob(y) + 0 * d.rsample()
-""",
-        "x, y",
-    ),
-    "multinomial": calls("return torch.multinomial(e.flatten(0, 1).softmax(-1), 1)", "e"),
-    "gumbel": calls("return F.gumbel_softmax(e, hard=True) * 0 + e", "e"),
-    "losses": calls(
+    "several losses": calls(
         """
 entropy = F.binary_cross_entropy_with_logits(x, torch.sigmoid(y))
 near = F.kl_div(x.log_softmax(-1), y.softmax(-1), reduction='sum'), F.cosine_similarity(x, y, -1)
@@ -332,68 +289,39 @@ return F.smooth_l1_loss(x, y), F.huber_loss(x, y), F.l1_loss(x, y), *near, entro
         "x, y",
         names=tuple("abcdef"),
     ),
-    "fill diag": calls("""
-w = x @ x.mT
-w = w.clone(); w.diagonal(dim1=1, dim2=2).fill_(0)
-return w
-"""),
-    "as_strided": calls("return x.contiguous().as_strided((2, 4, 2, 3), (15, 3, 3, 1)) * 2"),
-    "names kw": calls("return torch.sum(input=x, dim=1) + torch.mul(input=x[:, 0], other=2)"),
-    "tensor iter unpack": calls("""
-a, b = x
-(c, *_), d = a, b
-return a + b + c
-"""),
-    "str format": calls("""
+    "formatted and printed": calls("""
 s = f'{x.shape} {x.device} {x.dtype} {x.sum():.2f}'; repr(x); str(x)
 return x * 2
 """),
-    "copy": calls("return copy.copy(x) * 2", before="import copy"),
-    "deepcopy no grad": calls("return copy.deepcopy(x.detach()) * 2 + x", before="import copy"),
-    "storage": calls("return x.clone().untyped_storage().nbytes() // x.element_size() * x"),
-    "jvp": calls("return torch.func.jvp(torch.tanh, (x,), (torch.ones_like(x),))[1]"),
-    "jacrev": calls("return torch.func.jacrev(lambda v: v.tanh().sum(0))(x[0, 0])[None] * x.mean()"),
-    "share mem": calls(
+    "a deep copy": calls("return copy.deepcopy(x.detach()) * 2 + x", before="import copy"),
+    "a derivative forwards": calls("return torch.func.jvp(torch.tanh, (x,), (torch.ones_like(x),))[1]"),
+    "synchronize for timing": calls(
         """
-zero = torch.empty_like(x, memory_format=torch.preserve_format).zero_()
-return x.contiguous(memory_format=torch.contiguous_format) + zero
-"""
-    ),
-    "x.type string": calls("""
-assert x.type().startswith('torch.')
-return torch.zeros(x.shape).type(x.type()) + x
-"""),
-    "type_as": calls("return torch.zeros(x.shape).type_as(x) + x.type(x.dtype)"),
-    "numpy shape": calls(
-        """
-n = np.prod(x.shape); rows = np.arange(len(x))
-return x[rows] * float(n) + x[np.array([0, 1])]
+if x.is_cuda:
+    torch.cuda.synchronize(x.device)
+start = time.perf_counter()
+y = x.cumsum(1)
+if x.is_cuda:
+    torch.cuda.synchronize()
+f.seconds = time.perf_counter() - start
+return y
 """,
-        before="import numpy as np",
+        before="import time",
     ),
-    "numpy mask index": calls(
-        "return x[:, np.array([True, False, True, False, True])]", before="import numpy as np"
+    "seeds everywhere": calls("""
+torch.manual_seed(0)
+if torch.cuda.is_available():
+    torch.cuda.manual_seed_all(0)
+    torch.cuda.empty_cache()
+return x + torch.zeros_like(x)
+"""),
+    "a cache by device, dtype and length": calls(
+        "return x + steps(x.shape[1], x.device, x.dtype)[:, None]",
+        before="""
+import functools
+@functools.lru_cache(maxsize=8)
+def steps(length, device, dtype):
+    return torch.arange(length, device=device).to(dtype)
+""",
     ),
-    "slice by tensor": calls("""
-t = torch.tensor(2)
-return x[:, :t] + x[:, t : t + 2] + x[0, t]
-"""),
-    "index 0-dim": calls(
-        """
-one = torch.tensor(1, device=x.device)
-return x[:, torch.tensor(1)] + x[:, one] + torch.arange(3, device=x.device)[1]
-"""
-    ),
-    "steps t from arange": calls("""
-h = x.new_zeros(2, 3)
-for t in torch.arange(x.size(1)):
-    h = h + x[:, t] * (t % 2 == 0)
-return h
-"""),
-    "steps t from device arange": calls("""
-h = x.new_zeros(2, 3)
-for t in torch.arange(x.size(1), device=x.device):
-    h = h + x[:, t] * t
-return h
-"""),
 }
