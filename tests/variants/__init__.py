@@ -1,12 +1,11 @@
 """Answers to every task, as students write them: right ones in many styles, wrong ones with one fault each.
 
+A wrong one is here if no known mistake in `solutions/mistakes` has the same fault, or if it is a whole answer.
 `SOLUTIONS[task]` is one right answer; `CORRECT[task][name]` others; `WRONG[task][name]` is the rule
 that is broken and the source.
 """
 
 from tests.variants import (
-    aimed,
-    aimed_by_hand,
     bidirectional,
     lstm_cell,
     lstm_layer,
@@ -31,6 +30,3 @@ NOTEBOOKS = {
     "ragged_batches": ragged_batches,
     "seq2seq": seq2seq,
 }
-for _notebook, _tasks in (aimed.AIMED | aimed_by_hand.AIMED).items():
-    for _task, _faults in _tasks.items():
-        NOTEBOOKS[_notebook].WRONG[_task].update(_faults)
