@@ -1,7 +1,7 @@
 """Answers to what is to be written from scratch, by torch's own networks on yet other roads.
 
 Each is right in a worker that lacks nothing, so that one which earns nothing was stopped where it matters.
-The roads in `test_scratch.py` are others.
+The roads in `test_taken_away.py` are others.
 """
 
 from __future__ import annotations

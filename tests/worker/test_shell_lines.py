@@ -8,7 +8,6 @@ import sys
 from textwrap import dedent
 
 import nbformat
-import pytest
 
 from autograder.grading.judging.judge import Graded
 from autograder.grading.workers.forkserver import ForkServer
@@ -25,21 +24,22 @@ def shown(graded: Graded, source: str) -> str:
     return json.dumps(cell.outputs)
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("!pip install einops", "!pip install einops"),
-        ("%pip install einops", "!python -m pip install einops"),
-        ("files = !ls /\nassert files == []", "!ls /"),
-        ("%system ls", "!ls"),
-        ("def look():\n    !ls\nlook()", "!ls"),
-    ],
-)
-def test_a_shell_line_stops_no_cell(line: str, told: str, workers: ForkServer):
-    solved = answer("lstm_gates", prepend=line)
+LINES = {
+    "!pip install einops": "!pip install einops",
+    "%pip install torchinfo": "!python -m pip install torchinfo",
+    "files = !ls /\nassert files == []": "!ls /",
+    "%system pwd": "!pwd",
+    "def look():\n    !uname\nlook()": "!uname",
+}
+"""Shell lines as students write them, and what is said of each."""
+
+
+def test_shell_lines_stop_no_cell(workers: ForkServer):
+    solved = answer("lstm_gates", prepend="\n".join(LINES))
     graded = run_judge(submission({"lstm_gates": solved}), workers)
     assert scores(graded) == ALL
-    assert SAID + told in shown(graded, solved)
+    for told in LINES.values():
+        assert SAID + told in shown(graded, solved)
     assert sys.executable not in graded.notebook, "where this machine's Python is, is nobody's business"
 
 
@@ -51,10 +51,10 @@ def test_a_cell_of_bash_is_passed_over(workers: ForkServer):
     assert not graded.verdict.findings
 
 
-@pytest.mark.parametrize("line", ["exit()", "quit()", "exit"])
-def test_leaving_ends_nothing(line: str, workers: ForkServer):
-    solved = answer("lstm_gates", prepend=line)
-    graded = run_judge(submission({"lstm_gates": solved}, before=line), workers)
+def test_leaving_ends_nothing(workers: ForkServer):
+    lines = "exit()\nquit()\nexit"
+    solved = answer("lstm_gates", prepend=lines)
+    graded = run_judge(submission({"lstm_gates": solved}, before=lines), workers)
     assert (graded.verdict.status, scores(graded)) == ("graded", ALL)
     assert not graded.verdict.findings
     assert "AttributeError" not in graded.notebook

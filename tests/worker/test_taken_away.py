@@ -61,36 +61,21 @@ ROADS = {
     "the function": Road(f"return torch.lstm_cell{CALL}"),
     "the function of a layer": Road(LAYER.format(lstm="torch.lstm") + "\nreturn h_n[0], c_n[0]"),
     "the module": Road(FILLED.format(cell="nn.LSTMCell")),
-    "the module in its file": Road(FILLED.format(cell="torch.nn.modules.rnn.LSTMCell")),
     "a module made outside": Road(GIVEN, before=CELL.format(cell="nn.LSTMCell")),
     "a class of its own on top": Road(
         GIVEN, before="class Mine(nn.LSTMCell):\n    pass\n" + CELL.format(cell="Mine")
     ),
     "_VF": Road(f"return torch._VF.lstm_cell{CALL}"),
-    "_VF imported": Road(f"return fast.lstm_cell{CALL}", before="from torch import _VF as fast"),
     "the table of functions": Road(f"return torch._C._VariableFunctions.lstm_cell{CALL}"),
     "operators": Road(f"return torch.ops.aten.lstm_cell{CALL}"),
     "an operator's overload": Road(f"return torch.ops.aten.lstm_cell.default{CALL}"),
-    "another name for torch": Road(f"return t.lstm_cell{CALL}", before="import torch as t"),
-    "another name for the function": Road(
-        f"return step_of_mine{CALL}", before="from torch import lstm_cell as step_of_mine"
-    ),
-    "getattr": Road(f"return getattr(torch, 'lstm_cell'){CALL}"),
     "a module of another kind": Road(
         "return torch.gru_cell(x, h, w_ih[:12], w_hh[:12], b_ih[:12], b_hh[:12]), c"
     ),
     "a plain cell": Road("return torch.rnn_tanh_cell(x, h, w_ih[:4], w_hh[:4], b_ih[:4], b_hh[:4]), c"),
     # Hidden names.
     "a name put together": Road(f"return getattr(torch, 'ls' + 'tm_cell'){CALL}"),
-    "vars": Road(f"return vars(torch)['lstm_' + 'cell']{CALL}"),
-    "eval": Road(f"return eval('torch.lstm_cell'){CALL}"),
     "exec": Road(f"exec('from torch import lstm_cell as hidden', globals())\nreturn hidden{CALL}"),
-    "an import by name": Road(f"import importlib\nreturn importlib.import_module('torch').lstm_cell{CALL}"),
-    "attrgetter": Road(f"import operator\nreturn operator.attrgetter('lstm_cell')(torch){CALL}"),
-    "a search": Road(
-        f"name = next(n for n in dir(torch) if n.startswith('lstm_'))\nreturn getattr(torch, name){CALL}",
-    ),
-    "modules known to Python": Road(f"import sys\nreturn sys.modules['torch'].lstm_cell{CALL}"),
     # Compiled.
     "scripted": Road(
         "return fused(x, h, c, w_ih, w_hh, b_ih, b_hh)",
@@ -103,15 +88,6 @@ ROADS = {
             return torch.lstm_cell(x, [h, c], w_ih, w_hh, b_ih, b_hh)
         """,
     ),
-    "scripted from text": Road(
-        "return UNIT.fused(x, h, c, w_ih, w_hh, b_ih, b_hh)",
-        before='''
-        UNIT = torch.jit.CompilationUnit("""
-        def fused(x, h, c, w_ih, w_hh, b_ih, b_hh):
-            return torch.lstm_cell(x, [h, c], w_ih, w_hh, b_ih, b_hh)
-        """)
-        ''',
-    ),
     "traced": Road(
         "return TRACED(x, h, c, w_ih, w_hh, b_ih, b_hh)",
         before="""
@@ -122,25 +98,6 @@ ROADS = {
         """,
     ),
     # A module out of sight.
-    "a module in an object": Road(
-        "return BOX.step(x, h, c, w_ih, w_hh, b_ih, b_hh)",
-        before="""
-        class Box:
-            def __init__(self):
-                self.kind = nn.LSTMCell
-            def step(self, x, h, c, *weights):
-                cell = self.kind(x.shape[1], h.shape[1], dtype=x.dtype)
-                with torch.no_grad():
-                    for own, given in zip(cell.parameters(), weights):
-                        own.copy_(given)
-                return cell(x, (h, c))
-        BOX = Box()
-        """,
-    ),
-    "a module in a default argument": Road(
-        "return inner(x, h, c, w_ih, w_hh, b_ih, b_hh)",
-        before=f"def inner(x, h, c, w_ih, w_hh, b_ih, b_hh, cell=torch.lstm_cell):\n    return cell{CALL}",
-    ),
     "a module from a file": Road(
         GIVEN,
         before="""
@@ -149,19 +106,10 @@ ROADS = {
         CELL = pickle.loads(b'ctorch.nn.modules.rnn\\nLSTMCell\\n(I3\\nI4\\ntR.').double()
         """,
     ),
-    "an operator, outside inference mode": Road(
-        "with torch.inference_mode(False):\n    x, h, c, w_ih, w_hh, b_ih, b_hh = (v.clone() for v in "
-        f"(x, h, c, w_ih, w_hh, b_ih, b_hh))\n    return getattr(torch, 'op' + 's').aten.lstm_cell{CALL}",
-    ),
     # Where the watched mode is left.
     "outside inference mode": Road(
         f"with torch.inference_mode(False):\n    x, h, c, w_ih, w_hh, b_ih, b_hh = (v.clone() for v in "
         f"(x, h, c, w_ih, w_hh, b_ih, b_hh))\n    return getattr(torch, 'lstm' + '_cell'){CALL}",
-    ),
-    "outside inference mode, a module": Road(
-        "with torch.inference_mode(False):\n    x, h, c, w_ih, w_hh, b_ih, b_hh = (v.clone() for v in "
-        "(x, h, c, w_ih, w_hh, b_ih, b_hh))\n    " + GIVEN,
-        before=CELL.format(cell="vars(nn)['LSTM' + 'Cell']"),
     ),
     # Torch's own taken apart.
     "the decomposition": Road(
@@ -214,15 +162,6 @@ ROADS = {
         "from torch.fx.experimental.proxy_tensor import make_fx\n"
         "given = (x, h, c, w_ih, w_hh, b_ih, b_hh)\n"
         "return make_fx(lambda x, h, c, *w: torch.lstm_cell(x, (h, c), *w))(*given)(*given)"
-    ),
-    "a trace, names hidden": Road(
-        "return TRACED(x, h, c, w_ih, w_hh, b_ih, b_hh)",
-        before="""
-        def plain(x, h, c, w_ih, w_hh, b_ih, b_hh):
-            return getattr(torch, 'ls' + 'tm_cell')(x, (h, c), w_ih, w_hh, b_ih, b_hh)
-        ones = [torch.ones(s).double() for s in ((2, 3), (2, 4), (2, 4), (16, 3), (16, 4), (16,), (16,))]
-        TRACED = torch.jit.trace(plain, ones)
-        """,
     ),
     "mkldnn's own layer": Road(
         "given = [t.float() for t in (x[None], w_ih, w_hh, b_ih, b_hh, h, c)]\n"

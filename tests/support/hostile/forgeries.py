@@ -12,7 +12,6 @@ from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import rebuild
 from autograder.grading.judging.attempt import Attempt, _task
 from autograder.grading.workers.forkserver import ForkServer
-from tests.attacks.forgery import Forgery
 from tests.support.helpers import SEED, make_bundle
 
 
@@ -63,7 +62,3 @@ class Bench:
             return submission.over.attribute() is True
         except (StudentError, WorkerLost):
             return False
-
-
-def score_of(forgery: Forgery, bench: Bench) -> float:
-    return bench.judged(forgery.task, forgery.source).score
