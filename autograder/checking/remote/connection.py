@@ -80,8 +80,6 @@ class Connection:
         """The names of the objects that were called, since there is the connection."""
         self.printed = ""
         """The first thing that the student's code has printed in a call."""
-        self.values_hold = False
-        """True if a check of the task's values that carries points has passed, and none has failed."""
         self._lost = False
         """True if the last request was not answered."""
         self._deferred: list[Request[Any]] = []

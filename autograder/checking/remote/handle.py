@@ -80,11 +80,6 @@ class Handle:
         """Return whether it can be called on a real GPU."""
         return self._connection.on_gpu
 
-    @property
-    def values_hold(self) -> bool:
-        """Return whether checks that carry points have found the task's values right, as far as they went."""
-        return self._connection.values_hold
-
     def remark(self, text: str) -> None:
         """Have the card say something of a check that passes."""
         self._connection.remark(text)

@@ -85,7 +85,6 @@ class TaskRun:
                 continue
             result = self._left_out(check, results)
             if result is None:
-                self.submission.connection.values_hold = _values_hold(results)
                 remarks: list[str] = []
                 for item in self.checks.items_of(check):
                     tried = self.tried(item)
@@ -250,12 +249,6 @@ def _is_known(check: Check, results: Sequence[CheckResult], known: KnownOf) -> b
     answered = [Answered(each.check.name, each.outcome, each.answers) for each in results]
     answers = {each.check: each.answers for each in answered if each.answers is not None}
     return check.name in match.explain(answered, known(answers))
-
-
-def _values_hold(results: Sequence[CheckResult]) -> bool:
-    """Return whether all checks of values so far have passed; without points nobody loses by failing one."""
-    outcomes = [each.outcome for each in results if each.check.rule in OF_VALUES and each.check.points]
-    return bool(outcomes) and all(outcome == "passed" for outcome in outcomes)
 
 
 def _nothing() -> None:
