@@ -13,11 +13,12 @@ from autograder.checking import (
     reference,
     rule,
     sized,
+    standard,
     strided,
+    worth,
 )
 from autograder.exercises.handed import expect_calls
 from autograder.exercises.longer import LONG
-from autograder.exercises.rnn_cell.given import reference_rnn
 
 task = FunctionSpec(
     "run_stepwise",
@@ -25,25 +26,70 @@ task = FunctionSpec(
     outputs={"output": "B T H", "h_n": "L B H"},
     reference=lambda rnn, x, h_0=None: rnn(x, h_0),
 )
+WITHOUT = leaving_out("h_0", words="without h_0")
+BOTH_WAYS = (WITHOUT, USUAL.named("with h_0"))
 
+standard(
+    task,
+    shape=worth(
+        title="It returns the top layer's steps (batch, time, hidden) and all final states (layers, batch, "
+        "hidden)."
+    ),
+    values=worth(
+        0.5,
+        name="matches_one_call",
+        title="Step by step, it gives the same as one call on the whole sequence, in every layer.",
+    ),
+    any_size=worth(
+        0.5,
+        sized("with one time step (T = 1)", T=1),
+        sized("with one sequence (B = 1)", B=1),
+        sized("with one layer (L = 1)", L=1),
+        sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
+        strided(),
+        title="It works for one step, one sequence, one layer, equal sizes, and non-contiguous inputs.",
+    ),
+    gradients=worth(
+        0.5,
+        USUAL,
+        LONG,
+        title="Gradients flow back through every step to the input, the initial state and the RNN's weights.",
+        further=[WITHOUT],
+        tell="Do you detach or copy the state between the steps?",
+    ),
+    dtypes=worth(
+        0,
+        *BOTH_WAYS,
+        title="The results have the dtype of the RNN and its input, with and without h_0.",
+    ),
+    devices=worth(
+        0,
+        *BOTH_WAYS,
+        title="With the RNN and its input on a GPU, everything is created and computed there, with and "
+        "without h_0.",
+    ),
+    leaves_arguments=worth(
+        title="The call leaves the sequence, the initial state and the RNN's weights unchanged."
+    ),
+)
+
+test_default_state = task.values(
+    WITHOUT,
+    WITHOUT.named("without h_0, called a second time"),
+    title="Without h_0, it starts from zeros on every call, as nn.RNN does.",
+    same_modules=True,
+    points=0.5,
+    needs=["matches_one_call"],
+)
 
 one_step_a_call = reference("reference_run_stepwise:one_step_a_call")
 
 
-test_shape = task.shape(
-    title="It returns the top layer's steps (batch, time, hidden) and all final states (layers, batch, "
-    "hidden)."
-)
-test_matches_one_call = task.values(
-    title="Step by step, it gives the same as one call on the whole sequence, in every layer.",
-    points=0.5,
-    needs=[test_shape],
-)
-
-
 def expect_one_step_a_call(submission, draw, *, with_state):
     """Expect one call for each of five steps: of two steps, a call with two would be one with all."""
-    sizes, rnn = draw.sizes, reference_rnn(draw)
+    draw = draw.at(draw.sizes.but(T=5))
+    sizes = draw.sizes
+    rnn = draw.module(nn.RNN, sizes.D, sizes.H, sizes.L, batch_first=True)
     rounds = [(draw("B T D"), draw("L B H"))[: 1 + with_state] for _ in range(2)]
 
     def explain(calls):
@@ -63,20 +109,10 @@ def expect_one_step_a_call(submission, draw, *, with_state):
 
 @points(0.5)
 @rule("from-scratch")
-@needs(test_matches_one_call)
+@needs("matches_one_call")
 def test_one_step_a_call(submission, sizes, draw):
     """The RNN is called once for each time step, with that one step."""
-    expect_one_step_a_call(submission, draw.at(sizes.but(T=5)), with_state=True)
-
-
-test_default_state = task.values(
-    leaving_out("h_0", words="without h_0"),
-    leaving_out("h_0", words="without h_0, called a second time"),
-    title="Without h_0, it starts from zeros on every call, as nn.RNN does.",
-    same_modules=True,
-    points=0.5,
-    needs=[test_matches_one_call],
-)
+    expect_one_step_a_call(submission, draw, with_state=True)
 
 
 @points(0)
@@ -85,42 +121,4 @@ test_default_state = task.values(
 def test_one_step_a_call_from_zeros(submission, sizes, draw):
     """Without h_0, too, the RNN is called once for each time step, with that one step."""
     with case("without h_0"):
-        expect_one_step_a_call(submission, draw.at(sizes.but(T=5)), with_state=False)
-
-
-test_any_size = task.any_size(
-    sized("with one time step (T = 1)", T=1),
-    sized("with one sequence (B = 1)", B=1),
-    sized("with one layer (L = 1)", L=1),
-    sized("with every size 4", B=4, T=4, D=4, H=4, L=4),
-    strided(),
-    title="It works for one step, one sequence, one layer, equal sizes, and non-contiguous inputs.",
-    points=0.5,
-    needs=[test_matches_one_call],
-)
-test_gradients = task.gradients(
-    USUAL,
-    LONG,
-    further=[leaving_out("h_0", words="without h_0")],
-    tell="Do you detach or copy the state between the steps?",
-    title="Gradients flow back through every step to the input, the initial state and the RNN's weights.",
-    points=0.5,
-    needs=[test_matches_one_call],
-)
-test_dtype = task.dtypes(
-    leaving_out("h_0", words="without h_0"),
-    USUAL.named("with h_0"),
-    title="The results have the dtype of the RNN and its input, with and without h_0.",
-    needs=[test_shape],
-)
-test_device = task.devices(
-    leaving_out("h_0", words="without h_0"),
-    USUAL.named("with h_0"),
-    title="With the RNN and its input on a GPU, everything is created and computed there, with and without "
-    "h_0.",
-    needs=[test_shape, test_matches_one_call, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    title="The call leaves the sequence, the initial state and the RNN's weights unchanged.",
-    needs=[test_shape],
-)
+        expect_one_step_a_call(submission, draw, with_state=False)

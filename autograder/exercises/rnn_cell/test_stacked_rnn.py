@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from autograder.checking import USUAL, FunctionSpec, Handed, sized
+from autograder.checking import USUAL, FunctionSpec, Handed, sized, standard, worth
 from autograder.exercises.from_scratch import RECURRENT
 from autograder.exercises.longer import LONG
 
@@ -14,43 +14,40 @@ task = FunctionSpec(
     forbidden=RECURRENT,
 )
 
-test_from_scratch = task.from_scratch(
-    title="The stack is computed from the weights, without calling the given RNN or any other torch module."
-)
-test_shape = task.shape(
-    title="It returns the top layer's steps (batch, time, hidden) and all final states (layers, batch, "
-    "hidden).",
-    needs=[test_from_scratch],
-)
-test_matches_torch = task.values(
-    title="Output and every layer's final state equal those of the given three-layer RNN.",
-    points=1,
-    needs=[test_shape, test_from_scratch],
-)
-test_follows_the_weights = task.follows(
-    sized("", T=2),
-    title="After the RNN's weights have changed, it computes with the new ones.",
-    needs=[test_matches_torch],
-)
-test_gradients = task.gradients(
-    USUAL,
-    LONG,
-    tell="Do you detach the states, or read the weights through `.data` or `state_dict()`?",
-    title="Gradients reach the input, the initial states and every layer's weights.",
-    points=0.5,
-    needs=[test_matches_torch],
-)
-test_dtype = task.dtypes(
-    title="The results have the dtype of the RNN and its input.",
-    needs=[test_shape, test_from_scratch],
-)
-test_device = task.devices(
-    title="With the RNN and its input on a GPU, everything is created and computed there.",
-    points=0.5,
-    needs=[test_shape, test_from_scratch, test_matches_torch, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    title="The call leaves the sequence, the initial states and the RNN's weights unchanged.",
-    points=0.5,
-    needs=[test_matches_torch],
+standard(
+    task,
+    from_scratch=worth(
+        title="The stack is computed from the weights, without calling the given RNN or any other torch "
+        "module."
+    ),
+    shape=worth(
+        title="It returns the top layer's steps (batch, time, hidden) and all final states (layers, batch, "
+        "hidden)."
+    ),
+    values=worth(
+        1,
+        name="matches_torch",
+        title="Output and every layer's final state equal those of the given three-layer RNN.",
+    ),
+    any_size="test_any_depth looks at other sizes when the notebook is graded",
+    follows=worth(
+        0,
+        sized("", T=2),
+        name="follows_the_weights",
+        title="After the RNN's weights have changed, it computes with the new ones.",
+    ),
+    gradients=worth(
+        0.5,
+        USUAL,
+        LONG,
+        title="Gradients reach the input, the initial states and every layer's weights.",
+        tell="Do you detach the states, or read the weights through `.data` or `state_dict()`?",
+    ),
+    dtypes=worth(title="The results have the dtype of the RNN and its input."),
+    devices=worth(
+        0.5, title="With the RNN and its input on a GPU, everything is created and computed there."
+    ),
+    leaves_arguments=worth(
+        0.5, title="The call leaves the sequence, the initial states and the RNN's weights unchanged."
+    ),
 )
