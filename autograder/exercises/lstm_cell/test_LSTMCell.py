@@ -14,32 +14,15 @@ from autograder.checking import (
     reference,
     rule,
     sized,
+    standard,
     strided,
+    worth,
 )
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.lstm_cell.given import SIZES
 from autograder.exercises.per_gate import DIMS, expect_starting_weights
 
-CHAIN = """
-def chain():
-    def over_time(cell, x, state):
-        for step in x.unbind(1):
-            state = tuple(part.to(x.dtype) for part in cell(step, state))
-        return state
-
-    return over_time
-"""
-"""The student's cell fed its own state, step after step, as a layer does it. The dtype is another check's."""
-
-
 next_state = reference("reference_LSTMCell:next_state")
-
-
-def over_time(parameters, _, x, state):
-    for step in x.unbind(1):
-        state = next_state(parameters, step, state)
-    return state
-
 
 task = ModuleSpec(
     "LSTMCell",
@@ -54,32 +37,60 @@ task = ModuleSpec(
 WITHOUT = leaving_out("state", words="without a state")
 ANY_BATCH = WITHOUT.named("when the same cell gets batches of different sizes without a state")
 
-test_from_scratch = task.from_scratch(
-    title="The module computes the step itself and holds none of torch's recurrent modules."
-)
-test_parameters = task.registered(
-    title="It registers the twelve per-gate parameters W_xi … b_o, with the right shapes, and nothing else.",
-    points=0.5,
-    needs=[test_from_scratch],
-)
-test_shape = task.shape(
-    title="One step returns (h_next, c_next), each (batch, hidden).", needs=[test_from_scratch]
+standard(
+    task,
+    from_scratch=worth(
+        title="The module computes the step itself and holds none of torch's recurrent modules."
+    ),
+    registered=worth(
+        0.5,
+        title="It registers the twelve per-gate parameters W_xi … b_o, with the right shapes, and nothing "
+        "else.",
+    ),
+    shape=worth(title="One step returns (h_next, c_next), each (batch, hidden)."),
+    values=worth(
+        0.5,
+        name="matches_torch",
+        title="With the same weights, one step gives the same h and c as nn.LSTMCell.",
+    ),
+    any_size=worth(
+        0.5,
+        *SIZES,
+        strided(),
+        sized("when the same cell gets a batch of another size", B=3).again(),
+        ANY_BATCH.again(),
+        ANY_BATCH.sized(ANY_BATCH.words, B=3).again(),
+        title="It works for one sequence, equal sizes, non-contiguous inputs, and batches of changing size.",
+        needs=["matches_torch", "default_state"],
+    ),
+    follows=worth(
+        title="After its parameters have changed, by training or loading, it computes with the new ones."
+    ),
+    gradients="test_gradients below looks at calls without a state and at a chain of steps, too",
+    dtypes=worth(
+        0,
+        USUAL.named("with a state"),
+        title="A cell and input of one dtype give states of that dtype, with and without a state.",
+        briefly=[WITHOUT],
+    ),
+    devices=worth(
+        0.5,
+        WITHOUT,
+        USUAL.named("with a state"),
+        title="With the input on a GPU, everything is created and computed there, with and without a state.",
+    ),
+    leaves_arguments=worth(title="The call leaves the input and both states unchanged."),
 )
 
 
 @points(0.5)
 @rule("values")
-@needs(test_parameters)
+@needs("parameters")
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate separately; the biases start at zero."""
     expect_starting_weights(submission.LSTMCell, draw, task.told)
 
 
-test_matches_torch = task.values(
-    title="With the same weights, one step gives the same h and c as nn.LSTMCell.",
-    points=0.5,
-    needs=[test_shape, test_parameters, test_from_scratch],
-)
 test_default_state = task.values(
     WITHOUT,
     WITHOUT.named("without a state, called a second time").again(),
@@ -87,27 +98,30 @@ test_default_state = task.values(
     WITHOUT.named("in eval() without a state, called a second time").again().in_eval(),
     title="Without a state, it starts from zeros, for h and for c, on every call.",
     points=0.5,
-    needs=[test_shape, test_parameters, test_from_scratch],
+    needs=["shape", "parameters", "from_scratch"],
 )
-test_any_size = task.any_size(
-    *SIZES,
-    strided(),
-    sized("when the same cell gets a batch of another size", B=3).again(),
-    ANY_BATCH.again(),
-    ANY_BATCH.sized(ANY_BATCH.words, B=3).again(),
-    title="It works for one sequence, equal sizes, non-contiguous inputs, and batches of changing size.",
-    points=0.5,
-    needs=[test_matches_torch, test_default_state],
-)
-test_follows_its_parameters = task.follows(
-    title="After its parameters have changed, by training or loading, it computes with the new ones.",
-    needs=[test_matches_torch],
-)
+
+CHAIN = """
+def chain():
+    def over_time(cell, x, state):
+        for step in x.unbind(1):
+            state = tuple(part.to(x.dtype) for part in cell(step, state))
+        return state
+
+    return over_time
+"""
+"""The student's cell fed its own state, step after step, as a layer does it. The dtype is another check's."""
+
+
+def over_time(parameters, _, x, state):
+    for step in x.unbind(1):
+        state = next_state(parameters, step, state)
+    return state
 
 
 @points(0.5)
 @rule("gradient")
-@needs(test_matches_torch)
+@needs("matches_torch")
 def test_gradients(submission, sizes, draw):
     """Gradients reach the input, both states and all twelve parameters, in training and in eval()."""
     cell = task.prepare(submission, USUAL, draw)
@@ -137,21 +151,3 @@ def test_gradients(submission, sizes, draw):
             draw=here,
             tell="Does `forward` detach or copy a state?",
         )
-
-
-test_dtype = task.dtypes(
-    USUAL.named("with a state"),
-    briefly=[WITHOUT],
-    title="A cell and input of one dtype give states of that dtype, with and without a state.",
-    needs=[test_shape, test_from_scratch],
-)
-test_device = task.devices(
-    WITHOUT,
-    USUAL.named("with a state"),
-    title="With the input on a GPU, everything is created and computed there, with and without a state.",
-    points=0.5,
-    needs=[test_shape, test_from_scratch, test_parameters, test_matches_torch, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    title="The call leaves the input and both states unchanged.", needs=[test_shape]
-)
