@@ -1,7 +1,7 @@
 """Checks of `LSTMLayer` for grading only."""
 
 from autograder.checking import USUAL, carried, case, expect, hidden, needs, points, reference, rule
-from autograder.exercises.lstm_layer.test_LSTMLayer import RESULTS, task
+from autograder.exercises.lstm_layer.test_LSTMLayer import task
 
 all_states = reference("reference_LSTMLayer:all_states")
 
@@ -19,10 +19,10 @@ def test_goes_on_anywhere(submission, sizes, draw):
     x, (h, c) = layer.arguments
     state = (h, 20 * c)  # as a long sequence may have counted up
     whole, wanted = layer.target(x, state), all_states(layer.parameters, x, state)
-    expect(whole, wanted, **RESULTS, sizes=here.sizes)
+    expect(whole, wanted, **task.form, sizes=here.sizes)
     for step in (0, 2):
         rest = here.sizes.but(T=here.sizes.T - step - 1)
         state = carried([part[:, step] for part in whole], [part[:, step] for part in wanted])
         with case(f"stopped after step {step} and started again from its states there"):
             answer = layer.target(x[:, step + 1 :], state)
-            expect(answer, tuple(part[:, step + 1 :] for part in wanted), **RESULTS, sizes=rest)
+            expect(answer, tuple(part[:, step + 1 :] for part in wanted), **task.form, sizes=rest)

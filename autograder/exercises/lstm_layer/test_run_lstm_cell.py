@@ -23,8 +23,6 @@ from autograder.exercises.longer import LONG, SINGLE_SIZES
 from autograder.exercises.lstm_layer.given import expect_states
 
 whole_sequence = reference("reference_run_lstm_cell:whole_sequence")
-
-
 one_call_a_step = reference("reference_run_lstm_cell:one_call_a_step")
 
 
