@@ -3,14 +3,15 @@
 from autograder.checking import (
     FunctionSpec,
     case,
-    expect_device_neutral,
     expect_untouched,
     fail,
     needs,
     points,
     rule,
     sized,
+    standard,
     strided,
+    worth,
 )
 from autograder.exercises.state.given import STATE, expect_no_past, expect_off_graph, look, random_state
 
@@ -21,23 +22,31 @@ task = FunctionSpec(
     reference=lambda state: state,
 )
 
-test_shape = task.shape(title="It returns a pair (h, c) with the shapes of the pair it was given.")
-test_same_values = task.values(
-    sized("with three layers"),
-    sized("with one sequence (B = 1)", B=1),
-    sized("with one layer (L = 1)", L=1),
-    sized("with every size 1", B=1, H=1, L=1),
-    sized("with more of everything", B=(20, 70), L=(7, 13), H=2),
-    strided("with states that are not contiguous in memory"),
-    title="h and c hold the same numbers as before, whatever the sizes.",
-    points=0.5,
-    needs=[test_shape],
+standard(
+    task,
+    shape=worth(title="It returns a pair (h, c) with the shapes of the pair it was given."),
+    values=worth(
+        0.5,
+        sized("with three layers"),
+        sized("with one sequence (B = 1)", B=1),
+        sized("with one layer (L = 1)", L=1),
+        sized("with every size 1", B=1, H=1, L=1),
+        sized("with more of everything", B=(20, 70), L=(7, 13), H=2),
+        strided("with states that are not contiguous in memory"),
+        name="same_values",
+        title="h and c hold the same numbers as before, whatever the sizes.",
+    ),
+    any_size="the values are looked at in all sizes",
+    gradients="test_off_the_graph below expects none",
+    dtypes=worth(title="The states keep their dtype."),
+    devices=worth(title="With the states on a GPU, the results are on it as well.", gradients=False),
+    leaves_arguments="test_not_in_place below looks at the graph, too",
 )
 
 
 @points(0.5)
 @rule("gradient")
-@needs(test_same_values)
+@needs("same_values")
 def test_off_the_graph(submission, sizes, draw):
     """No gradient flows back from the returned h and c to the ones it was given."""
     for other, factor, context in (
@@ -54,7 +63,7 @@ def test_off_the_graph(submission, sizes, draw):
 
 @points(0.5)
 @rule("mutation")
-@needs(test_same_values)
+@needs("same_values")
 def test_not_in_place(submission, sizes, draw):
     """The given state keeps its numbers and its place in the graph."""
     state = random_state(draw)
@@ -67,16 +76,3 @@ def test_not_in_place(submission, sizes, draw):
             "from them no longer has a gradient. Operations that end in `_` change the tensor itself: "
             "return new ones instead."
         )
-
-
-test_dtype = task.dtypes(title="The states keep their dtype.", needs=[test_shape])
-
-
-@points(0)
-@rule("device")
-@needs(test_shape, test_dtype)
-def test_device(submission, sizes, draw):
-    """With the states on a GPU, the results are on it as well."""
-    expect_device_neutral(
-        submission.detach_state, (random_state(draw),), names=STATE["names"], gradients=False
-    )

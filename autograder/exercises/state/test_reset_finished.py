@@ -1,11 +1,10 @@
 """`reset_finished(state, finished)`: new sequences start from zero, the others continue."""
 
-from dataclasses import replace
-
 import torch
 
 from autograder.checking import (
     USUAL,
+    Case,
     FunctionSpec,
     case,
     expect_untouched,
@@ -36,7 +35,7 @@ task = FunctionSpec(
 
 def changed(words, change, **sizes):
     """A case whose inputs are what `change(state, finished)` makes of the usual ones."""
-    return replace(sized(words, **sizes), changed=change)
+    return Case(words, sizes, changed=change)
 
 
 def masked(words, *mask, **sizes):

@@ -2,18 +2,26 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 from torch import nn
 
-from autograder.checking import Case, FunctionSpec, Handed, case, needs, points, reference, rule, sized
+from autograder.checking import (
+    Case,
+    FunctionSpec,
+    Handed,
+    case,
+    needs,
+    points,
+    reference,
+    rule,
+    standard,
+    worth,
+)
 from autograder.exercises.handed import expect_calls
 from autograder.exercises.state.given import random_state, reference_lstm
 
 STEPS, CHUNK = 14, 5
 """Two full chunks and a short one."""
-SHORT = 3
-"""A chunk so short that there are many."""
 
 task = FunctionSpec(
     "run_in_chunks",
@@ -35,13 +43,82 @@ def sequence(draw):
 
 WHOLE = Case(sizes={"T": STEPS}, given={"x": sequence})
 WITHOUT_STATE = WHOLE.leaving_out("state", words="without a state")
+BOTH_WAYS = (WITHOUT_STATE, WHOLE.named("with a state"))
 
 
 def in_chunks_of(chunk_size, words, **sizes):
     """A case with chunks of this size, or of one from a range."""
     few, many = chunk_size if isinstance(chunk_size, tuple) else (chunk_size, chunk_size)
-    return replace(sized(words, **sizes), given={"chunk_size": lambda draw: draw.size(few, many)})
+    return Case(words, sizes, given={"chunk_size": lambda draw: draw.size(few, many)})
 
+
+standard(
+    task,
+    shape=worth(
+        0,
+        WHOLE,
+        title="It returns (output, (h_n, c_n)): every step of the top layer, and the final states of all "
+        "layers.",
+    ),
+    values=worth(
+        0.5,
+        WHOLE,
+        name="matches_one_call",
+        title="In chunks, from a given state, it gives the same as one call on the whole sequence.",
+    ),
+    any_size=worth(
+        0.5,
+        in_chunks_of(4, "with chunks that divide the sequence evenly (12 steps, 4 per chunk)", T=12),
+        in_chunks_of(5, "with one step left for the last chunk (11 steps, 5 per chunk)", T=11),
+        in_chunks_of(1, "with one step per chunk", T=7),
+        in_chunks_of(7, "with the whole sequence in one chunk", T=7),
+        in_chunks_of(50, "with a chunk longer than the sequence", T=3),
+        in_chunks_of(3, "with one time step (T = 1)", T=1),
+        in_chunks_of(3, "with one sequence (B = 1)", B=1, T=8),
+        in_chunks_of(3, "with one layer (L = 1)", L=1, T=8),
+        in_chunks_of(2, "with every size 4", B=4, T=4, D=4, H=4, L=4),
+        in_chunks_of((2, 4), "with many chunks", B=2, T=(70, 130), H=2, L=1),
+        in_chunks_of(2, "with many sequences and layers", B=(20, 70), T=3, H=2, L=(5, 9)),
+        Case("with inputs that are not contiguous in memory", sizes={"T": STEPS}, is_strided=True),
+        title="It works for every length of sequence and chunk, one sequence, one layer, and non-contiguous "
+        "inputs.",
+    ),
+    gradients=worth(
+        0.5,
+        in_chunks_of(3, "with several chunks", T=(25, 32), L=2),
+        in_chunks_of(3, "", B=1, T=7).leaving_out(
+            "state", words="with one sequence (B = 1), without a state"
+        ),
+        in_chunks_of(50, "with a chunk longer than the sequence", T=3, L=1),
+        title="Gradients flow back through every chunk to the input, the first state and the LSTM's weights.",
+        if_right=True,
+        tell="Is the state cut off from the graph, between two chunks or at the end, or is the output? In "
+        "this task nothing may be detached.",
+    ),
+    dtypes=worth(
+        0,
+        *BOTH_WAYS,
+        title="The results have the dtype of the LSTM and its input, with and without a state.",
+    ),
+    devices=worth(
+        0,
+        *BOTH_WAYS,
+        title="With the LSTM and its input on a GPU, everything is created and computed there, with and "
+        "without a state.",
+    ),
+    leaves_arguments=worth(
+        0, WHOLE, title="The call leaves the sequence, the first state and the LSTM's weights unchanged."
+    ),
+)
+
+test_default_state = task.values(
+    WITHOUT_STATE,
+    WITHOUT_STATE.named("without a state, called a second time"),
+    same_modules=True,
+    title="Without a state, it starts from zeros on every call, as nn.LSTM does.",
+    points=0.5,
+    needs=["matches_one_call"],
+)
 
 in_chunks = reference("reference_run_in_chunks:in_chunks")
 
@@ -79,34 +156,12 @@ def expect_chunks(submission, draw, chunk_size, *, with_state=True):
         expect_calls(task, submission, draw, lstm, rounds, right, explain, calls=wanted)
 
 
-test_shape = task.shape(
-    WHOLE,
-    title="It returns (output, (h_n, c_n)): every step of the top layer, and the final states of all layers.",
-)
-test_matches_one_call = task.values(
-    WHOLE,
-    title="In chunks, from a given state, it gives the same as one call on the whole sequence.",
-    points=0.5,
-    needs=[test_shape],
-)
-
-
 @points(0.5)
 @rule("from-scratch")
-@needs(test_matches_one_call)
+@needs("matches_one_call")
 def test_calls(submission, sizes, draw):
     """The LSTM is called once for each chunk, never with more steps than a chunk has."""
     expect_chunks(submission, draw.at(sizes.but(T=STEPS)), CHUNK)
-
-
-test_default_state = task.values(
-    WITHOUT_STATE,
-    WITHOUT_STATE.named("without a state, called a second time"),
-    same_modules=True,
-    title="Without a state, it starts from zeros on every call, as nn.LSTM does.",
-    points=0.5,
-    needs=[test_matches_one_call],
-)
 
 
 @points(0)
@@ -117,64 +172,11 @@ def test_calls_from_zeros(submission, sizes, draw):
     expect_chunks(submission, draw.at(sizes.but(T=STEPS)), CHUNK, with_state=False)
 
 
-test_any_size = task.any_size(
-    in_chunks_of(4, "with chunks that divide the sequence evenly (12 steps, 4 per chunk)", T=12),
-    in_chunks_of(5, "with one step left for the last chunk (11 steps, 5 per chunk)", T=11),
-    in_chunks_of(1, "with one step per chunk", T=7),
-    in_chunks_of(7, "with the whole sequence in one chunk", T=7),
-    in_chunks_of(50, "with a chunk longer than the sequence", T=3),
-    in_chunks_of(3, "with one time step (T = 1)", T=1),
-    in_chunks_of(3, "with one sequence (B = 1)", B=1, T=8),
-    in_chunks_of(3, "with one layer (L = 1)", L=1, T=8),
-    in_chunks_of(2, "with every size 4", B=4, T=4, D=4, H=4, L=4),
-    in_chunks_of((2, 4), "with many chunks", B=2, T=(70, 130), H=2, L=1),
-    in_chunks_of(2, "with many sequences and layers", B=(20, 70), T=3, H=2, L=(5, 9)),
-    Case("with inputs that are not contiguous in memory", sizes={"T": STEPS}, is_strided=True),
-    title="It works for every length of sequence and chunk, one sequence, one layer, and non-contiguous "
-    "inputs.",
-    points=0.5,
-    needs=[test_matches_one_call],
-)
-
-
 @points(0)
 @rule("from-scratch")
-@needs(test_calls, test_any_size)
+@needs(test_calls, "any_size")
 def test_calls_at_any_length(submission, sizes, draw):
     """The LSTM is called once per chunk, even if the last chunk is full or is the only one."""
     chunk_size = 4 + int(draw.ints("1", 3))
     for steps, length in ((3 * chunk_size, chunk_size), (3 * chunk_size - 1, chunk_size), (3, 5)):
         expect_chunks(submission, draw.at(sizes.but(T=steps)), length)
-
-
-test_gradients = task.gradients(
-    in_chunks_of(SHORT, "with several chunks", T=(25, 32), L=2),
-    in_chunks_of(SHORT, "", B=1, T=7).leaving_out(
-        "state", words="with one sequence (B = 1), without a state"
-    ),
-    in_chunks_of(50, "with a chunk longer than the sequence", T=3, L=1),
-    if_right=True,
-    tell="Is the state cut off from the graph, between two chunks or at the end, or is the output? In this "
-    "task nothing may be detached.",
-    title="Gradients flow back through every chunk to the input, the first state and the LSTM's weights.",
-    points=0.5,
-    needs=[test_matches_one_call],
-)
-test_dtype = task.dtypes(
-    WITHOUT_STATE,
-    WHOLE.named("with a state"),
-    title="The results have the dtype of the LSTM and its input, with and without a state.",
-    needs=[test_shape],
-)
-test_device = task.devices(
-    WITHOUT_STATE,
-    WHOLE.named("with a state"),
-    title="With the LSTM and its input on a GPU, everything is created and computed there, with and "
-    "without a state.",
-    needs=[test_shape, test_matches_one_call, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    WHOLE,
-    title="The call leaves the sequence, the first state and the LSTM's weights unchanged.",
-    needs=[test_shape],
-)
