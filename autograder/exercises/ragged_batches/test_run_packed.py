@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from autograder.checking import FunctionSpec, Handed, fail, needs, points, reference, rule
+from autograder.checking import FunctionSpec, Handed, fail, needs, points, reference, rule, standard, worth
 from autograder.exercises.handed import expect_calls
 from autograder.exercises.ragged_batches.given import (
     HUGE,
@@ -14,8 +14,6 @@ from autograder.exercises.ragged_batches.given import (
     ragged_lengths,
     room,
 )
-
-one_packed_call = reference("reference_run_packed:one_packed_call")
 
 
 def expect_unpacked(answer, call):
@@ -51,24 +49,60 @@ task = FunctionSpec(
     reference="reference_run_packed:packed_run",
 )
 
-test_shape = task.shape(
-    ROOMY,
-    explain=expect_unpacked,
-    title="It returns output (batch, time, hidden) and a pair of states (layers, batch, hidden).",
+standard(
+    task,
+    shape=worth(
+        0,
+        ROOMY,
+        title="It returns output (batch, time, hidden) and a pair of states (layers, batch, hidden).",
+        explain=expect_unpacked,
+    ),
+    values=worth(
+        1,
+        room("with padding that is not zero"),
+        room("with huge padding", changed=padding(None, HUGE)),
+        name="as_one_by_one",
+        title="Each sequence gets the output and final states of a run on its own; after its end, `output` "
+        "is zero.",
+    ),
+    any_size=worth(
+        0.5,
+        room("with a longest sequence one step shorter than the batch", lengths=shorter_by(1)),
+        room("with a longest sequence three steps shorter than the batch", lengths=shorter_by(3)),
+        room("with sequences of equal length, all shorter than the batch", lengths=equal(missing=2)),
+        room("with one sequence, shorter than its row", B=1, lengths=equal(missing=2)),
+        name="keeps_the_time_steps",
+        title="`output` has all T steps of `x`, even when no sequence is that long, and only real steps "
+        "count.",
+        explain=expect_every_step,
+    ),
+    gradients=worth(
+        0,
+        room("with sequences in no particular order"),
+        room("with one sequence (B = 1)", B=1, T=(24, 40), L=1, lengths=lambda draw: torch.tensor([23])),
+        room("with every sequence as long as the batch", B=3, T=3, L=1, lengths=equal()),
+        title="Gradients reach every real step of x and the LSTM's weights, as if each sequence were run "
+        "alone.",
+        if_right=True,
+    ),
+    dtypes=worth(0, ROOMY, title="The results have the dtype of the LSTM and its input."),
+    devices=worth(
+        0,
+        *each_place(B=3, T=4),  # one call of whole size costs a student half a second here
+        title="With the LSTM and its input on a GPU, everything is created and computed there, wherever the "
+        "lengths are.",
+    ),
+    leaves_arguments=worth(
+        0, ROOMY, title="The call leaves the batch, the lengths and the LSTM's weights unchanged."
+    ),
 )
-test_as_one_by_one = task.values(
-    room("with padding that is not zero"),
-    room("with huge padding", changed=padding(None, HUGE)),
-    title="Each sequence gets the output and final states of a run on its own; after its end, `output` is "
-    "zero.",
-    points=1,
-    needs=[test_shape],
-)
+
+one_packed_call = reference("reference_run_packed:one_packed_call")
 
 
 @points(0.5)
 @rule("from-scratch")
-@needs(test_as_one_by_one)
+@needs("as_one_by_one")
 def test_one_packed_call(submission, sizes, draw):
     """The LSTM is called once, for all sequences together, with a packed sequence."""
     here = ROOMY.draw(draw)
@@ -91,37 +125,3 @@ def test_one_packed_call(submission, sizes, draw):
         return ""
 
     expect_calls(task, submission, here, lstm, rounds, one_packed_call, explain, calls=1, wants_packed=True)
-
-
-test_keeps_the_time_steps = task.any_size(
-    room("with a longest sequence one step shorter than the batch", lengths=shorter_by(1)),
-    room("with a longest sequence three steps shorter than the batch", lengths=shorter_by(3)),
-    room("with sequences of equal length, all shorter than the batch", lengths=equal(missing=2)),
-    room("with one sequence, shorter than its row", B=1, lengths=equal(missing=2)),
-    explain=expect_every_step,
-    title="`output` has all T steps of `x`, even when no sequence is that long, and only real steps count.",
-    points=0.5,
-    needs=[test_as_one_by_one],
-)
-test_gradients = task.gradients(
-    room("with sequences in no particular order"),
-    room("with one sequence (B = 1)", B=1, T=(24, 40), L=1, lengths=lambda draw: torch.tensor([23])),
-    room("with every sequence as long as the batch", B=3, T=3, L=1, lengths=equal()),
-    if_right=True,
-    title="Gradients reach every real step of x and the LSTM's weights, as if each sequence were run alone.",
-    needs=[test_as_one_by_one],
-)
-test_dtype = task.dtypes(
-    ROOMY, title="The results have the dtype of the LSTM and its input.", needs=[test_shape]
-)
-test_device = task.devices(
-    *each_place(B=3, T=4),  # one call of whole size costs a student half a second here
-    title="With the LSTM and its input on a GPU, everything is created and computed there, wherever the "
-    "lengths are.",
-    needs=[test_shape, test_as_one_by_one, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    ROOMY,
-    title="The call leaves the batch, the lengths and the LSTM's weights unchanged.",
-    needs=[test_shape],
-)
