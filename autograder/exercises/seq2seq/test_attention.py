@@ -10,8 +10,10 @@ from autograder.checking import (
     expect_shapes,
     fail,
     sized,
+    standard,
     strided,
     with_inputs,
+    worth,
 )
 
 HUGE = 1e30
@@ -35,11 +37,6 @@ def half(draw):
 def full(draw):
     """Lengths of sequences none of which is padded."""
     return torch.full((draw.sizes.B,), draw.sizes.T)
-
-
-def roomy(sizes):
-    """The sizes with more than two steps: there is room for more than one step of padding."""
-    return sizes.but(T=7) if sizes.T == 2 else sizes
 
 
 def padding(encoder_output, lengths):
@@ -124,67 +121,69 @@ def unpadded(words, changed=None, **sizes):
     return Case(words, sizes, given={"lengths": full}, changed=changed)
 
 
-test_shape = task.shape(
-    unpadded(""), title="It returns a context (batch, hidden) and the weights (batch, time)."
+standard(
+    task,
+    shape=worth(0, unpadded(""), title="It returns a context (batch, hidden) and the weights (batch, time)."),
+    values=worth(
+        0.5,
+        unpadded(""),
+        name="without_padding",
+        title="Without padding, context and weights are those of torch's scaled dot-product attention.",
+        explain=about_weights,
+    ),
+    any_size=worth(
+        0.5,
+        sized("with one sequence (B = 1)", B=1),
+        Case("with one sequence (B = 1) that is padded", {"B": 1, "T": 6}, given={"lengths": half}),
+        sized("with one time step (T = 1)", T=1),
+        sized("with one hidden unit", H=1),
+        sized("with every size 1", B=1, T=1, H=1),
+        sized("with every size 4", B=4, T=4, H=4),
+        sized("with more of everything", B=(20, 70), T=(40, 130), H=2),
+        sized("with many hidden units", B=2, T=3, H=(33, 130)),
+        unpadded("with scores in the thousands, but no padding", lambda q, e, n: (q * 1e4, e, n)),
+        unpadded("with queries of zeros, so equal scores", lambda q, e, n: (q * 0, e, n)),
+        unpadded("with very large vectors to look at", lambda q, e, n: (q / 1e6, e * 1e6, n)),
+        Case("with zeros in the padding", changed=padded_with(torch.zeros_like)),
+        # Of one sign with the query, so that scores are huge, too, and do not cancel.
+        Case(f"with {HUGE:g} in the padding", changed=padded_with(lambda query: query.sign() * HUGE)),
+        Case(f"with -{HUGE:g} in the padding", changed=padded_with(lambda query: query.sign() * -HUGE)),
+        with_inputs(
+            "when every sequence has one real step", lengths=lambda draw: torch.ones_like(full(draw))
+        ),
+        strided("with inputs that are not contiguous in memory"),
+        title="It works for one sequence, one step, large scores, any lengths, and any finite padding.",
+        explain=about_weights,
+        needs=["with_padding"],
+    ),
+    gradients=worth(
+        0.5,
+        sized("with several time steps", T=(31, 70), H=2),
+        unpadded(
+            "with one sequence (B = 1), not padded, and a query of zeros", lambda q, e, n: (q * 0, e, n), B=1
+        ),
+        title="Gradients flow from context and weights to the query and the encoder's real steps.",
+        if_right=True,
+        needs=["with_padding"],
+    ),
+    dtypes=worth(title="The results have the dtype of the query and the encoder's output."),
+    devices=worth(
+        0.5,
+        Case("with the lengths on the CPU", on_cpu=("lengths",)),
+        USUAL.named("with the lengths on the GPU, too"),
+        title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
+        needs=["shape", "dtype"],
+    ),
+    leaves_arguments=worth(
+        title="The call leaves the query, the encoder's output and the lengths unchanged."
+    ),
 )
-test_without_padding = task.values(
-    unpadded(""),
-    explain=about_weights,
-    title="Without padding, context and weights are those of torch's scaled dot-product attention.",
-    points=0.5,
-    needs=[test_shape],
-)
+
 test_with_padding = task.values(
-    Case(arranged=roomy),
+    # Of more than two steps, so that there is room for more than one step of padding.
+    Case(arranged=lambda sizes: sizes.but(T=7) if sizes.T == 2 else sizes),
     explain=about_weights,
     title="Padded steps get weight 0; the weights of the real steps add up to 1.",
     points=1,
-    needs=[test_without_padding],
-)
-test_any_size = task.any_size(
-    sized("with one sequence (B = 1)", B=1),
-    Case("with one sequence (B = 1) that is padded", {"B": 1, "T": 6}, given={"lengths": half}),
-    sized("with one time step (T = 1)", T=1),
-    sized("with one hidden unit", H=1),
-    sized("with every size 1", B=1, T=1, H=1),
-    sized("with every size 4", B=4, T=4, H=4),
-    sized("with more of everything", B=(20, 70), T=(40, 130), H=2),
-    sized("with many hidden units", B=2, T=3, H=(33, 130)),
-    unpadded("with scores in the thousands, but no padding", lambda q, e, n: (q * 1e4, e, n)),
-    unpadded("with queries of zeros, so equal scores", lambda q, e, n: (q * 0, e, n)),
-    unpadded("with very large vectors to look at", lambda q, e, n: (q / 1e6, e * 1e6, n)),
-    Case("with zeros in the padding", changed=padded_with(torch.zeros_like)),
-    # Of one sign with the query, so that scores are huge, too, and do not cancel.
-    Case(f"with {HUGE:g} in the padding", changed=padded_with(lambda query: query.sign() * HUGE)),
-    Case(f"with -{HUGE:g} in the padding", changed=padded_with(lambda query: query.sign() * -HUGE)),
-    with_inputs("when every sequence has one real step", lengths=lambda draw: torch.ones_like(full(draw))),
-    strided("with inputs that are not contiguous in memory"),
-    explain=about_weights,
-    title="It works for one sequence, one step, large scores, any lengths, and any finite padding.",
-    points=0.5,
-    needs=[test_with_padding],
-)
-test_gradients = task.gradients(
-    sized("with several time steps", T=(31, 70), H=2),
-    unpadded(
-        "with one sequence (B = 1), not padded, and a query of zeros", lambda q, e, n: (q * 0, e, n), B=1
-    ),
-    if_right=True,
-    title="Gradients flow from context and weights to the query and the encoder's real steps.",
-    points=0.5,
-    needs=[test_with_padding],
-)
-test_dtype = task.dtypes(
-    title="The results have the dtype of the query and the encoder's output.", needs=[test_shape]
-)
-test_device = task.devices(
-    Case("with the lengths on the CPU", on_cpu=("lengths",)),
-    USUAL.named("with the lengths on the GPU, too"),
-    title="With the data on a GPU, everything is created and computed there, wherever the lengths are.",
-    points=0.5,
-    needs=[test_shape, test_dtype],
-)
-test_arguments_untouched = task.leaves_arguments(
-    title="The call leaves the query, the encoder's output and the lengths unchanged.",
-    needs=[test_with_padding],
+    needs=["without_padding"],
 )
