@@ -1,19 +1,15 @@
-"""Sizes, networks and references that tell two directions, several layers and the batch from one another."""
+"""Sizes that tell directions, layers and the batch apart, and a stand-in for a network's two halves."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import nn
 
 from autograder.checking import (
     Case,
-    Draw,
     Handle,
     Sizes,
     Submission,
-    fail,
-    reference,
     sized,
     strided,
     with_inputs,
@@ -122,35 +118,6 @@ OF_STATES = (
 """Cases of a task whose input is `h_n`."""
 
 
-def reference_lstm(draw: Draw) -> nn.LSTM:
-    """A bidirectional, batch-first LSTM of `sizes.L` layers with random weights and biases."""
-    sizes = draw.sizes
-    return draw.module(nn.LSTM, sizes.D, sizes.H, sizes.L, batch_first=True, bidirectional=True)
-
-
-def results(lstm: nn.LSTM, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The output, h_n and c_n of torch's own network, without gradients; the output is contiguous."""
-    with torch.no_grad():
-        output, (h_n, c_n) = lstm(x)
-    return output.contiguous(), h_n, c_n
-
-
-every_direction = reference("reference_given:every_direction")
-
-
-def of_the_top(lstm: nn.LSTM, x: torch.Tensor) -> torch.Tensor:
-    """The forward, then the backward final state of the top layer (B, 2H), each by a network of its own."""
-    return torch.cat([h_n for _, h_n in every_direction(lstm, x)[-1]], dim=1)
-
-
-def bilstm_state(lstm: nn.LSTM) -> dict[str, torch.Tensor]:
-    """The weights of a one-layer bidirectional LSTM under the names that a `BiLSTM` gives them."""
-    return {
-        f"{'bwd' if name.endswith('_reverse') else 'fwd'}.{name.removesuffix('_reverse')}": value.detach()
-        for name, value in lstm.named_parameters()
-    }
-
-
 def stand_in(
     submission: Submission,
     made: Handle,
@@ -177,13 +144,3 @@ def is_made_of(answer: Any, alone: Any, waves: torch.Tensor) -> bool:
         if not torch.isclose(seen.double()[..., None], given, 1e-6, 1e-9).any(-1).all():
             return False
     return True
-
-
-def expect_both_directions(answer: Any, name: str, dims: str, sizes: Sizes) -> None:
-    """Expect the last dimension not to be that of one direction where both are wanted; others pass."""
-    wanted = sizes.shape(dims)
-    if isinstance(answer, torch.Tensor) and tuple(answer.shape) == (*wanted[:-1], sizes.H):
-        fail(
-            f"`{name}` has {sizes.H} numbers in its last dimension, as many as one direction has; expected "
-            f"{wanted[-1]}. Return both directions side by side, not one of them and not their sum."
-        )
