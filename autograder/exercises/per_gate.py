@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 
 import torch
 from torch import nn
@@ -12,12 +11,11 @@ from autograder.checking import (
     CheckFailed,
     Draw,
     Handle,
-    Sizes,
+    ModuleSpec,
     StudentError,
     Submission,
     agree,
     case,
-    compare,
     expect_module_untouched,
     expect_not_shared,
     expect_settings_untouched,
@@ -46,17 +44,6 @@ class Holder(nn.Module):
 """A bare module with these parameters, to copy into where the student's own does not have them yet."""
 
 
-@cache
-def cell_shapes(sizes: Sizes) -> Mapping[str, tuple[str, tuple[int, ...]]]:
-    """The shape of each per-gate parameter, in words and in numbers."""
-    words = {
-        "W_x": ("(input_size, hidden_size)", "D H"),
-        "W_h": ("(hidden_size, hidden_size)", "H H"),
-        "b_": ("(hidden_size,)", "H"),
-    }
-    return {name: (words[name[:-1]][0], sizes.shape(words[name[:-1]][1])) for name in NAMES}
-
-
 cell_step = reference("reference_per_gate:cell_step")
 
 
@@ -69,99 +56,71 @@ and more, which tell its start exactly, and another bound than one of other size
 together have 512."""
 
 
-def starting_sizes(draw: Draw, sizes: tuple[tuple[int, int], tuple[int, int]]) -> tuple[int, int]:
-    """Draw an input and a hidden size for a look at the starting weights."""
-    inputs, hidden = sizes
-    return draw.size(*inputs), draw.size(*hidden)
-
-
-def expect_starting_weights(kind: Handle, draw: Draw, told: str) -> None:
-    """Expect each gate's matrices to start Xavier-uniform, no two equal, and the biases at zero."""
-    size = starting_sizes(draw, LARGE)
-    one, another = (make_module(kind, *size, told=told).parameters_request() for _ in range(2))
-    start, next_start = one.ask(), another.ask()
-    for name, value in start.items():
-        if name.startswith("b_"):
-            if not torch.equal(value, torch.zeros_like(value)):
-                fail(f"The bias `{name}` does not start at zero.")
-        elif said := not_xavier([value]):
-            fail(
-                f"`{name}` does not start Xavier-uniform for its own shape {tuple(value.shape)}: {said}. "
-                f"{_advice(value)}"
-            )
-    for first, other in itertools.combinations([name for name in start if name.startswith("W_")], 2):
-        if torch.equal(start[first], start[other]):
-            fail(f"`{first}` and `{other}` start with the same numbers: draw each gate's weights separately.")
-    for name, value in start.items():
-        if name.startswith("W_") and torch.equal(value, next_start.get(name, value[:0])):
-            fail(
-                f"Two modules start with the same numbers in `{name}`. Does `__init__` set a seed, or keep "
-                "numbers from one module to the next? Each module draws its own."
-            )
-    small = make_module(kind, *starting_sizes(draw, SMALL), told=told).parameters()
-    expect_small_start({name: value for name, value in small.items() if name.startswith("W_")})
-
-
-def _advice(value: torch.Tensor) -> str:
-    """Return how to start a large matrix, by how far its numbers go: in a stack of four less far."""
-    if value.dim() != 2 or not value.numel():
-        return "Apply `nn.init.xavier_uniform_` to each gate's matrix."
-    rows, columns = value.shape
-    of_a_stack = math.sqrt(6 / (rows + 4 * columns))
-    if abs(value.abs().max().item() / of_a_stack - 1) < 0.02:
-        return "Apply `nn.init.xavier_uniform_` to each gate's matrix, not to a stack of four."
-    bound = math.sqrt(6 / (rows + columns))
-    return (
-        f"They should go up to {bound:.3g}, with a standard deviation of {bound / math.sqrt(3):.3g}: that is "
-        "`nn.init.xavier_uniform_` on each gate's matrix, without a `gain`."
+def expect_start(task: ModuleSpec, submission: Submission, draw: Draw) -> None:
+    """Expect matrices to start Xavier-uniform, each drawn by itself, and biases at zero."""
+    starts = []
+    large, small = ((draw.size(*inputs), draw.size(*hidden)) for inputs, hidden in (LARGE, SMALL))
+    for inputs, hidden in (large, large, small):
+        made = task.make(submission, draw.sizes.but(D=inputs, H=hidden))
+        starts.append(made.parameters_request())
+    one, another, few = (start.ask() for start in starts)
+    for name, value in one.items():
+        if is_bias(name) and value.any():
+            fail(f"The bias `{name}` does not start at zero.")
+    large_ones, other_ones, small_ones = (
+        {name: value for name, value in start.items() if not is_bias(name)} for start in (one, another, few)
     )
+    for name, value in (*large_ones.items(), *small_ones.items()):
+        expect_xavier([value], f"`{name}`, of shape {tuple(value.shape)}, does")
+    expect_xavier(list(small_ones.values()), "The weights of a small module, taken together, do")
+    drawn = [
+        *large_ones.items(),
+        *((f"{name} of a second module", value) for name, value in other_ones.items()),
+    ]
+    for (name, value), (other, again) in itertools.combinations(drawn, 2):
+        if torch.equal(value, again):
+            fail(f"{name} and {other} start with the same numbers. Each matrix of each module draws its own.")
 
 
-def expect_small_start(weights: Mapping[str, torch.Tensor]) -> None:
-    """Expect small matrices to start Xavier-uniform, as far as so few numbers tell: each, and together."""
-    for name, value in weights.items():
-        if said := not_xavier([value]):
-            shape = tuple(value.shape)
-            fail(f"`{name}`, of a small shape, {shape}, does not start Xavier-uniform: {said}.")
-    if said := not_xavier(list(weights.values())):
-        fail(f"In a small module the weights do not start Xavier-uniform: {said}.")
+def is_bias(name: str) -> bool:
+    """Return whether a parameter is a bias, by its name: `b_i`, `layers.0.b_f`, `proj.bias`."""
+    return name.rpartition(".")[2].startswith("b")
 
 
-def not_xavier(weights: Sequence[torch.Tensor]) -> str:
-    """Words for how matrices, taken together, do not start Xavier-uniform each for its shape, or `""`.
+def expect_xavier(weights: Sequence[torch.Tensor], what: str) -> None:
+    """Expect matrices, taken together, to start Xavier-uniform, each for its own shape.
 
-    Those that do are found wanting less than once in 10 ** 11: that none of n numbers comes near enough to
-    the bound has the probability exp(-28) at most, and their spread and the mean of their sizes may be seven
-    standard deviations off, each of which is 0.258 / sqrt(n) and 0.289 / sqrt(n).
+    `what` is their name and "does" or "do", for a message.
+
+    Those that do fail less than once in 10 ** 11: that none of n numbers comes near enough to the bound has
+    the probability exp(-28) at most, and their spread and the mean of their sizes may be seven standard
+    deviations off, each of which is 0.258 / sqrt(n) and 0.289 / sqrt(n).
     """
-    if not weights or not all(value.numel() for value in weights):
-        return "there are no numbers in them"
-    if not all(value.dim() for value in weights):
-        return "a single number is no matrix"
+    if not all(value.dim() and value.numel() for value in weights):
+        fail(f"{what} not start Xavier-uniform: a matrix is wanted.")
     bounds = [math.sqrt(6 / sum(value.shape)) for value in weights]
     scaled = torch.cat([v.double().reshape(-1) / bound for v, bound in zip(weights, bounds, strict=True)])
-    largest, spread, count = scaled.abs().max().item(), scaled.std().item(), scaled.numel()
-    least, allowed = min(0.95, math.exp(-28 / count)), max(0.08, 7 * 0.258 / math.sqrt(count))
-    middle = scaled.abs().mean().item()
-    if (
-        least < largest <= 1.0001
-        and abs(spread - 1 / math.sqrt(3)) < allowed
-        and abs(middle - 0.5) < max(0.08, 7 * 0.289 / math.sqrt(count))
+    largest, spread, middle = (
+        each.item() for each in (scaled.abs().max(), scaled.std(), scaled.abs().mean())
+    )
+    near, off = math.exp(-28 / scaled.numel()), 7 / math.sqrt(scaled.numel())
+    if not (
+        min(0.95, near) < largest <= 1.0001
+        and abs(spread - 1 / math.sqrt(3)) < max(0.08, 0.258 * off)
+        and abs(middle - 0.5) < max(0.08, 0.289 * off)
     ):
-        return ""
-    if not math.isfinite(largest):
-        return "some of its numbers are not finite (nan or inf): are they ever filled?"
-    if len(weights) == 1:
-        largest, spread = largest * bounds[0], spread * bounds[0]
-        return f"its largest number is {largest:.3g}, its standard deviation {spread:.3g}"
-    return f"the largest is {largest:.3g} times the Xavier bound, the standard deviation {spread:.3g} times"
+        fail(
+            f"{what} not start Xavier-uniform: the largest number is {largest:.3g} times the Xavier bound, "
+            f"the standard deviation {spread:.3g} times; expected 1 and 0.577. `nn.init.xavier_uniform_` on "
+            "each matrix by itself gives that, without a `gain`."
+        )
 
 
 def own_or_bare(
     submission: Submission,
     kind: str,
     sizes: tuple[int, ...],
-    shapes: Mapping[str, tuple[str, tuple[int, ...]]],
+    shapes: Mapping[str, tuple[int, ...]],
     bare: str,
     source: str = HOLDER,
 ) -> Handle:
@@ -171,49 +130,21 @@ def own_or_bare(
         seen = own.registered().shapes
     except (CheckFailed, StudentError):
         seen = {}  # that is another task's affair
-    if seen == {name: shape for name, (_, shape) in shapes.items()}:
+    if seen == shapes:
         return own
     return submission.given(bare, *sizes, source=source)
 
 
-def not_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor], what: str) -> list[str]:
-    """The parameters that do not hold their gate's numbers after a copy into `what`; all are still there."""
-    for name, value in wanted.items():
-        if name not in held:
-            fail(f"After the copy, {what} no longer has a parameter `{name}`. Write into the existing one.")
-        if held[name].shape != value.shape:
-            shapes = f"{tuple(held[name].shape)}, not {tuple(value.shape)}"
-            fail(f"After the copy `{name}` has shape {shapes}. Write into the existing parameter.")
-    if agree([held[name] for name in wanted], list(wanted.values())):
-        return []
-    return [name for name, value in wanted.items() if compare(held[name], value)]
-
-
-def held_instead(
-    held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor], wrong: Sequence[str]
-) -> str:
-    """Say of the first of some wrong parameters that holds another's numbers whose; `""` if none does."""
-    for name in wrong:
-        for other, value in wanted.items():
-            if other != name and value.shape == held[name].shape and not compare(held[name], value):
-                return f" `{name}` holds the numbers of `{other}`."
-    return ""
-
-
-def quoted(names: Sequence[str]) -> str:
-    """Return names in code style, the first twelve of many."""
-    return ", ".join(f"`{name}`" for name in names[:12]) + (", …" if len(names) > 12 else "")
-
-
-def expect_replaced(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor], what: str) -> None:
-    """Raise `CheckFailed` unless a second copy into `what`, from other weights, left nothing of the first."""
-    wrong = not_copied(held, wanted, what)
+def expect_copied(held: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]) -> None:
+    """Expect each parameter to hold its gate's numbers."""
+    wrong = [
+        name
+        for name, value in wanted.items()
+        if name not in held or held[name].shape != value.shape or not agree([held[name]], [value])
+    ]
     if wrong:
-        fail(
-            f"One copy into {what} is right, but a second one, from other weights, leaves wrong numbers in "
-            f"{quoted(wrong)}. A copy replaces the old numbers: do you add to them, or do something only "
-            "the first time?"
-        )
+        named = ", ".join(f"`{name}`" for name in wrong[:12]) + (", …" if wrong[12:] else "")
+        fail(f"{len(wrong)} of {len(wanted)} parameters do not hold their gate's numbers: {named}.")
 
 
 REPLACED = """
@@ -235,22 +166,19 @@ def expect_copied_in_place(
     replaced = submission.given("Replaced", module, source=REPLACED, dtype=None)
     submission.copy_from_torch.defer(module, source)
     names_replaced, seen = replaced.request(), module.registered()
-    for name in names:
-        if name not in seen.shapes:
-            fail(
-                f"After the copy, `{name}` is no longer a registered parameter. Write into the existing one."
-            )
-        if name not in seen.trainable:
-            fail(f"After the copy `{name}` no longer requires gradients. Copy only the numbers.")
-        if name not in seen.leaves:
-            fail(f"After the copy `{name}` is part of a graph. Copy under `torch.no_grad()`.")
     replaced_now = names_replaced.ask()
     for name in names:
-        if name in replaced_now:
-            fail(
-                f"The copy replaced `{name}` with a new parameter; an optimizer created earlier would go "
-                "on training the old one. Write the numbers into the existing parameter."
-            )
+        for is_wrong, how in (
+            (name not in seen.shapes, "is no longer a registered parameter"),
+            (name not in seen.trainable, "no longer requires gradients"),
+            (name not in seen.leaves, "is part of a graph"),
+            (name in replaced_now, "is a new parameter, which an optimizer made earlier does not know"),
+        ):
+            if is_wrong:
+                fail(
+                    f"After the copy, `{name}` {how}. Write the numbers into the existing parameter, under "
+                    "`torch.no_grad()`."
+                )
 
 
 def expect_copies(

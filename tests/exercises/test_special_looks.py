@@ -6,22 +6,17 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, Draw
-from autograder.exercises.per_gate import (
-    LARGE,
-    NAMES,
-    SMALL,
-    expect_starting_weights,
-    not_xavier,
-    starting_sizes,
-)
+from autograder.checking import CheckFailed, Draw, ModuleSpec
+from autograder.exercises.per_gate import LARGE, NAMES, SMALL, expect_start, expect_xavier
 from autograder.exercises.stacking.given import (
     ALIKE,
     DEVIATIONS,
+    PAIRS,
+    SHIFT,
+    SLOPE,
     drawn_rate,
     expect_dropped,
-    expect_independent,
-    seen_through_sizes,
+    wide_sizes,
 )
 from tests.support.checking import draw, message, submission
 
@@ -41,10 +36,20 @@ class Cell(nn.Module):
             self.register_parameter(name, nn.Parameter(value))
 
 
+task = ModuleSpec(
+    "Cell",
+    made_with={"input_size": "D", "hidden_size": "H"},
+    parameters={},
+    inputs={},
+    outputs={"h": "B H"},
+    reference=lambda parameters: None,
+)
+
+
 def started(seed, start=nn.init.xavier_uniform_):
     torch.manual_seed(seed)
-    kind = submission(Cell=lambda *sizes: Cell(*sizes, start)).Cell
-    expect_starting_weights(kind, Draw(seed, "start", draw().sizes), "`Cell`")
+    students = submission(Cell=lambda *sizes: Cell(*sizes, start))
+    expect_start(task, students, Draw(seed, "start", draw().sizes))
 
 
 def as_a_stack(value):
@@ -59,13 +64,9 @@ def only_at(fits, otherwise):
     return start
 
 
-def test_sizes_are_drawn_from_the_seed_and_differ():
-    inputs, hidden = LARGE
-    drawn = [starting_sizes(Draw(seed, "start", draw().sizes), LARGE) for seed in SEEDS]
-    assert {size for size, _ in drawn} == set(range(inputs[0], inputs[1] + 1))
-    assert {size for _, size in drawn} == set(range(hidden[0], hidden[1] + 1))
-    assert not any(one == other for one, other in drawn)  # else one bound for all matrices would pass
-    assert Draw(3, "start", draw().sizes).size(1, 10**6) == Draw(3, "start", draw().sizes).size(1, 10**6)
+def test_matrices_of_a_look_at_the_start_have_bounds_of_their_own():
+    (_, most), (least_hidden, _) = LARGE
+    assert most < least_hidden  # else one bound for all matrices would pass
     again = Draw(3, "start", draw().sizes)
     assert again.size(1, 10**6) == again.again().size(1, 10**6)
 
@@ -82,7 +83,7 @@ def test_a_right_start_passes():
         (nn.init.xavier_normal_, "does not start Xavier-uniform"),
         (nn.init.kaiming_uniform_, "does not start Xavier-uniform"),
         (nn.init.normal_, "does not start Xavier-uniform"),
-        (only_at(lambda shape: min(shape) > 20, nn.init.normal_), "of a small shape"),
+        (only_at(lambda shape: min(shape) > 20, nn.init.normal_), "not start Xavier-uniform"),
     ],
 )
 def test_a_wrong_start_fails_for_every_seed(start, said):
@@ -96,23 +97,8 @@ def test_a_seed_that_every_module_sets_is_told():
             torch.manual_seed(0)
             super().__init__(*sizes)
 
-    kind = submission(Cell=Seeded).Cell
-    said = message(expect_starting_weights, kind, Draw(1, "start", draw().sizes), "`Cell`")
-    assert "Two modules start with the same numbers in `W_xi`." in said
-
-
-def gained(weights):
-    return nn.init.xavier_uniform_(weights, nn.init.calculate_gain("tanh"))
-
-
-@pytest.mark.parametrize(
-    ("start", "of_a_stack"), [(as_a_stack, True), (gained, False), (nn.init.orthogonal_, False)]
-)
-def test_a_stack_is_blamed_only_where_the_numbers_go_as_far_as_in_one(start, of_a_stack):
-    for seed in range(12):
-        told = message(started, seed, start)
-        assert ("not to a stack of four" in told) == of_a_stack
-        assert ("They should go up to" in told) != of_a_stack
+    said = message(expect_start, task, submission(Cell=Seeded), Draw(1, "start", draw().sizes))
+    assert "start with the same numbers." in said
 
 
 @pytest.mark.parametrize("size", [LARGE[0][0], SMALL[0][0]])
@@ -127,20 +113,31 @@ def test_a_false_alarm_is_less_than_one_in_a_billion(size):
     for _ in SEEDS:
         bound = math.sqrt(6 / (2 * size))
         value = (torch.rand(size, size, generator=generator) * 2 - 1) * bound
-        assert not not_xavier([value])
+        expect_xavier([value], "`W` does")
 
 
-def dropped(seed, function=nn.functional.dropout):
+def dropped(seed, function=nn.functional.dropout, layers=3):
+    """What a stack that can be seen through returns in two calls, where `function` drops."""
     torch.manual_seed(seed)
     here = Draw(seed, "dropout", draw().sizes)
-    sizes, rate = seen_through_sizes(here), drawn_rate(here)
-    whole = torch.randn(sizes.shape("B T H"), dtype=torch.float64)
-    expect_independent(expect_dropped(function(whole, rate), whole, rate, "here"), "here")
+    sizes, rate = wide_sizes(here), drawn_rate(here)
+    below = torch.randn(sizes.shape("B T H"), dtype=torch.float64).tanh()
+    seen = [below, below]
+    for _ in range(layers - 1):
+        seen = [torch.tanh(torch.tanh(SLOPE * function(each, rate) + SHIFT)) for each in seen]
+    expect_dropped(torch.stack(seen), below, rate, layers, False)
 
 
 def test_right_dropout_passes_at_every_drawn_size_and_rate():
     for seed in SEEDS:
         dropped(seed)
+
+
+def same_again(x, p):
+    """A mask that is the same in every call and between all layers."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return nn.functional.dropout(torch.ones_like(x), p)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +156,12 @@ def test_wrong_dropout_fails(wrong):
 
 
 def test_a_false_alarm_of_dropout_is_less_than_one_in_a_billion():
-    assert 6 * math.erfc(DEVIATIONS / math.sqrt(2)) < 1e-9
-    pairs, chance = 60 * 1 * 12, 0.2**2 + 0.8**2
-    away = (ALIKE - chance) / math.sqrt(chance * (1 - chance) / pairs)
-    assert 12 * math.erfc(away / math.sqrt(2)) < 1e-9
+    """The share of dropped numbers is that of a binomial, whose tail is longest where few are dropped."""
+    for count, rate in ((31, 0.4), (99, 0.2), (600, 0.2)):
+        far = math.ceil(rate * count + DEVIATIONS * math.sqrt(rate * (1 - rate) * count))
+        beyond = sum(math.comb(count, n) * rate**n * (1 - rate) ** (count - n) for n in range(far, count + 1))
+        assert 20 * beyond < 1e-9
+    chance = 0.2**2 + 0.8**2
+    same = range(math.floor(ALIKE * PAIRS) + 1, PAIRS + 1)
+    by_chance = sum(math.comb(PAIRS, n) * chance**n * (1 - chance) ** (PAIRS - n) for n in same)
+    assert 80 * by_chance < 1e-9

@@ -20,7 +20,7 @@ from autograder.checking import (
 )
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.lstm_cell.given import SIZES
-from autograder.exercises.per_gate import DIMS, expect_starting_weights
+from autograder.exercises.per_gate import DIMS, expect_start
 
 next_state = reference("reference_LSTMCell:next_state")
 
@@ -88,7 +88,7 @@ standard(
 @needs("parameters")
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate separately; the biases start at zero."""
-    expect_starting_weights(submission.LSTMCell, draw, task.told)
+    expect_start(task, submission, draw)
 
 
 test_default_state = task.values(

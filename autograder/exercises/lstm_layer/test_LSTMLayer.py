@@ -15,7 +15,7 @@ from autograder.checking import (
 from autograder.exercises.from_scratch import RECURRENT_MODULES
 from autograder.exercises.longer import LONG, SINGLE_SIZES
 from autograder.exercises.lstm_layer.given import expect_states
-from autograder.exercises.per_gate import DIMS, expect_starting_weights
+from autograder.exercises.per_gate import DIMS, expect_start
 
 task = ModuleSpec(
     "LSTMLayer",
@@ -101,7 +101,7 @@ standard(
 @needs("parameters")
 def test_starting_weights(submission, sizes, draw):
     """The weights start Xavier-uniform, each gate separately; the biases start at zero."""
-    expect_starting_weights(submission.LSTMLayer, draw, task.told)
+    expect_start(task, submission, draw)
 
 
 test_default_state = task.values(

@@ -1,27 +1,16 @@
 """`class MultiLayerLSTM(nn.Module)`: the stack with a linear layer on top, and dropout before it."""
 
-import torch
-
-from autograder.checking import USUAL, ModuleSpec, case, fail, leaving_out, needs, points, rule, sized
+from autograder.checking import USUAL, ModuleSpec, leaving_out, needs, points, rule, sized
 from autograder.exercises.from_scratch import RECURRENT_MODULES
+from autograder.exercises.per_gate import expect_start
 from autograder.exercises.stacking.given import (
-    OWN_DROPOUT,
+    DEEP,
     RATE,
-    alike,
-    drawn_rate,
-    expect_dropped,
-    expect_independent,
-    expect_parameters,
-    expect_same_state,
-    expect_xavier_layers,
+    expect_dropout,
     few_numbers,
     headed_dims,
-    layer_input,
-    run_bottom,
     run_headed,
-    seen_through,
-    seen_through_sizes,
-    shaped,
+    wide_sizes,
 )
 from autograder.exercises.stacking.rules import TWO, WITH_STATE, WITHOUT_STATE, expect_no_dropout_after_eval
 
@@ -41,14 +30,11 @@ test_from_scratch = task.from_scratch(
 )
 
 
-@points(0.5)
-@rule("registration")
-@needs(test_from_scratch)
-def test_parameters(submission, sizes, draw):
-    """It registers the parameters of its layers, layers.0.W_xi …, those of `proj`, and nothing else."""
-    expect_parameters(task, submission, sizes)
-
-
+test_parameters = task.registered(
+    title="It registers the parameters of its layers, layers.0.W_xi …, those of `proj`, and nothing else.",
+    points=0.5,
+    needs=[test_from_scratch],
+)
 test_shape = task.shape(
     title="It returns (logits, (h_n, c_n)): one prediction per step, as wide as the input, and all final "
     "states.",
@@ -61,7 +47,7 @@ test_shape = task.shape(
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """The weight of `proj` starts Xavier-uniform, its bias at zero; the layers start as given."""
-    expect_xavier_layers(task, submission, draw)
+    expect_start(task, submission, draw)
 
 
 test_matches_torch = task.values(
@@ -120,58 +106,6 @@ def test_evaluation(submission, sizes, draw):
 @needs(test_evaluation)
 def test_dropout(submission, sizes, draw):
     """In training, dropout acts between the layers and once more before `proj`, and nowhere else."""
-    wide, rate = seen_through_sizes(draw), drawn_rate(draw)
-    tell = " The top layer's output is to be dropped as well, before `proj` reads it."
-    few, times = few_numbers(sizes)
-    calls = []
-    for other, repeated in ((wide.but(L=1), 2), (wide.but(L=2), 1), (wide.but(L=3), 1), (few, times)):
-        call = seen_through(task, submission, draw.at(other), rate)
-        calls.append((call, [call.target.request(*call.arguments) for _ in range(repeated)]))
-    for call, requests in calls:
-        other, layers = call.sizes, call.sizes.L
-        answers = [shaped(request.ask(), task.form, other) for request in requests]
-        logits, last = torch.cat([each for each, _ in answers]), answers[0][1]
-        below = run_bottom(call.parameters, *call.arguments).repeat(len(answers), 1, 1)
-        expect_same_state(last, task.right(call)[1], ("h_n", "c_n"))
-        top = logits.double() - call.parameters["proj.bias"]
-        if layers == 1:
-            if (logits == 0).double().mean() > rate / 2:
-                fail("In training with dropout, many logits are zero. Dropout belongs before `proj`.")
-            with case("with one layer"):
-                kept = expect_dropped(top, below, rate, "before `proj`", tell)
-                expect_independent(kept, "before `proj`")
-                if alike(*kept.chunk(2)):
-                    fail(
-                        "In training, two calls drop the same numbers before `proj`. Draw them in every call."
-                    )
-            continue
-        kept = top.abs() > 1e-6
-        given = layer_input(top[kept] * (1 - rate))
-        small = f" and a batch of {few.B}" if other == few else ""
-        with case(f"with {'two' if layers == 2 else 'three'} layers{small}"):
-            if kept.double().mean() > 0.99:
-                fail(f"In training with dropout={rate}, no number before `proj` is dropped.{tell}")
-            expect_independent(kept, "before `proj`")
-            passed = given.abs() > 1e-6
-            if layers == 2:
-                passed = expect_dropped(
-                    given,
-                    below[kept],
-                    rate,
-                    "between layer 0 and layer 1, where those before `proj` are kept,",
-                    " There is a dropout between the layers and another before `proj`, each drawn "
-                    "separately.",
-                )
-                if other != few:  # which are too few to tell
-                    between = torch.zeros_like(kept).masked_scatter(kept, passed)
-                    expect_independent(between, "between layer 0 and layer 1", known=kept)
-            elif passed.double().mean() > 0.99:
-                fail(f"In training with dropout={rate}, no number between layer 1 and layer 2 is dropped.")
-            else:
-                expect_dropped(
-                    layer_input(given[passed] * (1 - rate)),
-                    below[kept][passed],
-                    rate,
-                    "between layer 0 and layer 1, where those above them are kept,",
-                    OWN_DROPOUT,
-                )
+    wide = wide_sizes(draw)
+    looks = (wide.but(L=1), 2), (wide.but(L=2), 1), (wide.but(L=DEEP), 1), few_numbers(sizes)
+    expect_dropout(task, submission, draw, looks)

@@ -1,17 +1,14 @@
 """`class StackedLSTM(nn.Module)`: LSTM layers on top of each other, as nn.LSTM(batch_first=True)."""
 
-import itertools
-from contextlib import suppress
-
 import torch
 
 from autograder.checking import (
-    CheckFailed,
     ModuleSpec,
-    StudentError,
     asked,
     case,
+    compare,
     expect,
+    expect_registered,
     fail,
     needs,
     points,
@@ -19,24 +16,17 @@ from autograder.checking import (
     sized,
 )
 from autograder.exercises.from_scratch import RECURRENT_MODULES
+from autograder.exercises.per_gate import expect_start
 from autograder.exercises.stacking.given import (
-    OWN_DROPOUT,
+    DEEP,
     RATE,
-    alike,
-    drawn_rate,
-    expect_dropped,
-    expect_independent,
-    expect_parameters,
-    expect_same_state,
-    expect_xavier_layers,
+    expect_dropout,
+    expect_layer_0_kept,
     few_numbers,
-    layer_input,
-    run_bottom,
     run_stack,
-    seen_through,
-    seen_through_sizes,
     shaped,
     stack_dims,
+    wide_sizes,
 )
 from autograder.exercises.stacking.rules import TWO, WITH_STATE, WITHOUT_STATE, expect_no_dropout_after_eval
 
@@ -63,7 +53,7 @@ def test_parameters(submission, sizes, draw):
     """Every layer's parameters are registered as layers.0.W_xi …, with the right shapes; no others are."""
     for other in (sizes, sizes.but(L=1)):
         with case("with one layer" if other.L == 1 else f"with {other.L} layers"):
-            expect_parameters(task, submission, other)
+            expect_registered(task.make(submission, other), task.shapes(other), "`StackedLSTM`")
 
 
 test_shape = task.shape(
@@ -77,10 +67,7 @@ test_shape = task.shape(
 @needs(test_parameters)
 def test_starting_weights(submission, sizes, draw):
     """Every layer starts as the given layer does, with its own weights."""
-    weights = expect_xavier_layers(task, submission, draw)
-    for one, other in itertools.combinations(weights, 2):
-        if torch.equal(weights[one], weights[other]):
-            fail(f"`{one}` and `{other}` start with the same numbers: create each layer separately.")
+    expect_start(task, submission, draw)
 
 
 test_matches_torch = task.values(
@@ -176,8 +163,8 @@ def test_dropout_has_its_place(submission, sizes, draw):
         with call.case():
             expect(answer(), task.right(call), **task.form, sizes=call.sizes)
     output, last = shaped(of_two(), task.form, two.sizes)
-    expect_same_state(last, task.right(two)[1], ("h_n", "c_n"))
-    if not torch.allclose(output[:, -1].double(), last[0][-1].double(), rtol=1e-4, atol=1e-6):
+    expect_layer_0_kept(last, task.right(two)[1], two.sizes)
+    if compare(output[:, -1], last[0][-1]):
         fail(
             "In training with dropout, the last step of `output` and `h_n[-1]` do not hold the same "
             "numbers. Dropout never comes after the last layer."
@@ -189,47 +176,6 @@ def test_dropout_has_its_place(submission, sizes, draw):
 @needs(test_evaluation, test_dropout_has_its_place)
 def test_dropout_between_layers(submission, sizes, draw):
     """In training, each number passed up to the next layer is dropped with probability p or scaled up."""
-    wide, rate = seen_through_sizes(draw), drawn_rate(draw)
-
-    def in_training(sizes, calls):
-        call = seen_through(task, submission, draw.at(sizes), rate)
-        requests = [call.target.request(*call.arguments) for _ in range(calls)]
-        outputs = (shaped(each.ask(), task.form, sizes)[0] for each in requests)
-        return outputs, run_bottom(call.parameters, *call.arguments)
-
-    few, times = few_numbers(sizes)
-    both, below = in_training(wide.but(L=2), calls=2)
-    of_three, below_of_three = in_training(wide.but(L=3), calls=1)
-    of_few, below_few = in_training(few, calls=times)
-    place = "between layer 0 and layer 1"
-    first, second = (expect_dropped(layer_input(each), below, rate, place) for each in both)
-    expect_independent(first, place)
-    if alike(first, second):
-        fail("In training, two calls drop the same numbers. Dropout must be drawn again in every call.")
-
-    small = torch.cat([layer_input(each) for each in of_few])
-    with case(f"with a batch of {few.B}"):
-        expect_dropped(small, below_few.repeat(times, 1, 1), rate, place)
-
-    top = layer_input(next(of_three))
-    kept = top.abs() > 1e-6
-    share = 1 - kept.double().mean().item()
-    if share < 0.01:
-        fail(f"In training with dropout={rate}, no number between layer 1 and layer 2 is dropped.")
-    # What layer 1 made can be read where layer 2 got it.
-    expect_dropped(
-        layer_input(top[kept] * (1 - rate)),
-        below_of_three[kept],
-        rate,
-        "between layer 0 and layer 1, where those above them are kept,",
-        OWN_DROPOUT,
-    )
-    deep = few.but(L=draw.size(4, 6))
-    of_many = None
-    with suppress(CheckFailed, StudentError):  # such a depth at all is for `test_any_depth`
-        of_many = layer_input(next(in_training(deep, calls=1)[0]))
-    if of_many is not None and of_many.abs().gt(1e-6).double().mean() > 0.99:
-        fail(
-            f"In training with dropout={rate}, in a stack of {deep.L} layers, no number between layer "
-            f"{deep.L - 2} and layer {deep.L - 1} is dropped."
-        )
+    wide, (few, times) = wide_sizes(draw), few_numbers(sizes)
+    looks = (wide.but(L=2), 2), (wide.but(L=DEEP), 1), (few, times), (few.but(L=draw.size(4, 6)), 1)
+    expect_dropout(task, submission, draw, looks)
