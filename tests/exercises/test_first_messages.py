@@ -173,7 +173,7 @@ def test_one_state_that_is_not_reset_is_not_the_other(kept):
 def test_no_window_at_all_is_no_fault_of_a_check():
     empty = "series.new_zeros(0, window, 1), series.new_zeros(0, 1)"
     none = f"def make_windows(series, window):\n    return {empty}\n"
-    assert "`x` holds 0 windows" in messages("many_to_one", "make_windows", none)["shape"]
+    assert "`x` has shape (0, time, 1)" in messages("many_to_one", "make_windows", none)["shape"]
 
 
 def test_a_layer_that_is_never_used_is_named_as_a_whole():

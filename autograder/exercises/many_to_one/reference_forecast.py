@@ -3,11 +3,9 @@
 import torch
 
 
-def forecast(model, window, steps, keep=False):
-    """The predictions; with `keep` no old value is dropped."""
+def forecast(model, window, steps):
     series = window
     with torch.no_grad():
         for _ in range(steps):
-            inputs = series if keep else series[-len(window) :]
-            series = torch.cat([series, model(inputs[None])])
+            series = torch.cat([series, model(series[None, -len(window) :])])
     return series[-steps:, 0]
