@@ -46,7 +46,7 @@ GROUPS = {
         expect_dtype expect_dtypes DTYPES EXTREMES expect_device_neutral
         expect_untouched expect_module_untouched expect_settings_untouched expect_weights_untouched
         expect_not_shared expect_module expect_registered expect_raises expect_no_mention
-        expect_no_slip compare agree""",
+        compare agree""",
     "Calls and answers": """
         Submission make_module Handle Call Request asked carried Opaque
         StudentError""",

@@ -22,7 +22,7 @@ LINES = {
     "cards": 650,
     "checking": 10450,
     "cli": 1700,
-    "exercises": 8300,
+    "exercises": 7350,
     "grading": 12850,
     "jupyter": 450,
     "protocol": 1150,

@@ -14,7 +14,6 @@ from autograder.checking.expectations.portability.dtypes import (
     expect_dtypes,
 )
 from autograder.checking.expectations.raising import expect_raises
-from autograder.checking.expectations.slips import expect_no_slip
 from autograder.checking.expectations.untouched import (
     expect_module_untouched,
     expect_not_shared,
@@ -92,7 +91,6 @@ __all__ = [
     "expect_module",
     "expect_module_untouched",
     "expect_no_mention",
-    "expect_no_slip",
     "expect_not_shared",
     "expect_raises",
     "expect_registered",

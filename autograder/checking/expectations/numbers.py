@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from autograder.checking.expectations.values import fail
 from autograder.checking.expectations.wording import in_words
 
 
-def expect_count(seen: Any, wanted: int, *, name: str, known: Iterable[tuple[int, str]] = ()) -> None:
+def expect_count(seen: Any, wanted: int, *, name: str) -> None:
     """Expect a whole number, an `int`, and this one.
 
-    `name` begins the message, as in "The number of parameters". `known` are numbers that mistakes give, each
-    with a sentence about it, which is told only where no other sentence belongs to the same number. Raises
-    `CheckFailed` for anything else, `True` and a float without a fraction among it.
+    `name` begins the message, as in "The number of parameters". Raises `CheckFailed` for anything else,
+    `True` and a float without a fraction among it.
 
         seen = submission.count_weights(3, 4)
-        expect_count(seen, 12, name="The number of weights", known=[(7, "Is something added?")])
+        expect_count(seen, 12, name="The number of weights")
     """
     expect_whole(seen)
     if seen == wanted:
         return
-    told = {sentence for number, sentence in known if number == seen}
-    why = f" {told.pop()}" if len(told) == 1 else ""
-    fail(f"{name} is {seen}, too {'few' if seen < wanted else 'many'}.{why}")
+    fail(f"{name} is {seen}, too {'few' if seen < wanted else 'many'}.")
 
 
 def expect_whole(seen: Any) -> None:

@@ -6,13 +6,10 @@ import torch
 from autograder.checking import CheckFailed, expect_count, expect_whole
 from tests.support.checking import message, submission
 
-KNOWN = [(7, "That is a sum."), (24, "That is twice as many."), (24, "That counts both biases.")]
-
 
 @pytest.mark.parametrize(
     ("seen", "said"),
     [
-        (7, "The count is 7, too few. That is a sum."),
         (24, "The count is 24, too many."),
         (11, "The count is 11, too few."),
         (
@@ -27,11 +24,11 @@ KNOWN = [(7, "That is a sum."), (24, "That is twice as many."), (24, "That count
     ],
 )
 def test_a_count_is_a_whole_number_and_the_right_one(seen, said):
-    assert message(expect_count, seen, 12, name="The count", known=KNOWN) == said
+    assert message(expect_count, seen, 12, name="The count") == said
 
 
 def test_right_ones_pass():
-    expect_count(12, 12, name="The count", known=KNOWN)
+    expect_count(12, 12, name="The count")
     expect_whole(-3)
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.checking import Draw, Sizes, expect, expect_dtype, expect_no_slip
+from autograder.checking import Draw, Sizes, expect, expect_dtype
 from autograder.checking.expectations.comparing import compare
 from autograder.checking.explain.location import located
 from autograder.checking.explain.shapes import explain_shape
@@ -253,18 +253,3 @@ def test_nothing_agrees_with_nothing_only_where_it_is_looked_at():
     nan = [torch.tensor([1.0, torch.nan]), torch.tensor([torch.nan])]
     assert not agree(nan, nan)
     assert agree(nan, nan, equal_nan=True)
-
-
-def test_a_well_known_slip_is_told_in_words_of_its_own():
-    h, c = torch.rand(2, 3), torch.rand(2, 3)
-    slips = {"They are swapped.": (c, h), "Both are h.": [h, h]}
-    assert message(expect_no_slip, (c, h), (h, c), slips) == "They are swapped."
-    said = message(expect_no_slip, [h.clone(), h], (h, c), slips, name="state")
-    assert said == "`state` has the right shape but not the right values. Both are h."
-    for fine in ((h, c), (h, c, c), (h + 1, c), (h[:1], c), None, h.to(torch.complex64), {"h": h}):
-        expect_no_slip(fine, (h, c), slips)
-
-
-def test_a_right_answer_is_no_slip_whatever_the_slips_are():
-    expect_no_slip(torch.ones(2), torch.ones(2), {"Never told.": torch.ones(2)})
-    expect_no_slip(torch.zeros(2), torch.ones(2), {"Never told.": torch.ones(2)})
