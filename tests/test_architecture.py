@@ -100,7 +100,7 @@ def test_the_worker_carries_no_check_in_its_memory():
     """What the fork server preloads is inherited by every student's process."""
     code = """
         import importlib, pkgutil, sys
-        import autograder.figures, autograder.notebook, autograder.worker
+        import autograder.figures, autograder.guesses, autograder.notebook, autograder.worker
         for module in pkgutil.walk_packages(autograder.worker.__path__, "autograder.worker."):
             importlib.import_module(module.name)
         print(*sorted(name for name in sys.modules if name.startswith("autograder.")))
@@ -108,7 +108,16 @@ def test_the_worker_carries_no_check_in_its_memory():
     result = subprocess.run([sys.executable, "-c", dedent(code)], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     loaded = {name.split(".")[1] for name in result.stdout.split()}
-    assert loaded == {"cell_source", "figures", "jupyter", "notebook", "palette", "protocol", "worker"}
+    assert loaded == {
+        "cell_source",
+        "figures",
+        "guesses",
+        "jupyter",
+        "notebook",
+        "palette",
+        "protocol",
+        "worker",
+    }
 
 
 def test_what_attacks_name_of_ours_is_there():

@@ -1,0 +1,50 @@
+"""`reveal`: what a reader guessed before a demonstration ran, beside what happened. Nothing is graded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Number
+from typing import Any
+
+
+def reveal(guess: Any, happened: Mapping[str, Any]) -> None:
+    """Print a line for each entry of `happened`: what was guessed, and what it is.
+
+    `guess` is the dict of the cell above, entry by entry `True` or `False`, a number or a shape, `None` for
+    no guess. A number is right that is within a tenth of what happened. An entry that is missing, or a
+    `guess` that is no dict, counts as no guess: no guess stops a cell.
+
+        guess = {"the loss falls below 0.1": None, "steps until then": 40}
+        reveal(guess, {"the loss falls below 0.1": True, "steps until then": 125})
+    """
+    guesses = guess if isinstance(guess, Mapping) else {}
+    width = max(map(len, happened), default=0)
+    for entry, value in happened.items():
+        mine, seen = _plain(guesses.get(entry)), _plain(value)
+        if mine is None:
+            told = "no guess"
+        else:
+            told = f"you thought {_words(mine)}: {'right' if is_right(mine, seen) else 'a surprise'}"
+        print(f"{entry:{width}}  {_words(seen):>10}   ({told})")
+
+
+def is_right(mine: Any, seen: Any) -> bool:
+    """Return whether a guess is what happened, a number within a tenth of it; `True` is no number."""
+    if isinstance(mine, bool) or isinstance(seen, bool) or not _are_numbers(mine, seen):
+        return type(mine) is type(seen) and bool(mine == seen)
+    return bool(mine == seen or abs(mine - seen) <= 0.1 * abs(seen))
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(value, Number) and not isinstance(value, complex) for value in values)
+
+
+def _plain(value: Any) -> Any:
+    """Return a scalar of torch's or numpy's as Python's, a list or a shape as a tuple."""
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        return value.item()
+    return tuple(value) if isinstance(value, (list, tuple)) else value
+
+
+def _words(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
