@@ -14,8 +14,9 @@ class Without:
 
     `operators` is a pattern that is searched in names such as `aten::conv2d`. `code` has pairs of a file, as
     `torch/nn/modules/conv.py`, and a pattern that matches the whole qualified name of what does not work of
-    it; a worker cannot read such a file. `say` is told to whoever calls one of them. It is for `@without` and
-    a specification's `forbidden`. Raises `ValueError` for a pattern that is none.
+    it; a worker cannot read such a file. `say` is told to whoever calls one of them. With `graphs` a worker
+    records no graph either, so that no road leads to a gradient. It is for `@without` and a specification's
+    `forbidden`. Raises `ValueError` for a pattern that is none.
 
         FILE = ("torch/nn/modules/conv.py", "Conv[123]d[.]forward")
         CONVOLUTIONS = Without(operators="conv|unfold", code=(FILE,), say="Write the sums yourself.")
@@ -24,6 +25,7 @@ class Without:
     operators: str
     code: tuple[tuple[str, str], ...] = ()
     say: str = ""
+    graphs: bool = False
 
     def __post_init__(self) -> None:
         for pattern in (self.operators, *(names for _, names in self.code)):

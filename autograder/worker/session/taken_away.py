@@ -1,4 +1,4 @@
-"""Parts of torch that do not work where a task is judged: operators, and functions written in Python.
+"""Parts of torch that do not work where a task is judged: operators, functions written in Python, graphs.
 
 What is right where they do not work was computed by the student, whatever the code looks like; nobody has
 to watch. Operators are replaced in torch's dispatcher, which every road leads through: threads, modes,
@@ -48,7 +48,9 @@ met = _Met()
 def take_away(without: Without) -> None:
     """Disable parts of torch in this process and all that it forks, for good."""
     gc.unfreeze()  # frozen objects are not listed
-    for library in _replace(_operators(without), without.say).values():
+    libraries = [*_replace(_operators(without), without.say).values()]
+    libraries += _record_nothing() if without.graphs else []
+    for library in libraries:
         # Nothing in Python refers to it, so nothing in Python can undo it.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
     for function, empty in _emptied(without, _all_functions()):
@@ -118,6 +120,23 @@ def _replace(operators: Mapping[str, set[str]], say: str) -> dict[str, Any]:
     return libraries
 
 
+def _record_nothing() -> list[Any]:
+    """Have all operators pass over autograd, which then has no graph, and return what keeps it so.
+
+    No mode and no context of torch's turns that back, and forward-mode derivatives are carried there, too.
+    """
+    libraries: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a kernel is replaced
+        for name, registered in _operators(Without(operators="")).items():
+            namespace, _, operator = name.partition("::")
+            if namespace not in libraries:
+                libraries[namespace] = torch._C._dispatch_library("IMPL", namespace, "")
+            for key in sorted(key for key in registered if key.startswith("Autograd")):
+                libraries[namespace].impl(operator, key, torch.library.fallthrough_kernel)
+    return [*libraries.values()]
+
+
 def _refusing(operator: str, say: str) -> Callable[..., Any]:
     namespace, _, name = operator.partition(".")[0].partition("::")
     known = f"torch.{name}" if namespace == "aten" else f"torch.ops.{namespace}.{name}"
@@ -149,7 +168,8 @@ def _functions_of(without: Without) -> list[FunctionType]:
     """Return the functions of some files that are imported: to look at all functions takes long."""
     found: list[FunctionType] = []
     for file, _ in without.code:
-        module = sys.modules.get(file.removesuffix(".py").replace("/", "."))
+        name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        module = sys.modules.get(name)
         places: list[Mapping[str, Any]] = [vars(module)] if module is not None else []
         places += [vars(each) for place in tuple(places) for each in place.values() if isinstance(each, type)]
         found += [each for place in places for each in place.values() if type(each) is FunctionType]
