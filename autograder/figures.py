@@ -142,6 +142,28 @@ def unrolled(
     diagram(nodes, arrows, title, ax)
 
 
+def backward(ax: Axes | None = None) -> None:
+    """One time step on the way back: what arrives at a state, from above and the right, and where it goes."""
+    nodes = {
+        "above": Node(4, 2.1, "from above:\nd_output[:, t]"),
+        "right": Node(9.2, 0, "from the right:\nd_h of step t + 1"),
+        "state": Node(4, 0, "+", "hidden", round=True),
+        "slope": Node(4, -1.8, "times 1 − h_next²", "gate"),
+        "left": Node(-1.2, -1.8, "to the left:\nd_h for step t − 1"),
+        "below": Node(4, -3.8, "down:\nd_x[:, t]"),
+        "weights": Node(9.2, -1.8, "added up over time:\nd_w_ih, d_w_hh, d_b"),
+    }
+    arrows = [
+        Arrow("above", "state", "layers"),
+        Arrow("right", "state", "time"),
+        Arrow("state", "slope", "hidden"),
+        Arrow("slope", "left", "time"),
+        Arrow("slope", "below", "features"),
+        Arrow("slope", "weights", "gate"),
+    ]
+    diagram(nodes, arrows, "step t, backwards", ax)
+
+
 def heat_map(
     values: torch.Tensor, rows: str = "hidden", columns: str = "time", title: str = "",
     ax: Axes | None = None, limit: float | None = None, numbers: bool = False,
@@ -176,9 +198,12 @@ def heat_map(
 
 def curves(
     lines: Mapping[str, torch.Tensor], across: str = "time", title: str = "", ax: Axes | None = None,
-    low: float | None = None, high: float | None = None, steps: bool = False,
+    low: float | None = None, high: float | None = None, steps: bool = False, log: bool = False,
 ) -> None:  # fmt: skip
-    """One-dimensional tensors as lines; `steps` draws them as flat pieces, for values that jump."""
+    """One-dimensional tensors as lines; `steps` draws them as flat pieces, for values that jump.
+
+    With `log` the values' axis is logarithmic.
+    """
     ax = ax or panels(width=8, height=2.6)[0]
     wheel, drawn = list(COLOURS.values()), "steps-mid" if steps else "default"
     for number, (name, values) in enumerate(lines.items()):
@@ -186,7 +211,8 @@ def curves(
         points = values.detach().cpu().double().tolist()
         ax.plot(points, style, label=name, color=ink, lw=2, drawstyle=drawn)
     ax.locator_params(axis="x", integer=True)
-    ax.set(title=title, ylim=(low, high))
+    ax.set(title=title, yscale="log" if log else "linear")
+    ax.set_ylim(low, high)
     ax.set_xlabel(across, color=colour(across), weight="bold")
     ax.margins(x=0.5 / max(1, len(next(iter(lines.values()))) - 1))  # as wide as a heat map
     ax.grid(color="#E5E5E5")

@@ -60,9 +60,32 @@ def test_curves_are_named_and_differ_in_more_than_colour():
     assert len({line.get_linestyle() for line in ax.lines}) == 2
 
 
+def test_logarithmic_curves_show_every_value():
+    (ax,) = figures.panels()
+    figures.curves(
+        {"small": torch.tensor([1e-14, 1e-3]), "large": torch.tensor([30.0, 2.0])}, ax=ax, log=True
+    )
+    low, high = ax.get_ylim()
+    assert ax.get_yscale() == "log"
+    assert 1e-16 < low < 1e-14 < 30 < high < 3000
+
+
+def test_a_step_backwards_has_two_gradients_arriving():
+    (ax,) = figures.panels()
+    figures.backward(ax)
+    ax.figure.canvas.draw()
+    assert {word.split(":")[0] for word in words(ax)} >= {
+        "from above",
+        "from the right",
+        "to the left",
+        "down",
+    }
+
+
 def test_every_drawing_is_dark_ink_on_white():
     figures.shapes(x={"batch": 2, "hidden": 3})
     figures.unrolled(2)
+    figures.backward()
     figures.heat_map(torch.rand(3, 20), title="title")
     figures.curves({"i": torch.rand(20)}, title="title", steps=True)
     for number in plt.get_fignums():
