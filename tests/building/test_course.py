@@ -50,6 +50,14 @@ CONTRACT = {
         "masked_mse",
     ],
     "10_seq2seq/seq2seq": ["bridge_state", "attention", "decode_teacher_forced", "greedy_generate"],
+    "11_gradients/gradients": [
+        "numerical_gradient",
+        "rnn_cell_backward",
+        "rnn_layer_backward",
+        "lstm_cell_backward",
+        "gradient_by_step",
+        "clip_gradients",
+    ],
 }
 
 

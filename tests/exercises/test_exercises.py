@@ -74,6 +74,14 @@ POINTS = {
         "masked_mse": 2,
     },
     "seq2seq": {"bridge_state": 2.5, "attention": 3, "decode_teacher_forced": 2, "greedy_generate": 2.5},
+    "gradients": {
+        "numerical_gradient": 1.5,
+        "rnn_cell_backward": 2,
+        "rnn_layer_backward": 2.5,
+        "lstm_cell_backward": 2,
+        "gradient_by_step": 1,
+        "clip_gradients": 1,
+    },
 }
 TASKS = [(notebook, task) for notebook, variants in NOTEBOOKS.items() for task in variants.SOLUTIONS]
 WRONG = [

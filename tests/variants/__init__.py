@@ -7,6 +7,7 @@ that is broken and the source.
 
 from tests.variants import (
     bidirectional,
+    gradients,
     lstm_cell,
     lstm_layer,
     many_to_one,
@@ -29,4 +30,5 @@ NOTEBOOKS = {
     "bidirectional": bidirectional,
     "ragged_batches": ragged_batches,
     "seq2seq": seq2seq,
+    "gradients": gradients,
 }
