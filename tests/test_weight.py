@@ -22,6 +22,7 @@ LINES = {
     "cards": 650,
     "checking": 10450,
     "cli": 1700,
+    "data": 50,
     "exercises": 7950,
     "grading": 12850,
     "jupyter": 450,

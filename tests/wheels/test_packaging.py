@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bz2
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import autograder
+from autograder import data
 from autograder.grading.course import template as module
 from autograder.grading.course.template import CourseFilesMissing, CourseTargetTaken, course_files, new_course
 
@@ -145,6 +147,12 @@ def test_the_report_finds_its_templates(student_wheel, student_sdist):
     for contents in (student_wheel, student_sdist):
         names = {Path(name).name for name in contents if "/reporting/templates/" in name}
         assert names == {"report.html.j2", "course.html.j2", "figures.html.j2", "report.css", "report.js"}
+
+
+def test_students_get_the_data(student_wheel, student_sdist):
+    for contents in (student_wheel, student_sdist):
+        (held,) = (body for name, body in contents.items() if name.endswith("pride_and_prejudice.txt.bz2"))
+        assert bz2.decompress(held).decode() == data.text("pride_and_prejudice")
 
 
 def test_students_need_no_grading_package(student_wheel):

@@ -45,7 +45,7 @@ class RunLimits:
     """Memory for tensors on each GPU; with 0 a worker sees no GPU."""
 
 
-_IMPORTS = ("autograder.figures", "autograder.guesses", "autograder.notebook")
+_IMPORTS = ("autograder.data", "autograder.figures", "autograder.guesses", "autograder.notebook")
 """Modules of ours that a notebook imports."""
 _STUBS = {
     "autograder.notebook:check": "(checked when the notebook has run)",
