@@ -219,6 +219,27 @@ def curves(
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=10, labelcolor=INK)
 
 
+def coloured_text(
+    text: str, values: torch.Tensor, title: str = "", ax: Axes | None = None,
+    columns: int = 80, limit: float | None = None,
+) -> None:  # fmt: skip
+    """A text in lines of `columns` characters, each on the colour of its number in `values`.
+
+    White is 0, blue below, red above; `limit` is the size of a value in full colour (default: the largest).
+    """
+    numbers = values.detach().to("cpu", torch.float64)
+    rows = -(-len(text) // columns)
+    table = torch.nn.functional.pad(numbers, (0, rows * columns - len(text))).view(rows, columns)
+    limit = limit or float(numbers.abs().max()) or 1.0
+    ax = ax or panels(width=10, height=0.27 * rows + 0.7)[0]
+    image = ax.imshow(table.numpy(), cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto", alpha=0.75)
+    for place, character in enumerate(text):
+        row, column = divmod(place, columns)
+        ax.text(column, row, character, ha="center", va="center", family="monospace", fontsize=10, color=INK)
+    ax.set(title=title, xticks=[], yticks=[])
+    ax.figure.colorbar(image, ax=ax, shrink=0.9, pad=0.01).ax.tick_params(colors=INK, labelsize=9)
+
+
 def _dress(ax: Axes) -> Axes:
     ax.set_facecolor(PAPER)
     ax.tick_params(colors=INK, labelsize=9)

@@ -23,12 +23,12 @@ LINES = {
     "checking": 10450,
     "cli": 1700,
     "data": 50,
-    "exercises": 7950,
+    "exercises": 8850,
     "grading": 12850,
     "jupyter": 450,
     "protocol": 1150,
     "reporting": 2200,
-    "the rest": 1400,
+    "the rest": 1450,
     "worker": 5250,
 }
 """The most lines of Python in each room, in steps of 50."""
@@ -83,6 +83,11 @@ CALLS = {
     "lstm_cell_backward": 13,
     "gradient_by_step": 16,
     "clip_gradients": 19,
+    "encode": 11,
+    "lanes": 14,
+    "CharLM": 33,
+    "next_token_loss": 19,
+    "sample": 32,
 }
 """The most calls of the solution of each task."""
 MOST_BETWEEN = 14

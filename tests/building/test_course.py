@@ -58,6 +58,7 @@ CONTRACT = {
         "gradient_by_step",
         "clip_gradients",
     ],
+    "12_language_model/language_model": ["encode", "lanes", "CharLM", "next_token_loss", "sample"],
 }
 
 

@@ -82,6 +82,15 @@ def test_a_step_backwards_has_two_gradients_arriving():
     }
 
 
+def test_coloured_text_writes_every_character_on_its_number():
+    (ax,) = figures.panels()
+    figures.coloured_text("Mr. Darcy", torch.arange(9.0, requires_grad=True) - 4, ax=ax, columns=4)
+    places = {(text.get_position(), text.get_text()) for text in ax.texts}
+    assert {((0, 0), "M"), ((3, 0), " "), ((0, 1), "D"), ((0, 2), "y")} <= places
+    assert ax.images[0].get_array().tolist() == [[-4, -3, -2, -1], [0, 1, 2, 3], [4, 0, 0, 0]]
+    assert ax.images[0].get_clim() == (-4, 4)
+
+
 def test_every_drawing_is_dark_ink_on_white():
     figures.shapes(x={"batch": 2, "hidden": 3})
     figures.unrolled(2)

@@ -82,6 +82,7 @@ POINTS = {
         "gradient_by_step": 1,
         "clip_gradients": 1,
     },
+    "language_model": {"encode": 1, "lanes": 1.5, "CharLM": 3, "next_token_loss": 1.5, "sample": 3},
 }
 TASKS = [(notebook, task) for notebook, variants in NOTEBOOKS.items() for task in variants.SOLUTIONS]
 WRONG = [

@@ -8,6 +8,7 @@ that is broken and the source.
 from tests.variants import (
     bidirectional,
     gradients,
+    language_model,
     lstm_cell,
     lstm_layer,
     many_to_one,
@@ -31,4 +32,5 @@ NOTEBOOKS = {
     "ragged_batches": ragged_batches,
     "seq2seq": seq2seq,
     "gradients": gradients,
+    "language_model": language_model,
 }
