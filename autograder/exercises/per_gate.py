@@ -96,7 +96,7 @@ def expect_xavier(weights: Sequence[torch.Tensor], what: str) -> None:
     the probability exp(-28) at most, and their spread and the mean of their sizes may be seven standard
     deviations off, each of which is 0.258 / sqrt(n) and 0.289 / sqrt(n).
     """
-    if not all(value.dim() and value.numel() for value in weights):
+    if not weights or not all(value.dim() and value.numel() for value in weights):
         fail(f"{what} not start Xavier-uniform: a matrix is wanted.")
     bounds = [math.sqrt(6 / sum(value.shape)) for value in weights]
     scaled = torch.cat([v.double().reshape(-1) / bound for v, bound in zip(weights, bounds, strict=True)])

@@ -97,8 +97,8 @@ SPOILT_FILES = {
     "no Python": checks("(points=1)", "(points=1", "test_shape = task.shape("),
     "quarter points": checks("(points=1)", "(points=0.75)", "test_shape"),
     "needs what is not there": checks("needs=[test_shape]", "needs=[test_shap]", "needs="),
-    "needs what comes later": after(
-        'test_first = task.shape(needs=["last"])\ntest_last = task.shape()', "test_first"
+    "needs itself in the end": after(
+        'test_first = task.shape(needs=["last"])\ntest_last = task.shape(needs=["first"])', "test_first"
     ),
     "defined twice": after("test_values = task.values()", "test_values"),
     "no check at all": Spoilt(CHECKS, SPECIFIED, '"""Nothing yet."""\n'),
@@ -146,7 +146,7 @@ SPOILT_FILES = {
     # Known mistakes.
     "no TOML": catalogue('replace = "3 * x"', "replace = 3 * x", "replace = 3"),
     "a text that does not end": catalogue('"You leave the first one out."', '"""You leave', "hint"),
-    "a field too few": catalogue('hint = "You multiply by three."\n', ""),
+    "a field too few": catalogue('caught_by = "values"\n', ""),
     "a field too many": catalogue('hint = "You mult', 'note = "x"\nhint = "You mult'),
     "a rule of no check": catalogue('caught_by = "values"', 'caught_by = "dropout"'),
     "no such rule": catalogue('caught_by = "values"', 'caught_by = "value"'),

@@ -30,32 +30,6 @@ def changed(notebook, task, old, new):
     return solution.replace(old, new)
 
 
-COUNT = """
-def lstm_parameter_count(input_size, hidden_size, num_layers, biases_per_gate=1):
-    first = 4 * (input_size * hidden_size + hidden_size * hidden_size + biases_per_gate * hidden_size)
-    upper = 4 * (2 * hidden_size * hidden_size + biases_per_gate * hidden_size)
-    return {}
-"""
-
-
-@pytest.mark.parametrize(
-    ("counted", "said"),
-    [
-        ("first + (num_layers - 2) * upper", "One layer above the first is missing."),
-        ("3 * (first + (num_layers - 1) * upper) // 4", "three gates"),
-    ],
-)
-def test_a_count_is_not_explained_by_another_mistake(counted, said):
-    told = " ".join(messages("stacking", "lstm_parameter_count", COUNT.format(counted)).values())
-    assert "read hidden states" not in told
-    assert said in told
-
-
-def test_a_count_that_several_mistakes_give_is_not_explained():
-    told = messages("stacking", "lstm_parameter_count", COUNT.format("num_layers * upper"))
-    assert "read hidden states" in " ".join(told.values())
-
-
 MASK_ON_ITS_WAY = """
 def masked_mse(prediction, target, lengths):
     pad = torch.arange(prediction.size(1), device=prediction.device)[None] >= lengths[:, None]
@@ -142,33 +116,6 @@ def test_where_several_steps_are_right_nothing_is_asked_about_what_is_carried():
     assert "step 0 is right" not in told
     carried = messages("lstm_layer", "run_lstm_cell", C_NOT_CARRIED)["matches_torch"]
     assert "Its step 0 is right: does each later step get its own input and both states" in carried
-
-
-IN_A_LIST = """
-class LSTMLayer(nn.Module):
-    def __init__(self, input_size, hidden_size):
-        super().__init__()
-        self.hidden_size = hidden_size
-        draw = lambda *shape: nn.Parameter(nn.init.xavier_uniform_(torch.empty(*shape)))
-        self.weights = [[draw(input_size, hidden_size), draw(hidden_size, hidden_size)] for _ in range(4)]
-
-    def forward(self, x, state=None):
-        h, c = state if state is not None else (x.new_zeros(x.size(0), self.hidden_size),) * 2
-        hidden, cells = [], []
-        for step in x.unbind(1):
-            i, f, g, o = (step @ wx + h @ wh for wx, wh in self.weights)
-            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-            h = torch.sigmoid(o) * torch.tanh(c)
-            hidden.append(h)
-            cells.append(c)
-        return torch.stack(hidden, 1), torch.stack(cells, 1)
-"""
-
-
-def test_parameters_in_a_list_are_no_matter_of_the_dtype_that_tensors_are_made_with():
-    told = messages("lstm_layer", "LSTMLayer", IN_A_LIST)["dtype"]
-    assert "A module's `.to()` moves what the module has registered" in told
-    assert "New tensors get the input's dtype" not in told
 
 
 TIME_FIRST = """

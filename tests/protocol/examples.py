@@ -22,7 +22,12 @@ MODULE = Ref(3, "LSTMCell", True)
 USUAL = {"default_dtype": "float64"}
 LINE = Line(7, "h = torch.zeros(2, 3)")
 RAISED = answers.Raised(
-    printed="x\n", type="ValueError", message="no", lines=("line 7: x = 1", "line 8: y"), owners=("f", "")
+    printed="x\n",
+    type="ValueError",
+    message="no",
+    lines=("line 7: x = 1", "line 8: y"),
+    owners=("f", ""),
+    bases=("Exception",),
 )
 
 MESSAGES: tuple[messages.AnyMessage, ...] = (
