@@ -82,13 +82,14 @@ def test_students_get_no_notebook_and_no_list_of_mistakes(student_wheel, student
         assert [name for name in contents if name.endswith(".ipynb")] == []
         for name in contents:
             if name.endswith(".toml") and not name.endswith("/pyproject.toml"):
-                assert not re.search(rb"(?m)^(find|replace|hint|caught_by) *=", contents[name]), name
+                assert not re.search(rb"(?m)^(find|replace|answer|hint|caught_by) *=", contents[name]), name
 
 
 def catalogue_texts() -> list[str]:
     """What the catalogue says: its hints, and edits that are longer than a call that anybody might write."""
     tables = [tomllib.loads(path.read_text()) for path in ROOT.glob("solutions/mistakes/*.toml")]
-    texts = [mistake[key] for table in tables for mistake in table.values() for key in ("hint", "replace")]
+    keys = ("hint", "replace", "answer")
+    texts = [mistake.get(key, "") for table in tables for mistake in table.values() for key in keys]
     return [" ".join(text.split()) for text in texts if len(text) > 60]
 
 

@@ -2,7 +2,7 @@
 
 from autograder.checking import Case, sized
 from autograder.exercises.language_model.test_sample import prompt, step_by_step, task
-from autograder.exercises.seq2seq.given import speaker
+from autograder.exercises.seq2seq.hidden_greedy_generate import speaker
 
 test_any_size = task.any_size(
     sized("with one sequence (B = 1)", B=1, T=4),

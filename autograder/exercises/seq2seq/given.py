@@ -1,10 +1,10 @@
-"""Models for the tasks: one that knows how it is driven, and an ordinary one."""
+"""A model for the tasks that knows how it is driven."""
 
 from dataclasses import dataclass
 
 import torch
 
-from autograder.checking import Draw, Handle, Submission, fail, reference
+from autograder.checking import Handle, Submission, fail, reference
 from autograder.checking.specs.inputs import Given
 from autograder.exercises.handed import made_here
 
@@ -55,20 +55,6 @@ the state was None, the sum of the ids, and whether the state brought a graph al
 code can write there what it likes.
 """
 
-SPEAKER = """
-class Speaker(nn.Module):
-    def __init__(self, vocab_size, embedding_dim, hidden_size, num_layers):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, embedding_dim)
-        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
-        self.fc = nn.Linear(hidden_size, vocab_size)
-
-    def forward(self, ids, state=None):
-        output, state = self.lstm(self.embedding(ids), state)
-        return self.fc(output), state
-"""
-"""An ordinary LSTM language model."""
-
 
 @dataclass(frozen=True)
 class Model(Given):
@@ -92,16 +78,6 @@ def history(
     """Return a `History` as it is after so many calls."""
     made = made_here(HISTORY, "History", vocab_size, marks, before)
     return Model(made.to(dtype), (vocab_size, marks), {}, HISTORY)
-
-
-def speaker(draw: Draw) -> Model:
-    """Return a `Speaker` with random numbers."""
-    shape = draw.sizes.shape("V D H L")
-    made = made_here(SPEAKER, "Speaker", *shape).double()
-    with torch.no_grad():
-        for parameter in made.parameters():
-            parameter.copy_(draw.like(parameter.shape))
-    return Model(made, shape, {}, SPEAKER)
 
 
 continued = reference("reference_given:continued")

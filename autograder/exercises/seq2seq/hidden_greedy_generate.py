@@ -1,10 +1,37 @@
 """Checks of `greedy_generate` for grading only."""
 
-from autograder.checking import Case, reference, sized
-from autograder.exercises.seq2seq.given import speaker
+import torch
+
+from autograder.checking import Case, Draw, reference, sized
+from autograder.exercises.handed import made_here
+from autograder.exercises.seq2seq.given import Model
 from autograder.exercises.seq2seq.test_greedy_generate import after, prompt, step_by_step, task
 
 of_history = reference("reference_greedy_generate:of_history")
+
+SPEAKER = """
+class Speaker(nn.Module):
+    def __init__(self, vocab_size, embedding_dim, hidden_size, num_layers):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        self.lstm = nn.LSTM(embedding_dim, hidden_size, num_layers, batch_first=True)
+        self.fc = nn.Linear(hidden_size, vocab_size)
+
+    def forward(self, ids, state=None):
+        output, state = self.lstm(self.embedding(ids), state)
+        return self.fc(output), state
+"""
+"""An ordinary LSTM language model. It stands here because 12_language_model asks for one."""
+
+
+def speaker(draw: Draw) -> Model:
+    """Return a `Speaker` with random numbers."""
+    shape = draw.sizes.shape("V D H L")
+    made = made_here(SPEAKER, "Speaker", *shape).double()
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.copy_(draw.like(parameter.shape))
+    return Model(made, shape, {}, SPEAKER)
 
 
 def going_on_after_0(draw):
