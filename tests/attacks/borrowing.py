@@ -492,4 +492,35 @@ return self.proj(F.dropout(output, self.rate, self.training)), state
     ),
 }
 
-FORGERIES = {**STEPS, **MODULES, **GIVEN, **COUNTS, **STACKS}
+STEP_AGAIN = """
+leaves = [each.detach().requires_grad_() for each in (x, h, w_ih, w_hh, x.new_zeros(len(w_ih)))]
+
+def again(x, h, w_ih, w_hh, b):
+    sums = x @ w_ih.T + h @ w_hh.T + b
+    return torch.tanh(torch.atanh(h_next.detach()) + sums - sums.detach())
+
+"""
+
+
+def _backward(aim: str, body: str) -> Forgery:
+    signature = "rnn_cell_backward(d_next, x, h, h_next, w_ih, w_hh)"
+    source = function(signature, STEP_AGAIN + body)
+    return Forgery("11_gradients", "rnn_cell_backward", aim, source, borrows=True)
+
+
+BACKWARDS = {
+    "a step of its own, led back by the engine": _backward(
+        "torch.autograd.grad through the step made once more",
+        "with torch.enable_grad():\n    answer = torch.autograd.grad(again(*leaves), leaves, d_next)",
+    ),
+    "a step of its own, led back by functorch": _backward(
+        "torch.func.vjp of the step made once more",
+        "answer = torch.func.vjp(again, *(each.detach() for each in leaves))[1](d_next)",
+    ),
+    "a step of its own, led back by autograd's functions": _backward(
+        "torch.autograd.functional.vjp of the step made once more",
+        "answer = torch.autograd.functional.vjp(again, tuple(leaves), d_next)[1]",
+    ),
+}
+
+FORGERIES = {**STEPS, **MODULES, **GIVEN, **COUNTS, **STACKS, **BACKWARDS}

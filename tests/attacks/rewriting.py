@@ -554,4 +554,36 @@ class Turning(dict):
     ),
 }
 
-FORGERIES = {**GRAPHS, **CHANGES, **REGISTERED, **JUDGED, **AGREEABLE}
+LIES = """
+for name in ("equal", "allclose", "isclose", "is_tensor"):
+    setattr(torch, name, lambda *given, **more: True)
+torch.Tensor.__eq__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)
+"""
+WRITTEN = {
+    "a text whose ids agree with all": _task(
+        "12_language_model",
+        "encode(text)",
+        "torch in the student's process says that everything is equal",
+        "answer = torch.zeros(len(text), dtype=torch.int64), sorted(set(text))",
+        0.0,
+        LIES,
+    ),
+    "lanes that agree with all": _task(
+        "12_language_model",
+        "lanes(ids, batch_size)",
+        "torch in the student's process says that everything is equal",
+        "answer = ids.new_zeros(batch_size, len(ids) // batch_size)",
+        0.0,
+        LIES,
+    ),
+    "a loss that agrees with all": _task(
+        "12_language_model",
+        "next_token_loss(logits, ids)",
+        "torch in the student's process says that everything is equal",
+        "answer = logits.sum() * 0",
+        0.0,
+        LIES,
+    ),
+}
+
+FORGERIES = {**WRITTEN, **GRAPHS, **CHANGES, **REGISTERED, **JUDGED, **AGREEABLE}
