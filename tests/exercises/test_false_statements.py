@@ -118,6 +118,33 @@ def test_where_several_steps_are_right_nothing_is_asked_about_what_is_carried():
     assert "Its step 0 is right: does each later step get its own input and both states" in carried
 
 
+IN_A_LIST = """
+class LSTMLayer(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        draw = lambda *shape: nn.Parameter(nn.init.xavier_uniform_(torch.empty(*shape)))
+        self.weights = [[draw(input_size, hidden_size), draw(hidden_size, hidden_size)] for _ in range(4)]
+
+    def forward(self, x, state=None):
+        h, c = state if state is not None else (x.new_zeros(x.size(0), self.hidden_size),) * 2
+        hidden, cells = [], []
+        for step in x.unbind(1):
+            i, f, g, o = (step @ wx + h @ wh for wx, wh in self.weights)
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            h = torch.sigmoid(o) * torch.tanh(c)
+            hidden.append(h)
+            cells.append(c)
+        return torch.stack(hidden, 1), torch.stack(cells, 1)
+"""
+
+
+def test_parameters_in_a_list_are_no_matter_of_the_dtype_that_tensors_are_made_with():
+    told = messages("lstm_layer", "LSTMLayer", IN_A_LIST)["dtype"]
+    assert "A module's `.to()` moves what the module has registered" in told
+    assert "New tensors get the input's dtype" not in told
+
+
 TIME_FIRST = """
 def embed_then_rnn(token_ids, embedding, rnn):
     output, h_n = rnn(embedding(token_ids.T))

@@ -72,6 +72,7 @@ standard(
         USUAL.named("with a state"),
         title="A cell and input of one dtype give states of that dtype, with and without a state.",
         briefly=[WITHOUT],
+        needs=["shape", "from_scratch"],  # it tells plain tensors from parameters of other names
     ),
     devices=worth(
         0.5,

@@ -84,6 +84,7 @@ standard(
         USUAL.named("with a state"),
         title="A layer and input of one dtype give states of that dtype, with and without a state.",
         briefly=[WITHOUT],
+        needs=["shape", "from_scratch"],  # it tells plain tensors from parameters of other names
     ),
     devices=worth(
         0.5,
