@@ -28,7 +28,6 @@ def computed_once(function: Callable[..., Result]) -> Callable[..., Result]:
     nothing else, and nobody may write into what it returns: where somebody has, it is computed anew, as it is
     where gradients are asked for. Raises what the function raises.
 
-        @recorded
         @computed_once
         def step(x, h, w):
             return torch.tanh(x + h @ w.T)

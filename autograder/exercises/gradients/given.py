@@ -1,4 +1,4 @@
-"""What the tasks on gradients are judged without, and steps that have been made forward."""
+"""Steps made forward, and the parts of torch that the tasks on gradients are judged without."""
 
 from dataclasses import replace
 
