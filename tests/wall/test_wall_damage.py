@@ -48,7 +48,7 @@ VALUES = {
     "a dict of a million": "return dict.fromkeys(range(10**6))",
     "a list of a million": "return [0.0] * 10**6",
     "a text of a hundred megabytes": "return 'x' * 10**8",
-    "a tensor of two gigabytes": "return torch.zeros(2**28, dtype=torch.float64)",
+    "a tensor of 128 megabytes": "return torch.zeros(2**24, dtype=torch.float64)",
     "an expanded tensor of terabytes": "return (torch.zeros(1).expand(10**12),) * 4",
     "half": "return tuple(torch.zeros(x.shape[0], h.shape[1]).half() for _ in range(4))",
     "complex": "return tuple(torch.zeros(x.shape[0], h.shape[1], dtype=torch.complex64) for _ in range(4))",
