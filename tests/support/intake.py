@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 from autograder.grading.course.course import Course
 from tests.support.helpers import ASSIGNMENT, NOTEBOOK, answer, released, solved, submission
 
@@ -17,6 +19,10 @@ EXPECTED = f"{NOTEBOOK}.ipynb"
 RIGHT = submission()
 PEER = f"../../right/{ASSIGNMENT}/{EXPECTED}"
 HALF = submission({"lstm_gates": "def lstm_gates(*arguments):\n    return arguments\n"})
+UNTOUCHED = json.dumps(released()).encode()
+FOREIGN = nbformat.writes(
+    nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print('knitting')")])
+).encode()
 OTHER = json.dumps(solved("02_rnn_cell")).encode()
 
 
@@ -66,11 +72,18 @@ UPLOADS: dict[str, dict[str, bytes]] = {
     "other-name": {"rnn_cell.ipynb": OTHER},
     "other": {EXPECTED: OTHER},
     "both": {EXPECTED: OTHER, "final.ipynb": RIGHT},
+    "copy-answered": {EXPECTED: UNTOUCHED, "Copy of lstm_cell.ipynb": RIGHT},
+    "older": {EXPECTED: HALF, "lstm_cell (1).ipynb": RIGHT},
+    "saved-twice": {EXPECTED: RIGHT, "a.ipynb": UNTOUCHED, "b.ipynb": RIGHT + b"\n"},
+    "cut-off": {EXPECTED: RIGHT[:-40], "lstm_cell (1).ipynb": RIGHT},
+    "foreign": {EXPECTED: FOREIGN},
+    "foreign-beside": {EXPECTED: FOREIGN, "lstm_cell-1.ipynb": RIGHT},
+    "no-cells": {EXPECTED: b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'},
     "stripped": {EXPECTED: stripped(solved())},
     "pasted": {EXPECTED: submission({}, base=solved("02_rnn_cell"), end=answer("lstm_gates"))},
     "empty": {},
     "right": {EXPECTED: RIGHT},
-    "untouched": {EXPECTED: json.dumps(released()).encode()},
+    "untouched": {EXPECTED: UNTOUCHED},
 }
 """The files in the submission's folder, by student."""
 

@@ -187,6 +187,13 @@ def _leave_out_masses(cells: list[NotebookNode]) -> None:
             links_left -= linked
 
 
+def answers_in(raw: bytes, bundle: Bundle) -> dict[str, str]:
+    """The sources of a submitted file's answers, by the names of their cells; raises `CorruptNotebook`."""
+    cells = read_notebook(raw).cells
+    answers, _ = _find_answers(cells, bundle.skeleton().cells, [])
+    return {name: cells[index]["source"] for name, index in answers.items()}
+
+
 def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
     """The released notebook with this submission's answers in it."""
     submitted = read_notebook(raw)

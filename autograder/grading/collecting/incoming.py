@@ -12,7 +12,7 @@ from autograder.grading.assignment.rebuild import MAX_BYTES
 from autograder.grading.collecting.layouts import Placed
 from autograder.grading.collecting.uploads import Upload
 from autograder.grading.handed_in.archive import Archive, BadArchive, is_archive
-from autograder.grading.handed_in.candidates import assignment_of, is_notebook, is_this
+from autograder.grading.handed_in.candidates import assignment_of, is_notebook, is_this, written
 from autograder.grading.handed_in.folder import MAX_FILES, MAX_TOTAL
 from autograder.grading.handed_in.names import listed, shown
 
@@ -62,7 +62,7 @@ def read_incoming(sent: Sequence[tuple[Upload, Placed]]) -> tuple[list[Incoming]
 def choose_notebook(
     incoming: Sequence[Incoming], bundle: Bundle
 ) -> tuple[Incoming | None, list[Incoming], list[str]]:
-    """The notebook, the newest if there are several; the files that go with it; what is to be said."""
+    """The notebook, the newest answered one if there are several; what goes with it; what is to be said."""
     expected = f"{bundle.notebook}.ipynb"
     certain = [each for each in incoming if is_this(each.raw, bundle)]
     rest = [each for each in incoming if each not in certain]
@@ -74,15 +74,21 @@ def choose_notebook(
         if len(loose) == 1:
             return loose[0], [each for each in rest if each is not loose[0]], []
         return None, rest, ["no file here is clearly this notebook"]
-    order = sorted(
-        certain, key=lambda each: (each.placed.attempt, _age(each, certain), each.placed.copy, each.path)
-    )
-    newest = order[-1]
     different = {each.raw for each in certain}
+    answered = {raw for raw in different if len(different) > 1 and written(raw, bundle)}
+
+    def rank(each: Incoming) -> tuple[object, ...]:
+        placed = each.placed
+        return each.raw in answered, placed.attempt, _age(each, certain), placed.copy, each.path
+
+    order = sorted(certain, key=rank)
+    newest = order[-1]
     notes = []
     if len(different) > 1:
         others = [shown(each.path) for each in order[:-1] if each.raw != newest.raw]
-        notes.append(f"the newest of {len(different)} versions was taken; not taken: {listed(others)}")
+        notes.append(
+            f"the newest answered one of {len(different)} versions was taken; not taken: {listed(others)}"
+        )
     return newest, _beside(newest, rest), notes
 
 

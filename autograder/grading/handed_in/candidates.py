@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.assignment.rebuild import MAX_BYTES
+from autograder.grading.assignment.rebuild import MAX_BYTES, CorruptNotebook, answers_in
 from autograder.grading.handed_in.archive import Archive, BadArchive, is_archive
 from autograder.grading.handed_in.folder import MAX_FILES, MAX_TOTAL, File
 from autograder.grading.handed_in.names import shown
@@ -77,6 +77,20 @@ def is_this(raw: bytes, bundle: Bundle) -> bool:
     ids = _grade_ids(raw)
     own = bundle.stubs.keys()
     return bool(own) and own <= ids and _share(ids, own) >= max(_shares(ids, bundle).values(), default=0.0)
+
+
+def is_part(raw: bytes, bundle: Bundle) -> bool:
+    """Return whether a file has cells of this assignment, by name, and is not another's notebook."""
+    return bool(_grade_ids(raw) & bundle.stubs.keys()) and not assignment_of(raw, bundle)
+
+
+def written(raw: bytes, bundle: Bundle) -> dict[str, str]:
+    """The answers of a file that are not as they were released, by the names of their cells."""
+    try:
+        answers = answers_in(raw, bundle)
+    except CorruptNotebook:
+        return {}
+    return {name: source for name, source in answers.items() if source != bundle.stubs[name]}
 
 
 def assignment_of(raw: bytes, bundle: Bundle) -> str:

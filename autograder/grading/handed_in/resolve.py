@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.assignment.rebuild import Rebuilt
-from autograder.grading.handed_in.candidates import Candidate, assignment_of, candidates
+from autograder.grading.assignment.rebuild import CorruptNotebook, Rebuilt, answers_in
+from autograder.grading.handed_in.candidates import (
+    Candidate,
+    assignment_of,
+    candidates,
+    is_part,
+    written,
+)
 from autograder.grading.handed_in.folder import HandedIn
 from autograder.grading.handed_in.helpers import students_files
 from autograder.grading.handed_in.names import listed, shown
@@ -39,25 +45,56 @@ class Resolved:
 
 
 def resolve(handed_in: HandedIn, bundle: Bundle) -> Resolved:
-    """Say which bytes are judged as the notebook, and what a person should know about it."""
-    name = shown(f"{bundle.notebook}.ipynb")
-    other = assignment_of(handed_in.notebook, bundle) if handed_in.notebook is not None else ""
-    if handed_in.notebook is not None and not other:
-        return Resolved(handed_in.notebook, files=students_files(handed_in.beside))
+    """Say which bytes are judged as the notebook, and what a person should know about it.
+
+    The file of the notebook's name counts if it is answered, else the one other file that is this notebook.
+    """
+    name, named = shown(f"{bundle.notebook}.ipynb"), handed_in.notebook
+    own = Resolved(named, files=students_files(handed_in.beside))
     found = candidates(handed_in.beside, bundle)
-    this = {each.raw: each for each in reversed(found) if each.this}
-    if other:
-        seen = f"The file {name} is the notebook of {other}"
-    elif handed_in.instead:
-        seen = f"{name} is {handed_in.instead}, not a file"
-    else:
-        seen = f"There is no file {name}"
-    kind = "other_notebook" if other else "missing"
-    if len(this) == 1:
+    this = {each.raw: each for each in reversed(found) if each.this and each.raw != named}
+    if named is not None and not this and is_part(named, bundle):
+        return own  # the usual submission: nothing has to be read twice
+    answers = {raw: written(raw, bundle) for raw in this}
+    answered = {raw: each for raw, each in this.items() if answers[raw]}
+    kind, seen = _named(handed_in, bundle, name)
+    if named is not None and (not kind or (kind in ("corrupt", "untouched") and not answered)):
+        mine = written(named, bundle) if answered else {}
+        others = [each for raw, each in answered.items() if answers[raw] != mine]
+        return replace(own, findings=tuple(_beside(each, name) for each in others))
+    if len(this := answered or this) == 1:
         return _under_another_name(next(iter(this.values())), seen, name)
+    kind = kind if kind == "other_notebook" else "missing"
     if this:
         return Resolved(None, (_several([each.place for each in this.values()], seen, kind, name),))
     return Resolved(None, (_nothing(found, handed_in.left_out, seen, kind, name),))
+
+
+def _named(handed_in: HandedIn, bundle: Bundle, name: str) -> tuple[str, str]:
+    """Why the file of the notebook's name does not count: a kind and a sentence; empty if it is answered."""
+    raw = handed_in.notebook
+    if raw is None:
+        instead = f"{name} is {handed_in.instead}, not a file"
+        return "missing", instead if handed_in.instead else f"There is no file {name}"
+    if other := assignment_of(raw, bundle):
+        return "other_notebook", f"The file {name} is the notebook of {other}"
+    try:
+        answers = answers_in(raw, bundle)
+    except CorruptNotebook:
+        return "corrupt", f"The file {name} cannot be read"
+    if bundle.stubs and not answers:
+        return "other_notebook", f"The file {name} is a notebook without this assignment's cells"
+    return ("", "") if written(raw, bundle) else ("untouched", f"The file {name} is as it was released")
+
+
+def _beside(other: Candidate, name: str) -> Finding:
+    """Say that another version lies beside the notebook that was graded."""
+    different = f"{name} was graded; {other.place} is this notebook, too, with other answers."
+    return Finding(
+        "other_version",
+        f"{different} If that one counts, rename it to {name} and grade again.",
+        f"{different} If that one counts, hand it in as {name}.",
+    )
 
 
 def unreadable(handed_in: HandedIn, bundle: Bundle, student: str) -> str:

@@ -19,7 +19,10 @@ from tests.support.courses import run
 from tests.support.helpers import ASSIGNMENT, autograder, autograder_here, make_course
 from tests.support.intake import EXPECTED, HOSTILE, OTHER, RIGHT, UPLOADS, hand_in, zipped
 
-ELSEWHERE = "browser", "capitals", "text", "zip", "zipped-folder", "nested", "same-twice", "both"
+ELSEWHERE = (
+    *("browser", "capitals", "text", "zip", "zipped-folder", "nested", "same-twice", "both"),
+    *("copy-answered", "cut-off", "foreign-beside"),
+)
 NOBODY = 65534
 
 
@@ -111,11 +114,29 @@ def test_where_no_file_certainly_is_the_notebook_it_is_said_what_there_is(studen
 
 
 @pytest.mark.slow
+def test_a_version_that_does_not_count_is_named_where_its_answers_differ(graded, results):
+    assert results["older"]["score"] < 10.0
+    said = "`lstm_cell.ipynb` was graded; `lstm_cell (1).ipynb` is this notebook, too, with other answers."
+    assert _findings(results["older"])["other_version"].startswith(said)
+    assert f"{said} If that one counts, hand it in as" in _note(graded, "older")
+    assert results["saved-twice"]["findings"] == []
+
+
+@pytest.mark.slow
 def test_another_assignments_notebook_is_no_answer_to_this_one(graded, results):
     assert (results["other"]["status"], results["other"]["score"]) == ("missing", None)
     said = "The file `lstm_cell.ipynb` is the notebook of 02_rnn_cell."
     assert _findings(results["other"]) == {"other_notebook": f"{said} Ask for the notebook."}
     assert f"{said} Hand in your notebook as `{EXPECTED}`." in _note(graded, "other")
+
+
+@pytest.mark.parametrize("student", ["foreign", "no-cells"])
+@pytest.mark.slow
+def test_a_notebook_without_this_assignments_cells_is_no_answer(student, graded, results):
+    assert (results[student]["status"], results[student]["score"]) == ("missing", None)
+    said = "The file `lstm_cell.ipynb` is a notebook without this assignment's cells."
+    assert _findings(results[student]) == {"other_notebook": f"{said} Ask for the notebook."}
+    assert f"{said} Hand in your notebook as `{EXPECTED}`." in _note(graded, student)
 
 
 @pytest.mark.parametrize("gone", ["release", "source"])
@@ -173,7 +194,8 @@ def test_renaming_the_file_as_the_finding_says_grades_it(graded, tmp_path):
     told = autograder_here("grade", ASSIGNMENT, "--student", "two-versions", "--course", root)
     assert told.returncode == 0, told.stderr
     verdict = json.loads((root / "verdicts" / ASSIGNMENT / "two-versions.json").read_text())["verdict"]
-    assert (verdict["status"], verdict["score"], verdict["findings"]) == ("graded", 10.0, [])
+    assert (verdict["status"], verdict["score"]) == ("graded", 10.0)
+    assert [finding["kind"] for finding in verdict["findings"]] == ["other_version"]
 
 
 def as_anybody(program: str, *arguments: object, where: Path) -> subprocess.CompletedProcess[str]:
