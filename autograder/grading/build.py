@@ -18,11 +18,20 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle, preload_for
 from autograder.grading.assignment.cells import is_grade, is_solution
 from autograder.grading.building.as_built import solved_notebook, tried_as_built
-from autograder.grading.building.changes import Last, Parts, keep_built, last_build, sources
+from autograder.grading.building.changes import (
+    RECORDED,
+    UNBUILT,
+    Last,
+    Parts,
+    keep_built,
+    last_build,
+    sources,
+)
 from autograder.grading.building.examine import chosen_assignments, examine
+from autograder.grading.building.generating import generate_release
 from autograder.grading.building.side_by_side import side_by_side
 from autograder.grading.building.solving import generate_solution
-from autograder.grading.building.staging import generate_release, staged
+from autograder.grading.building.staging import staged
 from autograder.grading.building.stopped import stops_unsolved, with_demonstrations
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
@@ -35,7 +44,7 @@ from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.judging.judge_pool import LocalJudges, cores
 from autograder.grading.records.known import known_mistakes
 from autograder.grading.records.store import assignment_seed, one_writer, write_whole
-from autograder.grading.releasing.handout import RECORDED, Handout, handout
+from autograder.grading.releasing.handout import Handout, handout
 from autograder.grading.releasing.page import write_page
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.verdict import TaskVerdict, Verdict
@@ -167,7 +176,7 @@ class _Order:
     def of(cls, course: Course, assignment: str, force: bool) -> _Order:
         parts = Parts.of(course, assignment)
         last = None if force else last_build(course, assignment)
-        changed = parts.changed(last.parts if last else None, but=["right_answers"])
+        changed = parts.changed(last.parts if last else None, but=UNBUILT)
         return cls(assignment, parts, last, frozenset(changed))
 
     @property

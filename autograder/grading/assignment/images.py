@@ -38,12 +38,24 @@ def images_of(cell: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     return {name: kinds for name, kinds in found.items() if kinds}
 
 
+def without_unused(cell: NotebookNode) -> None:
+    """Take the images away that a cell's text does not show: of a cleared answer they are the solution's."""
+    named = _named(cell)
+    used = {name: kinds for name, kinds in cell.pop("attachments", {}).items() if name in named}
+    if used:
+        cell["attachments"] = NotebookNode(used)
+
+
 def with_placeholders(cell: NotebookNode, images: Mapping[str, Any]) -> None:
     """Give a cell its images, and an empty one for each that its text names and that is not there.
 
     nbconvert makes no page of a notebook in which one is missing: neither feedback nor formgrader's.
     """
-    named = {spelled for name in _NAMED.findall(cell["source"]) for spelled in (name, unquote(name))}
-    missing = {name: {"image/png": _NOTHING} for name in named}
+    missing = {name: {"image/png": _NOTHING} for name in _named(cell)}
     if shown := {**missing, **images}:
         cell["attachments"] = NotebookNode(shown)
+
+
+def _named(cell: NotebookNode) -> set[str]:
+    """The names of the images in a cell's text, as they stand there and decoded."""
+    return {spelled for name in _NAMED.findall(cell["source"]) for spelled in (name, unquote(name))}

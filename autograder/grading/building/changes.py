@@ -23,8 +23,7 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import packaged_checks
 from autograder.grading.assignment.cells import grade_id, is_grade, prose_and_code
 from autograder.grading.course.course import Course
-from autograder.grading.records.store import assignment_seed, one_writer, write_whole
-from autograder.grading.releasing.handout import RECORDED
+from autograder.grading.records.store import assignment_seed, has_seed, one_writer, write_whole
 from autograder.grading.releasing.page import PAGE
 from autograder.tasks import OWN
 
@@ -40,6 +39,10 @@ _ENGINE = (
     "pytest",
 )
 """The packages that the result of a build depends on."""
+RECORDED = "solutions/recorded"
+"""The folder in which a checkout keeps the results of the packaged checks' references, for the wheels."""
+UNBUILT = ("right_answers",)
+"""The parts that a build does not look at."""
 _PASSED_OVER = ("__pycache__", ".ipynb_checkpoints")
 
 
@@ -68,7 +71,10 @@ class Parts:
         beside = set(_below(folder)).difference(notebooks, checks)
         prose, code = _prose_and_code(notebooks)
         rest = [*sorted(beside), *sorted(folder.parent.glob("*.ipynb"))]
-        settings = json.dumps(course.config, sort_keys=True, default=repr)
+        stated = {
+            name: settings for name, settings in course.config.items() if settings
+        }  # read ones stay empty
+        settings = json.dumps(stated, sort_keys=True, default=repr)
         engine = (assignment, settings, _package(), str(assignment_seed(course, assignment)))
         older = course.root / "tests" / "variants"
         return cls(
@@ -106,6 +112,14 @@ def last_build(course: Course, assignment: str) -> Last | None:
     """Return the last build, if what it made is still there as it made it."""
     last = _kept(course, "built", assignment)
     return last if last is not None and _in_gradebook(course, assignment) else None
+
+
+def as_built(course: Course, assignment: str) -> bool | None:
+    """Return whether a build would find that nothing has changed; `None` if no build is on record."""
+    if not _path(course, "built", assignment).is_file():
+        return None
+    last = last_build(course, assignment) if has_seed(course) else None
+    return last is not None and not Parts.of(course, assignment).changed(last.parts, but=UNBUILT)
 
 
 def keep_built(course: Course, assignment: str, parts: Parts, said: dict[str, Any]) -> None:

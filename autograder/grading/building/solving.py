@@ -17,6 +17,7 @@ from nbgrader.utils import determine_grade
 
 from autograder.errors import UserError
 from autograder.grading.assignment.cells import is_grade, is_solution
+from autograder.grading.building.generating import Telling
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 from autograder.grading.building.stopped import shown_by, stopped_at
 from autograder.grading.course.course import Course
@@ -46,7 +47,7 @@ def generate_solution(
         ) from error
     except Exception as error:
         place = ended[0].where() if ended else source
-        reason = "this cell ends the kernel" if ended else str(error)
+        reason = "this cell ends the kernel" if ended else app.reason(error)
         last = told.read_text(errors="replace").strip().rpartition("\n")[2] if told.is_file() else ""
         reason += f" (its last words: {last})" if last else ""
         raise UserError(
@@ -76,7 +77,7 @@ def generate_solution(
     return made
 
 
-class _WithoutGradebook(GenerateSolution):
+class _WithoutGradebook(Telling, GenerateSolution):
     """nbgrader's command for a stage whose assignment no gradebook knows: making one takes seconds."""
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:

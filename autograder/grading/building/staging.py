@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,10 +10,9 @@ from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 
-from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.errors import UserError
+from autograder.grading.building.generating import generate_release
 from autograder.grading.course.course import Course
 from autograder.grading.releasing.exporter import ReleasedNotebook
 
@@ -30,19 +27,6 @@ def staged(course: Course, assignment: str) -> Iterator[Course]:
         stage.config.SaveCells.enabled = False
         generate_release(stage, assignment)
         yield stage
-
-
-def generate_release(course: Course, assignment: str) -> None:
-    """Have nbgrader generate the release. Raises `UserError` with nbgrader's reason."""
-    api = NbGraderAPI(course.directory, config=course.config)
-    api.log.setLevel(logging.ERROR)
-    told = api.generate_assignment(assignment, force=True, create=True)
-    if not told["success"]:
-        (notebook,) = course.folder("source", ".", assignment).glob("*.ipynb")  # `examine` has seen to it
-        raise UserError(
-            f"{course.told(notebook)}: nbgrader could not generate the release of {assignment}: "
-            f"{_nbgraders_reason(told)}"
-        )
 
 
 def _short_folder() -> str | None:
@@ -72,11 +56,3 @@ def _stage(course: Course, assignment: str, root: Path) -> Course:
     for header in source.parent.glob("*.ipynb"):
         shutil.copyfile(header, target.parent / header.name)
     return stage
-
-
-def _nbgraders_reason(told: dict[str, str]) -> str:
-    """The reason that nbgrader gave; where it hid an error behind another, the first of them."""
-    log = told.get("log", "").splitlines()
-    reasons = [line for line in log if re.match(r"(\w+\.)*\w*(Error|Exception|Entry): ", line)]
-    lines = reasons or [line for line in (told.get("error") or "").splitlines() if line.strip()] or log
-    return lines[-1] if lines else "it gave no reason."

@@ -18,6 +18,7 @@ from nbgrader.converters.base import NbGraderException
 from autograder.checking.runner.handed_out_file import KEPT_FOR_GRADING
 from autograder.errors import UserError
 from autograder.grading.assignment.cells import check_task
+from autograder.grading.assignment.images import without_unused
 from autograder.grading.course.course import Course
 from autograder.grading.releasing.handout import handout
 from autograder.grading.releasing.page import write_page
@@ -33,6 +34,12 @@ class ReleasedNotebook(NotebookExporter):
         # Without one, every student is asked to choose a kernel.
         nb.metadata.setdefault("kernelspec", _PYTHON)
         return super().from_notebook_node(nb, resources, **kwargs)
+
+    def _preprocess(self, nb: Any, resources: Any) -> Any:
+        cleared, resources = super()._preprocess(nb, resources)
+        for cell in cleared.cells:
+            without_unused(cell)
+        return cleared, resources
 
 
 class ReleaseExporter(ReleasedNotebook):

@@ -41,9 +41,6 @@ from autograder.grading.records.store import one_writer, write_whole
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.tasks import OWN
 
-RECORDED = "solutions/recorded"
-"""The folder in which a checkout keeps the results of the packaged checks' references, for the wheels."""
-
 
 @dataclass(frozen=True)
 class Handout:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeList
 
+from autograder.grading.building.changes import as_built
 from autograder.grading.course.course import Course
 
 NO, YES, CHANGED = "no", "yes", "changed"
@@ -15,14 +16,21 @@ NO, YES, CHANGED = "no", "yes", "changed"
 
 
 def built(course: Course, assignment: str) -> str:
-    """Return whether release/ and solutions/ are made from the source as it is: `NO`, `YES` or `CHANGED`."""
+    """Return whether release/ and solutions/ are made from the source as it is: `NO`, `YES` or `CHANGED`.
+
+    What no build of this machine made, a clone say, is told by the texts of its cells.
+    """
     source, release, solution = (
         _notebook(course.folder(step, ".", assignment)) for step in ("source", "release", "solution")
     )
     if release is None:
         return NO
-    if source is None or solution is None:
+    if source is None:
         return YES  # nothing to compare with: somebody else's release, say
+    if (same := as_built(course, assignment)) is not None:
+        return YES if same else CHANGED
+    if solution is None:
+        return YES
     return YES if _holds(_cells(solution), _cells(source)) else CHANGED
 
 
