@@ -72,6 +72,15 @@ class TestGraded:
         assert counts(course) == (13, 13, 0, 0, 2)
         assert asked(course.root)[ASSIGNMENT]["next"] == f"autograder report {ASSIGNMENT}"
 
+    def test_a_gradebook_that_was_lost_is_named_with_what_is_gone(self, course):
+        (course.root / "gradebook.db").write_bytes(b"")
+        assert counts(course) == (13, 0, 13, 0, 2)
+        for command in (["status"], ["grade", ASSIGNMENT], ["results", ASSIGNMENT]):
+            told = autograder_here(*command, "--course", course.root)
+            assert "the gradebook knows none of them: points and comments that people gave are lost." in (
+                told.stdout + told.stderr
+            ), command
+
     def test_it_changes_nothing(self, course):
         before = everything(course.root)
         assert autograder_here("status", "--course", course.root).returncode == 0

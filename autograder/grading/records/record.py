@@ -41,27 +41,32 @@ from autograder.grading.records.beside import (
     withdraw_feedback_of_another_time,
 )
 from autograder.grading.records.rows import CellScore, SubmissionRows, save_rows, save_time
-from autograder.grading.records.store import Kept, Key, one_writer, staged, staged_verdict, withdraw_verdict
+from autograder.grading.records.store import (
+    Kept,
+    Key,
+    not_in_gradebook,
+    one_writer,
+    staged,
+    staged_verdict,
+    withdraw_verdict,
+)
 from autograder.verdict import UNREAD, Verdict
 
 
 def check_gradebook(course: Course, bundle: Bundle) -> None:
     """Raise `UserError`, before anything is run, unless the gradebook can be written and knows it."""
-    build = f"run `autograder build {bundle.assignment}`"
     with course.gradebook() as gradebook:
         try:
             known = gradebook.find_notebook(bundle.notebook, bundle.assignment).grade_cells
         except MissingEntry:
-            raise UserError(
-                f"The gradebook does not know the assignment {bundle.assignment}: {build} first."
-            ) from None
+            raise not_in_gradebook(course, bundle.assignment) from None
         cells = [cell for cell in nbformat.reads(bundle.released, as_version=4).cells if is_grade(cell)]
         if {grade_id(cell): float(cell["metadata"]["nbgrader"]["points"]) for cell in cells} != {
             cell.name: float(cell.max_score) for cell in known
         }:
             raise UserError(
                 f"The gradebook knows other cells or points of {bundle.assignment} than the release has: "
-                f"{build} again."
+                f"run `autograder build {bundle.assignment}` again."
             )
         take_lock(gradebook)
         gradebook.db.rollback()

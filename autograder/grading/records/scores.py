@@ -28,7 +28,7 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade
 from autograder.grading.course.course import Course
-from autograder.grading.records.store import load_verdict
+from autograder.grading.records.store import load_verdict, not_in_gradebook
 
 UNGRADABLE = ("missing", "corrupt", "infra_error")
 """Verdicts that say nothing about what the student can do."""
@@ -138,7 +138,7 @@ def read_marks(course: Course, assignment: str, statuses: Mapping[str, str] | No
     bundle = course.bundle(assignment)
     submitted = course.students(assignment)
     with course.gradebook() as gradebook:
-        max_scores = _max_scores(gradebook, bundle)
+        max_scores = _max_scores(course, gradebook, bundle)
         students = {
             each.id: Enrolled(each.id, *(str(value or "") for value in each[1:]))
             for each in gradebook.db.execute(
@@ -191,14 +191,11 @@ def _grades_of(assignment: str) -> Select[Any]:
     )
 
 
-def _max_scores(gradebook: Gradebook, bundle: Bundle) -> dict[str, float]:
+def _max_scores(course: Course, gradebook: Gradebook, bundle: Bundle) -> dict[str, float]:
     try:
         notebook = gradebook.find_notebook(bundle.notebook, bundle.assignment)
     except MissingEntry:
-        raise UserError(
-            f"The gradebook does not know the assignment {bundle.assignment}: "
-            f"run `autograder build {bundle.assignment}` first."
-        ) from None
+        raise not_in_gradebook(course, bundle.assignment) from None
     cells = [*notebook.grade_cells, *notebook.task_cells]
     worth = {cell.name: float(cell.max_score) for cell in cells}
     ordered = {task: worth.pop(name) for name, task in _task_names(bundle) if name in worth}

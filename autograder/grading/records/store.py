@@ -187,6 +187,19 @@ def withdraw_verdict(course: Course, student: str, assignment: str) -> None:
     course.verdict_path(student, assignment).unlink(missing_ok=True)
 
 
+def not_in_gradebook(course: Course, assignment: str) -> UserError:
+    """Return the error that the gradebook does not know an assignment: it was never built, or is lost."""
+    graded = sum(1 for _ in course.verdict_path("x", assignment).parent.glob("*.json"))
+    build = f"run `autograder build {assignment}`"
+    if not graded:
+        return UserError(f"The gradebook does not know the assignment {assignment}: {build} first.")
+    return UserError(
+        f"{graded} submissions of {assignment} were graded, and the gradebook knows none of them: points and "
+        f"comments that people gave are lost. Put a copy of the gradebook back, or {build} and then "
+        f"`autograder grade {assignment}`, which bring back what was judged."
+    )
+
+
 def load_verdict(course: Course, student: str, assignment: str) -> Kept | None:
     """A verdict on record, or `None` if there is none that can be read."""
     try:

@@ -15,7 +15,14 @@ from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
 from autograder.grading.handed_in.folder import HandedIn
 from autograder.grading.records.scores import UNGRADABLE
-from autograder.grading.records.store import Kept, Key, assignment_seed, has_seed, load_verdict
+from autograder.grading.records.store import (
+    Kept,
+    Key,
+    assignment_seed,
+    has_seed,
+    load_verdict,
+    not_in_gradebook,
+)
 from autograder.reporting.overview.built import CHANGED, NO, built, released
 
 
@@ -70,8 +77,12 @@ def _standing(course: Course, assignment: str, rows: Mapping[str, Row[Any]]) -> 
     for student in students:
         kept = load_verdict(course, student, assignment)
         files = course.handed_in(student, bundle) if bundle else None
-        count[_group(kept, files, conditions)] += 1
+        recorded = kept if student in rows else None
+        count[_group(recorded, files, conditions)] += 1
+        count["lost"] += recorded is not kept
         count["for_a_person"] += _waits(kept, rows.get(student))
+    if count["lost"] and not rows:
+        problem = str(not_in_gradebook(course, assignment))
     exchanged = released(course, assignment) if made != NO else ""
     return Standing(
         assignment=assignment,
