@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.cards.card import points
-from autograder.reporting.common_mistakes import first_failure
+from autograder.reporting.attention import first_to_see
 from autograder.verdict import UNREAD
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _row(result: Result, tasks: Sequence[str]) -> list[str | Text]:
         _score(result),
         " ".join(shown.get(task, "–").ljust(4) for task in tasks),
         f"{result.verdict.seconds:.1f}",
-        Text(_first_thing(result.verdict)),
+        Text(first_to_see(result.verdict)),
     ]
 
 
@@ -125,7 +125,7 @@ def summary(results: list[Result]) -> str:
     said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     scored = [result.mark.score for result in results if result.mark and result.mark.score is not None]
     mean = f"; mean of {len(scored)} scores {sum(scored) / len(scored):.2f}" if scored else ""
-    return f"{len(results)} submissions: {said}{mean}"
+    return f"{len(results)} submission{'' if len(results) == 1 else 's'}: {said}{mean}"
 
 
 def _score(result: Result) -> str:
@@ -255,7 +255,3 @@ def print_cluster(console: Console, found: dict[str, Any]) -> None:
             say(f"  ! It is left out: {worker['problem']}.")
     able = f"{found['judges']} judges can grade." if found["can_grade"] else "No worker can grade."
     say(able, style="bold")
-
-
-def _first_thing(verdict: Verdict) -> str:
-    return verdict.findings[0].message if verdict.findings else first_failure(verdict)

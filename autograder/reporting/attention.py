@@ -74,6 +74,23 @@ def attention(
     return sorted(found, key=lambda each: (order.index(each.kind), each.student))
 
 
+def first_to_see(verdict: Verdict) -> str:
+    """Return what a grader should see first of a submission; `""` if nothing is wrong with it.
+
+    It is why nothing was judged, else the first check in the notebook's order that failed (by the known
+    mistake, if it is one), else the most urgent finding, else a remark.
+    """
+    order = [verdict.status, *REASONS]
+    findings = sorted(verdict.findings, key=lambda each: [*order, each.kind].index(each.kind))
+    failed = ((task.task, check) for task in verdict.tasks if (check := task.first_to_read) is not None)
+    first = next(failed, None)
+    if first is None or (verdict.status != "graded" and findings):
+        return findings[0].message if findings else ""
+    task, check = first
+    known = check.diagnosis
+    return f"{task}: " + (f"the known mistake {known['mistake']}" if known else check.message)
+
+
 def _reasons(verdict: Verdict) -> dict[str, list[str]]:
     """The messages of each kind of reason."""
     told: dict[str, list[str]] = {}

@@ -92,17 +92,6 @@ def excerpt(cell: str) -> str:
     return "\n".join([*shown, *([f"… {left} more lines"] if left else [])])
 
 
-def first_failure(verdict: Verdict) -> str:
-    """The first check that did not pass: the known mistake, or what the check says; `""` if all passed."""
-    for task in verdict.tasks:
-        check = task.first_to_read
-        if check is not None:
-            known = check.diagnosis
-            told = f"the known mistake {known['mistake']}" if known else check.message
-            return f"{task.task}: {told}"
-    return ""
-
-
 def _shortened(line: str) -> str:
     return line if len(line) <= EXCERPT_WIDTH else f"{line[:EXCERPT_WIDTH]}…"
 

@@ -56,11 +56,11 @@ def environment() -> Environment:
 
 
 def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
-    """The page, to lie in `folder`: its links to the graded notebooks are relative to it."""
+    """The page, to lie in `folder`: its links to feedback are relative to it."""
     base = formgrader.rstrip("/")
 
-    def notebook(line: Submission) -> str:
-        return quote(os.path.relpath(line.notebook, folder)) if line.notebook else ""
+    def feedback(line: Submission) -> str:
+        return quote(os.path.relpath(line.feedback, folder)) if line.feedback else ""
 
     def submission(line: Submission) -> str:
         return f"{base}/submissions/{quote(line.notebook_id, safe='')}" if line.notebook_id else ""
@@ -76,7 +76,7 @@ def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
             worst=worst[:5],
             reasons=REASONS,
             states=STATES,
-            notebook=notebook,
+            feedback=feedback,
             submission=submission,
             formgrader=f"{base}/gradebook/{quote(report.assignment)}/{quote(report.notebook)}",
             lines={line.student: line for line in report.submissions},

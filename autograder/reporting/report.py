@@ -16,16 +16,15 @@ from typing import Any
 from autograder.grading.course.course import Course
 from autograder.grading.records.clusters import Alike, cluster
 from autograder.grading.records.results import read_verdicts
-from autograder.grading.records.scores import STATES, Mark, Marks, read_marks
+from autograder.grading.records.scores import STATES, WAITING, Mark, Marks, read_marks
 from autograder.reporting.answers import AnswersAsRead
-from autograder.reporting.attention import Attention, attention
+from autograder.reporting.attention import Attention, attention, first_to_see
 from autograder.reporting.common_mistakes import (
     Answers,
     CommonMistake,
     Example,
     common_mistakes,
     excerpt,
-    first_failure,
     shortest,
 )
 from autograder.reporting.similarity import AlikeTask, Pair, Side, similar_pairs
@@ -78,6 +77,8 @@ class Submission:
     """The first thing to see."""
     notebook: Path | None
     """The graded notebook; `None` if there is none."""
+    feedback: Path | None
+    """The page that students get, if nbgrader has made it."""
     notebook_id: str
 
 
@@ -96,6 +97,8 @@ class Report:
     judged: int
     full_marks: int
     need_a_person: int
+    waiting: int
+    """Submissions of those that wait for a person's points, or whose points a person should look at again."""
     states: Mapping[str, int]
     scores: Spread
     seconds: Spread
@@ -118,7 +121,8 @@ class Report:
         told = asdict(self)
         told["graded"] = self.graded.isoformat(timespec="seconds")
         for line in told["submissions"]:
-            line["notebook"] = str(line["notebook"]) if line["notebook"] else None
+            for file in ("notebook", "feedback"):
+                line[file] = str(line[file]) if line[file] else None
         return told
 
 
@@ -151,6 +155,7 @@ def gather(course: Course, assignment: str) -> Report:
         judged=len(counted),
         full_marks=sum(score >= marks.max_score for score in scored),
         need_a_person=len(reasons_of),
+        waiting=sum(mark.state in WAITING for mark in marks.marks.values() if mark.student in reasons_of),
         states={state: n for state, n in _states(marks).items() if n},
         scores=spread(scored, marks.max_score),
         seconds=spread([verdict.seconds for verdict in counted]),
@@ -217,8 +222,7 @@ def _submission(
     mine: list[Attention],
 ) -> Submission:
     counts = verdict is not None and bool(judged([verdict]))
-    first = first_failure(verdict) if verdict else ""
-    folder = course.folder("autograded", student, marks.assignment)
+    graded, pages = (course.folder(step, student, marks.assignment) for step in ("autograded", "feedback"))
     enrolled = marks.students[student]
     return Submission(
         student=student,
@@ -230,8 +234,9 @@ def _submission(
         tasks={task.task: task.score if counts else None for task in (verdict.tasks if verdict else ())},
         seconds=verdict.seconds if verdict and counts else None,
         reasons=tuple(dict.fromkeys(each.kind for each in mine)),
-        first=mine[0].message if mine else first,
-        notebook=next(iter(sorted(folder.glob("*.ipynb"))), None),
+        first=(first_to_see(verdict) if verdict else "") or (mine[0].message if mine else ""),
+        notebook=next(iter(sorted(graded.glob("*.ipynb"))), None),
+        feedback=next(iter(sorted(pages.glob("*.html"))), None),
         notebook_id=mark.notebook_id,
     )
 

@@ -183,6 +183,7 @@ class TestBehind:
     def test_one_bad_score_is_not_enough_and_no_score_is_not_0(self):
         assert falling_behind([marks("1", a=1), marks("2", a="corrupt"), marks("3", a="not_graded")]) == []
 
-    def test_nobody_after_one_assignment_and_nobody_who_never_came(self):
+    def test_nobody_after_one_assignment_and_whoever_never_came_after_two(self):
         assert falling_behind([marks("1", a="missing", b=0)]) == []
-        assert falling_behind([marks("1", a="missing"), marks("2", a="missing")]) == []
+        (never,) = falling_behind([marks("1", a="missing"), marks("2", a="missing")])
+        assert (never.student, never.missed) == ("a", ("1", "2"))

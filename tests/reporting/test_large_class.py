@@ -35,14 +35,14 @@ def report_of(count: int) -> Report:
     scores = spread([float(number % 11) for number in range(count)], 10.0)
     return Report(
         course="c", assignment="01_first", notebook="first", max_score=10.0, graded=NOW, students=count,
-        handed_in=count, judged=count, full_marks=0, need_a_person=count, states={"graded": count},
+        handed_in=count, judged=count, full_marks=0, need_a_person=count, waiting=0, states={"graded": count},
         scores=scores, seconds=spread([0.3] * count), tasks=(), checks=(),
         mistakes=(CommonMistake("f", "a", "A hint.", ("It is right.",), students, Example("ada", "x")),),
         explained=count, clusters=(), everybody={}, pairs=(),
         attention=tuple(Attention(student, "corrupt", "It cannot be read.") for student in students),
         found={"mistakes": 1, "clusters": 0, "pairs": 0},
         submissions=tuple(
-            Submission(student, "", "graded", "graded", 5.0, 0.0, {}, 0.3, (), "", None, "")
+            Submission(student, "", "graded", "graded", 5.0, 0.0, {}, 0.3, (), "", None, None, "")
             for student in students
         ),
     )  # fmt: skip

@@ -154,17 +154,6 @@ def test_it_needs_nothing_from_elsewhere(page):
     assert policy.startswith("default-src 'none'")
 
 
-def test_its_links_lead_to_the_graded_notebooks_and_to_formgrader(course, page):
-    links = [str(each["href"]) for each in Page(page).all("a")]
-    folder = course.root / "reports"
-    files = [unquote(link) for link in links if link.endswith(".ipynb")]
-    assert len(files) >= 12
-    assert all((folder / file).is_file() for file in files)
-    with course.gradebook() as gradebook:
-        ada = gradebook.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ada").id
-    assert f"http://localhost:8888/formgrader/submissions/{ada}" in links
-
-
 def sentence(report: Report, heading: str) -> str:
     """The first paragraph below a heading, as it is read."""
     found = re.search(rf"<h2[^>]*>{heading}</h2>.*?<p[^>]*>(.*?)</p>", written(report, Path()), re.DOTALL)
@@ -179,23 +168,24 @@ def test_its_sentences_are_right_for_nobody_one_and_many(course):
     lone = replace(first, students=("ada",))
     full = replace(report.scores, count=14, median=report.max_score)
     eight = replace(report.scores, count=10, median=8.0)
-    needs = {"need_a_person": 5}
+    needs = {"need_a_person": 5, "waiting": 2}
     for changes, told in (
         (
             {"scores": eight, "students": 12, "mistakes": (many,), **needs},
             f"10 of 12 students have a score, and half of those have 8 or more of the 10 points. The most "
             f"frequent known mistake is {first.mistake} in {first.task}: 3 students made it. "
-            "A person should look at 5 submissions.",
+            "A person should look at 5 submissions. 2 of them wait for points.",
         ),
         (
-            {"scores": full, "students": 14, "mistakes": (lone,), "need_a_person": 0},
-            "14 of 14 students have a score, and half of those have all 10 points. No known mistake was made "
+            {"scores": full, "students": 14, "mistakes": (lone,), "need_a_person": 0, "full_marks": 9},
+            "14 of 14 students have a score, and 9 of those have all 10 points. No known mistake was made "
             "by more than one student. No submission needs a person.",
         ),
         (
             {"scores": replace(eight, count=1), "students": 1, "judged": 1, "mistakes": (lone,)}
-            | {"need_a_person": 1},
-            "The only student has a score: 8 of 10 points. A person should look at 1 submission.",
+            | {"need_a_person": 1, "waiting": 1},
+            "The only student has a score: 8 of 10 points. A person should look at 1 submission. 1 of them "
+            "waits for points.",
         ),
         (
             {"scores": replace(eight, count=1), "students": 3, "mistakes": (), "need_a_person": 0},
@@ -230,12 +220,20 @@ def test_feedback_shows_it_above_the_card_of_that_student_alone(course):
 
 def test_links_are_right_wherever_the_page_lies(course, tmp_path):
     path = tmp_path / "here" / "page.html"
-    write_page(gather(course, ASSIGNMENT), path, "https://hub/fg/")
+    feedback = course.folder("feedback", "ada", ASSIGNMENT) / f"{NOTEBOOK}.html"
+    report = gather(course, ASSIGNMENT)
+    assert {line.feedback for line in report.submissions} == {None}
+    lines = [
+        replace(line, feedback=feedback) if line.student == "ada" else line for line in report.submissions
+    ]
+    report = replace(report, submissions=tuple(lines))
+    write_page(report, path, "https://hub/fg/")
     links = [str(each["href"]) for each in Page(path.read_text()).all("a")]
-    notebooks = [unquote(link) for link in links if link.endswith(".ipynb")]
-    assert notebooks
-    assert all((path.parent / notebook).is_file() for notebook in notebooks)
-    assert any(link.startswith("https://hub/fg/submissions/") for link in links)
+    pages = [unquote(link) for link in links if link.endswith(".html")]
+    assert {(path.parent / page).resolve() for page in pages} == {feedback.resolve()}
+    with course.gradebook() as gradebook:
+        number = gradebook.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ada").id
+    assert f"https://hub/fg/submissions/{number}" in links
 
 
 def test_headings_tables_and_figures_can_be_read_without_seeing_them(page):

@@ -12,8 +12,10 @@ import pytest
 
 from autograder import reporting
 from autograder.grading.feedback.points import sentence as sentence_of
+from autograder.reporting.attention import first_to_see
 from autograder.reporting.page import breakable
 from autograder.reporting.spreadsheet import csv_text
+from autograder.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 from tests.support.contrast import contrast
 from tests.support.helpers import ASSIGNMENT, autograder_here, make_course
 
@@ -47,6 +49,23 @@ def test_a_long_name_may_be_broken_and_stays_the_same_name():
         assert html.unescape("".join(pieces)) == name
         assert all(len(html.unescape(piece).rstrip("_")) <= 10 for piece in pieces)
     assert str(breakable("copy_from_torch")) == "copy_<wbr>from_<wbr>torch"
+
+
+def test_the_first_thing_to_see_is_what_cost_most():
+    failed = CheckVerdict(
+        "shape", "shape", "It has the shape.", "failed", 0.0, 1.0, "Two numbers, not three."
+    )
+    task = TaskVerdict("double", 1.0, (failed,))
+    remark, wanted = Finding("prints", "It prints."), Finding("other_version", "There are two.")
+    unread = Finding("corrupt", "It is no notebook.")
+    for status, findings, tasks, first in (
+        ("corrupt", (remark, unread), (), "It is no notebook."),
+        ("graded", (remark, wanted), (task,), "double: Two numbers, not three."),
+        ("graded", (remark, wanted), (), "There are two."),
+        ("graded", (remark,), (), "It prints."),
+        ("graded", (), (), ""),
+    ):
+        assert first_to_see(Verdict("ada", "a", "n", status, 1.0, 1, findings, tasks)) == first
 
 
 STYLE = Path(reporting.__file__).parent / "templates" / "report.css"

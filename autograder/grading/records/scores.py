@@ -44,6 +44,9 @@ STATES = {
     "not_graded": "handed in and not graded yet",
 }
 
+WAITING = ("needs_manual_grade", "look_again", *UNGRADABLE)
+"""The states in which a person has points to give, or to look at again."""
+
 
 class NobodyGraded(UserError):
     """An error: nobody has a mark in the assignment."""

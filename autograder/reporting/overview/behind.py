@@ -29,14 +29,13 @@ class Behind:
 def falling_behind(graded: Sequence[Marks]) -> list[Behind]:
     """Return the students who fall behind, most missed first. `graded` is in the course's order.
 
-    Nobody falls behind before there are `MISSED` assignments, nor does anybody who never handed anything in:
-    they have left, or never came.
+    Nobody falls behind before there are `MISSED` assignments. Whoever never handed anything in does.
     """
     latest = graded[-LATEST:]
     if len(latest) < MISSED:
         return []
-    active = {student for marks in graded for student, mark in marks.marks.items() if mark.state != "missing"}
-    found = [each for student in sorted(active) if (each := _behind(student, latest))]
+    enrolled = {student for marks in graded for student in marks.marks}
+    found = [each for student in sorted(enrolled) if (each := _behind(student, latest))]
     return sorted(found, key=lambda each: (-len(each.missed), 1.0 if each.share is None else each.share))
 
 
