@@ -24,6 +24,7 @@ from autograder.grading.judging.suspicious import unusual_code
         ("import inspect\nseen = inspect.getclosurevars(lstm.forward.__func__)", "getclosurevars"),
         ("import sys\nsys.settrace(print)", "settrace"),
         ("import builtins\nbuiltins.len = None", "builtins.len = …"),
+        ("import requests\nw = requests.get('https://a.b').json()", "import requests"),
     ],
 )
 def test_reaching_into_the_process_is_a_finding(source, what):

@@ -1,4 +1,4 @@
-"""Code in students' cells that reaches into the process it runs in, which no exercise needs.
+"""Code in students' cells that reaches into the process it runs in or for a network: no exercise needs it.
 
 What ran inside a call, and what a module registers, only the student's process can tell. No score follows
 from this reading: it is a finding, so that a person looks at the cell.
@@ -14,6 +14,8 @@ from autograder.verdict import Finding
 
 _MODULES = ("ctypes", "_ctypes", "cffi", "torch._C", "autograder.worker", "autograder.protocol")
 """Modules that reach into the process, imported or named in a text."""
+_NETWORK = ("requests", "urllib.request", "http.client", "socket", "httpx", "aiohttp")
+"""Modules that ask for a network, of which a submission has none."""
 _NAMES = frozenset({
     "CDLL", "ctypeslib", "_cdata", "_getframe", "currentframe", "settrace", "setprofile", "extract_stack",
     "__subclasses__", "__globals__", "__closure__", "__code__", "f_back", "getclosurevars", "cell_contents",
@@ -23,7 +25,7 @@ _NAMES = frozenset({
 
 
 def unusual_code(cells: Mapping[str, str]) -> list[Finding]:
-    """Return a finding for each cell that reaches into the process it runs in, with the first such place."""
+    """Return a finding for each cell with code that no exercise needs, with the first such place."""
     findings = []
     for name, source in cells.items():
         tree = parse_cell(source)
@@ -58,4 +60,4 @@ def _places(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _reaches(module: str) -> bool:
-    return any(f"{module}.".startswith(f"{each}.") for each in _MODULES)
+    return any(f"{module}.".startswith(f"{each}.") for each in (*_MODULES, *_NETWORK))
