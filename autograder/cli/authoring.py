@@ -102,6 +102,27 @@ def new_assignment(
         _lay_out(Course.at(course), name, task)
 
 
+@app.command()
+def drop(
+    assignment: Annotated[str, typer.Argument(help="The assignment, as 03_lstm_cell.")],
+    task: Annotated[str, typer.Argument(help="The task to take out, as copy_from_torch.")],
+    course: CourseOption = Path("."),
+) -> None:
+    """Take a task out of an assignment: cells, demonstrations, checks, known mistakes and right answers."""
+    from autograder.grading.course.course import Course
+    from autograder.grading.course.drop import drop_task
+
+    with told():
+        gone = drop_task(Course.at(course), assignment, task)
+        tell(
+            f"`{task}` is out of {assignment}: {gone.cells} cells, {gone.mistakes} known mistakes, "
+            f"{gone.right_answers} right answers in other styles."
+        )
+        for place in gone.still_about:
+            tell(f"  {place}: read what it says of the task, and rewrite it.")
+        tell(f"Next: `autograder build {assignment}`.")
+
+
 def _lay_out(course: Course, name: str, tasks: Sequence[str] | None, options: str = "") -> None:
     """Write an assignment to begin with, and tell what is to be filled in where."""
     from autograder.grading.course.new_assignment import TASK

@@ -91,6 +91,8 @@ def _look_at_texts(course: Course, assignment: str, catalogue: bool) -> Iterator
     cells, unread = read_source(path, course.told(path))
     yield from unread
     files = CheckFiles.of(course, assignment, path.stem)
+    if cells:
+        files = files.of_tasks({name for cell in cells for name in (cell.task, cell.grade_id)})
     checked = {
         name.removeprefix("test_").removesuffix(".py"): files.place(name)
         for name in files.texts
@@ -145,6 +147,8 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
     assert path is not None  # or its texts had a problem
     cells, _ = read_source(path, course.told(path))
     files = CheckFiles.of(course, assignment, path.stem)
+    if cells:
+        files = files.of_tasks({name for cell in cells for name in (cell.task, cell.grade_id)})
     bundle = Bundle(assignment, path.stem, "", own_checks=files.texts if files.are_own else {})
     graded = {cell.task: cell for cell in cells if cell.task}
     points = {} if files.are_own else {task: _points_of(cell) for task, cell in graded.items()}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -37,6 +37,14 @@ class CheckFiles:
             if texts:
                 return cls(course.told(folder), texts, folder == own)
         return cls(course.told(own), {}, True)
+
+    def of_tasks(self, tasks: Collection[str]) -> CheckFiles:
+        """Return the files that a notebook with some of the tasks needs; a course's own are all needed."""
+        dropped = {
+            name.partition("_")[2] for name in self.texts if name.startswith("test_") and not self.are_own
+        } - {f"{task}.py" for task in tasks}
+        texts = {name: text for name, text in self.texts.items() if name.partition("_")[2] not in dropped}
+        return replace(self, texts=texts)
 
     def place(self, file: str, line: int = 0) -> str:
         """Return the place of a line in one of the files."""
