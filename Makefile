@@ -69,8 +69,9 @@ wheels: $(READY) ## the wheels into dist/: the students', the graders' and the i
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist packaging/checks
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist packaging/course
 
-reference: $(READY) ## docs/reference.md again, from the docstrings of the names that checks may use
+reference: $(READY) ## docs/reference.md and docs/verdict.schema.json again, from the code
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_schema.py
 
 messages: $(READY) ## everything that a student may read, with file and line; ONLY="titles hints" shows some groups
 	@$(BIN)/python docs/list_messages.py $(ONLY)

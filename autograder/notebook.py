@@ -13,9 +13,11 @@ import textwrap
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
+
+from msgspec.structs import replace
 
 from autograder.cell_source import parse_cell
 from autograder.jupyter.runs import version, watch
@@ -216,7 +218,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     call = next((each.call for each in results if first and each.check.name == first.check), ())
     known[folder, task] = Checked(verdict.score, source, everything, call, was_wrong)
     printed = submission.connection.printed
-    quiet = printed and not any(check.prints for check in verdict.checks)
+    quiet = printed and not any(check.printed for check in verdict.checks)
     counting = _COUNTING if wrong and not told_before else ""
     remark = here.remark if person_asks() else ""
     inputs = how_to_get(task, source, call)

@@ -1,14 +1,17 @@
 """Verdicts: what grading finds out about one submission, and their JSON form.
 
-The JSON is a contract with other people's tools; docs/verdict.md describes it. Fields may be added.
+The JSON is a contract with other people's tools; docs/verdict.md describes it, and docs/verdict.schema.json
+is made from the types here. Fields may be added. One that earlier versions did not write needs a default.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from msgspec import Meta, Struct, to_builtins
+from msgspec.structs import asdict, replace
 
 from autograder.checking.diagnosis.match import Answered, Known, explain
 from autograder.checking.explain.evidence import Difference, Evidence, Prints, Shape
@@ -26,40 +29,55 @@ KEPT_BACK = 0.5
 """Points that a task lacks while only checks that are worth none of their own do not pass."""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Something about a submission that a person may want to know; never a change of score by itself."""
 
     kind: str
     message: str
     student: str = ""
     """The text for the student, if the message tells a grader what to do. Not in the JSON."""
+    WRITTEN: ClassVar = ("kind", "message")
 
 
-@dataclass(frozen=True)
-class CheckVerdict:
+class Diagnosis(Struct, frozen=True):
+    """The known mistake that explains a failed check."""
+
+    mistake: str
+    hint: str
+
+
+class CheckVerdict(Struct, frozen=True):
     """One check's result. `diagnosis` names the mistake where one is known."""
 
     check: str
     rule: str
     title: str
-    outcome: Outcome
+    outcome: Annotated[str, Meta(extra_json_schema={"enum": list(OUTCOMES)})]
+    """One of `OUTCOMES`; a file of another version may have others."""
     points: float
     max_points: float
     message: str
-    instead: str | None = None
-    """Text that the student reads in place of a hidden check's title and message. Not part of the JSON."""
-    diagnosis: dict[str, str] | None = None
+    seen: Shape | None = None
+    expected: Shape | None = None
+    difference: Difference | None = None
+    """Evidence for a page besides the message: shapes seen and expected, or where values differ."""
+    printed: Prints | None = None
+    """The output of the student's code in the call that failed."""
+    diagnosis: Diagnosis | None = None
     answers: str | None = None
     """The fingerprint of the answers of a check that failed: equal for submissions that answered alike."""
-    evidence: Evidence | None = None
-    """Evidence for a page besides the message: shapes seen and expected, or where values differ."""
-    prints: Prints | None = None
-    """The output of the student's code in the call that failed."""
     fault: Fault | None = None
     """The fault of the check itself, or of one that it needs: then the check says nothing of the answer."""
     unwritten: bool = False
     """True if the check found the task as it was released."""
+    hidden: bool = False
+    """True if students see neither its title nor its message."""
+    instead: str = ""
+    """Text that the student reads in place of a hidden check's title and message. Not in the JSON."""
+    WRITTEN: ClassVar = (
+        *("check", "rule", "title", "outcome", "points", "max_points", "message", "seen", "expected"),
+        *("difference", "printed", "diagnosis", "answers", "fault", "unwritten", "hidden"),
+    )
 
     @classmethod
     def from_result(cls, result: CheckResult) -> CheckVerdict:
@@ -72,66 +90,18 @@ class CheckVerdict:
             points=result.points,
             max_points=check.points,
             message=result.message,
-            instead=check.instead,
+            **asdict(result.evidence or Evidence()),
+            printed=result.prints,
             answers=result.answers,
-            evidence=result.evidence,
-            prints=result.prints,
             fault=result.fault,
             unwritten=result.unwritten,
+            hidden=check.instead is not None,
+            instead=check.instead or "",
         )
 
-    def as_json(self) -> dict[str, Any]:
-        shown = self.evidence or Evidence()
-        return {
-            "check": self.check,
-            "rule": self.rule,
-            "title": self.title,
-            "outcome": self.outcome,
-            "points": self.points,
-            "max_points": self.max_points,
-            "message": self.message,
-            "seen": shown.seen.as_json() if shown.seen else None,
-            "expected": shown.expected.as_json() if shown.expected else None,
-            "difference": shown.difference.as_json() if shown.difference else None,
-            "printed": self.prints.as_json() if self.prints else None,
-            "diagnosis": self.diagnosis,
-            "answers": self.answers,
-            "fault": self.fault.as_json() if self.fault else None,
-            "unwritten": self.unwritten,
-            "hidden": self.hidden,
-        }
-
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> CheckVerdict:
-        """Read what `as_json` gives, now or in an earlier version; what stands for a hidden check is lost."""
-        seen, expected, difference = (told.get(name) for name in ("seen", "expected", "difference"))
-        evidence = Evidence(
-            Shape.from_json(seen) if seen else None,
-            Shape.from_json(expected) if expected else None,
-            Difference.from_json(difference) if difference else None,
-        )
-        printed, fault = told.get("printed"), told.get("fault")
-        return cls(
-            check=told["check"],
-            rule=told["rule"],
-            title=told["title"],
-            outcome=told["outcome"],
-            points=told["points"],
-            max_points=told["max_points"],
-            message=told["message"],
-            instead="" if told.get("hidden") else None,
-            diagnosis=told.get("diagnosis"),
-            answers=told.get("answers"),
-            evidence=evidence if evidence != Evidence() else None,
-            prints=Prints(**printed) if printed else None,
-            fault=Fault(**fault) if fault else None,
-            unwritten=told.get("unwritten", False),
-        )
-
-    @property
-    def hidden(self) -> bool:
-        """Return whether students see neither its title nor its message."""
-        return self.instead is not None
+    def saying(self, message: str) -> CheckVerdict:
+        """Return it with another message, and without the evidence and the output that go with its own."""
+        return replace(self, message=message, seen=None, expected=None, difference=None, printed=None)
 
 
 _CAUSES = ("mutation", "from-scratch")
@@ -140,8 +110,7 @@ _CONSEQUENCES = ("values", "gradient", "dtype", "device", "registration", "gener
 """The rules of checks that may fail for such a cause."""
 
 
-@dataclass(frozen=True)
-class TaskVerdict:
+class TaskVerdict(Struct, frozen=True, dict=True):
     """One task: its checks and their points."""
 
     task: str
@@ -153,6 +122,7 @@ class TaskVerdict:
     """The further points that the task has for checks that run at grading only; set in a notebook."""
     waits_for: tuple[str, ...] = ()
     """The tasks that it uses and that do not hold yet, so that what fails may follow; set in a notebook."""
+    WRITTEN: ClassVar = ("task", "score", "max_score", "kept_back", "note", "checks")
 
     @property
     def kept_back(self) -> float:
@@ -164,22 +134,6 @@ class TaskVerdict:
     @cached_property
     def score(self) -> float:
         return min(self.max_score, sum(check.points for check in self.checks)) - self.kept_back
-
-    def as_json(self) -> dict[str, Any]:
-        checks = [check.as_json() for check in self.checks]
-        return {
-            "task": self.task,
-            "score": self.score,
-            "max_score": self.max_score,
-            "kept_back": self.kept_back,
-            "note": self.note,
-            "checks": checks,
-        }
-
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> TaskVerdict:
-        checks = tuple(map(CheckVerdict.from_json, told["checks"]))
-        return cls(told["task"], told["max_score"], checks, told.get("note", ""))
 
     @property
     def first_to_read(self) -> CheckVerdict | None:
@@ -201,36 +155,36 @@ class TaskVerdict:
     def diagnosed(self, known: Sequence[Known]) -> TaskVerdict:
         """Return the same with a diagnosis for each failed check that a known mistake explains."""
         answered = [Answered(check.check, check.outcome, check.answers) for check in self.checks]
-        found = explain(answered, known)
-        checks = (
-            replace(check, diagnosis=_diagnosis(found[check.check]) if check.check in found else None)
-            for check in self.checks
-        )
+        found = {check: Diagnosis(it.mistake, it.hint) for check, it in explain(answered, known).items()}
+        checks = (replace(check, diagnosis=found.get(check.check)) for check in self.checks)
         return replace(self, checks=tuple(checks))
 
 
-@dataclass(frozen=True)
-class ByHand:
+class ByHand(Struct, frozen=True):
     """A cell that no check judges: a person gives its points."""
 
     task: str
     max_score: float
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Everything found out about one notebook of one student."""
 
     student: str
     assignment: str
     notebook: str
-    status: Status
+    status: Annotated[str, Meta(extra_json_schema={"enum": list(STATUSES)})]
+    """One of `STATUSES`; a file of another version may have others."""
     seconds: float
     seed: int
     findings: tuple[Finding, ...]
     tasks: tuple[TaskVerdict, ...]
     by_hand: tuple[ByHand, ...] = ()
     """Cells that are worth points and wait for a person; neither `score` nor `max_score` counts them."""
+    WRITTEN: ClassVar = (
+        *("student", "assignment", "notebook", "status", "score", "max_score", "seconds", "seed"),
+        *("findings", "tasks", "by_hand"),
+    )
 
     def diagnosed(self, known: Mapping[str, Sequence[Known]]) -> Verdict:
         """Return the same with a diagnosis for each failed check that a mistake, known by task, explains."""
@@ -250,38 +204,16 @@ class Verdict:
         return sum(task.max_score for task in self.tasks)
 
     def as_json(self) -> dict[str, Any]:
-        """The verdict as plain data; scores are `None` where nothing could be read."""
-        nothing = {"score": None} if self.status in UNREAD else {}
-        return {
-            "student": self.student,
-            "assignment": self.assignment,
-            "notebook": self.notebook,
-            "status": self.status,
-            "score": self.score,
-            "max_score": self.max_score,
-            "seconds": round(self.seconds, 3),
-            "seed": self.seed,
-            "findings": [{"kind": finding.kind, "message": finding.message} for finding in self.findings],
-            "tasks": [{**task.as_json(), **nothing} for task in self.tasks],
-            "by_hand": [{"task": each.task, "max_score": each.max_score} for each in self.by_hand],
-            **nothing,
-        }
-
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Verdict:
-        """Read what `as_json` gives, now or in an earlier version. Scores follow from the checks again."""
-        return cls(
-            student=told["student"],
-            assignment=told["assignment"],
-            notebook=told["notebook"],
-            status=told["status"],
-            seconds=told["seconds"],
-            seed=told["seed"],
-            findings=tuple(Finding(each["kind"], each["message"]) for each in told["findings"]),
-            tasks=tuple(map(TaskVerdict.from_json, told["tasks"])),
-            by_hand=tuple(ByHand(each["task"], each["max_score"]) for each in told.get("by_hand", ())),
-        )
+        """Return the verdict as plain data; scores are `None` where nothing could be read."""
+        data: dict[str, Any] = plain(self)
+        if self.status in UNREAD:
+            for each in (data, *data["tasks"]):
+                each["score"] = None
+        return data
 
 
-def _diagnosis(known: Known) -> dict[str, str]:
-    return {"mistake": known.mistake, "hint": known.hint}
+def plain(value: Any) -> Any:
+    """Return a struct as JSON has it: its fields, or those fields and properties that are `WRITTEN`."""
+    if names := getattr(value, "WRITTEN", ()):
+        return {name: plain(getattr(value, name)) for name in names}
+    return [plain(each) for each in value] if isinstance(value, tuple) else to_builtins(value)

@@ -113,8 +113,8 @@ def of_task(task: TaskVerdict) -> Entry:
             "outcome": check.outcome,
             "points": check.points,
             "message": ADDRESS.sub("0x…", check.message),
-            "diagnosis": (check.diagnosis or {}).get("mistake"),
-            "hint": (check.diagnosis or {}).get("hint"),
+            "diagnosis": check.diagnosis and check.diagnosis.mistake,
+            "hint": check.diagnosis and check.diagnosis.hint,
             "answers": None if ADDRESS.search(check.message) else check.answers,
         }
         for check in task.checks

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import replace
 from textwrap import TextWrapper
 from typing import Any
+
+from msgspec.structs import replace
 
 from autograder.cards.colours import PASSED, TO_DO, WAITING, WRONG, chip, dimension, marked
 from autograder.cards.picture import picture_html, picture_text, picture_words
@@ -44,12 +45,12 @@ _DONE = ("passed", "skipped")
 
 def as_student_sees(check: CheckVerdict) -> CheckVerdict:
     """Return the check as the student sees it: a hidden one without all that tells what it looks at."""
-    if check.instead is None:
+    if not check.hidden:
         return check
     message = "" if check.outcome in _DONE else "What this check tests is not shown."
     if check.fault is not None:
         message = check.message  # it tells nothing of what the check looks at
-    return replace(check, title=check.instead, message=message, diagnosis=None, evidence=None, prints=None)
+    return replace(check.saying(message), title=check.instead, diagnosis=None)
 
 
 def card_text(task: TaskVerdict, *notes: str) -> str:
@@ -175,9 +176,9 @@ def _first_lines(first: Sequence[CheckVerdict]) -> list[str]:
     for check in first:
         lines += [f"  {'○' if check.unwritten else '✗'} {check.title} ({_words(check)})"]
         lines += [f"    {line}" for line in check.message.splitlines()]
-        if check.evidence and check.evidence.difference:
-            drawn = picture_text(check.evidence.difference)
-            lines += [f"    {line}" for line in [*drawn, picture_words(check.evidence.difference)]]
+        if check.difference:
+            drawn = picture_text(check.difference)
+            lines += [f"    {line}" for line in [*drawn, picture_words(check.difference)]]
         lines += [f"    {_KNOWN} {hint}" for hint in _hint(check)]
     return lines
 
@@ -232,7 +233,7 @@ def _second_hint(task: TaskVerdict) -> list[CheckVerdict]:
     named = [check for check in shown if check.diagnosis is not None]
     if not named or named[0].check != shown[0].check:
         return []
-    mistakes = [(check.diagnosis or {}).get("mistake") for check in named]
+    mistakes = [check.diagnosis and check.diagnosis.mistake for check in named]
     return [check for check, mistake in zip(named, mistakes, strict=True) if mistake != mistakes[0]][:1]
 
 
@@ -292,21 +293,21 @@ def _row(check: CheckVerdict) -> str:
 def _evidence_html(check: CheckVerdict) -> str:
     """The message, the picture of the difference, the hint, and what the code printed, for a page."""
     parts = _message(check)
-    if check.evidence and check.evidence.difference:
-        parts += picture_html(check.evidence.difference)
+    if check.difference:
+        parts += picture_html(check.difference)
     for hint in _hint(check):
         style = "margin:.4em 0 .4em 1.4em;padding-left:.6em;border-left:2px solid"
         parts += f'<div style="{style}"><em>{_KNOWN}</em> {marked(hint)}</div>'
-    if check.prints:
-        parts += _printed_html(check.prints)
+    if check.printed:
+        parts += _printed_html(check.printed)
     return parts
 
 
 def _printed(check: CheckVerdict) -> list[str]:
     """Return the output of the student's code in the call that failed, as lines of text."""
-    if check.prints is None:
+    if check.printed is None:
         return []
-    return [f"{_PRINTED} {check.prints.call}:", *(f"| {line}" for line in check.prints.text.splitlines())]
+    return [f"{_PRINTED} {check.printed.call}:", *(f"| {line}" for line in check.printed.text.splitlines())]
 
 
 def _printed_html(prints: Prints) -> str:
@@ -319,15 +320,14 @@ def _printed_html(prints: Prints) -> str:
 
 def _message(check: CheckVerdict) -> str:
     """The message for a page; in place of a sentence on two shapes it shows the shapes themselves."""
-    shown = check.evidence
-    if shown is None or shown.seen is None or shown.expected is None:
+    if check.seen is None or check.expected is None:
         return _paragraph(marked(check.message))
-    sentence = shapes_told(shown.seen, shown.expected)
+    sentence = shapes_told(check.seen, check.expected)
     before, found, after = check.message.partition(sentence)
     if not found:
         return _paragraph(marked(check.message))
-    said = f"{before}`{shown.seen.of}` does not have the expected shape."
-    shapes = _paragraph(f"{_shape('seen', shown.seen)}<br>{_shape('expected', shown.expected)}")
+    said = f"{before}`{check.seen.of}` does not have the expected shape."
+    shapes = _paragraph(f"{_shape('seen', check.seen)}<br>{_shape('expected', check.expected)}")
     return _paragraph(marked(said)) + shapes + _paragraph(marked(after.strip()))
 
 
@@ -344,7 +344,7 @@ def _paragraph(inside: str) -> str:
 
 def _hint(check: CheckVerdict) -> list[str]:
     """The hint of the known mistake that explains the check, in a list; `[]` if none does."""
-    return [check.diagnosis["hint"]] if check.diagnosis else []
+    return [check.diagnosis.hint] if check.diagnosis else []
 
 
 def _worth(check: CheckVerdict) -> str:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
+import msgspec
 import typer
 from rich.console import Console
 
@@ -118,7 +119,9 @@ def tell(line: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """Print what a command found, records among it, as JSON."""
+    data = msgspec.to_builtins(value, enc_hook=str)  # a path is its text
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
 def print_json_list(values: Iterable[Any]) -> None:

@@ -19,8 +19,7 @@ def status(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
         at = Course.at(course)
         found = standings(at)
         if as_json:
-            told_of = [each.as_json() for each in found]
-            print_json({"course": str(at.directory.course_id), "assignments": told_of})
+            print_json({"course": str(at.directory.course_id), "assignments": found})
             return
         if not found:
             tell("There is no assignment yet: `autograder new-assignment 01_first` writes one to begin with.")

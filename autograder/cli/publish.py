@@ -113,7 +113,7 @@ def report(
         at = Course.at(course)
         found = gather_course(at) if assignment is None else gather(at, assignment)
         if as_json:
-            print_json(found.as_json())
+            print_json(found)
         if csv is not None:
             tables = course_tables(found) if isinstance(found, CourseReport) else report_tables(found)
             for path in write_tables(tables, csv):

@@ -181,7 +181,7 @@ def print_verdict(console: Console, verdict: Verdict) -> None:
             elif check.outcome not in ("passed", "skipped"):
                 say(f"      {check.message}", markup=False)
                 if check.diagnosis:
-                    mistake, hint = check.diagnosis["mistake"], check.diagnosis["hint"]
+                    mistake, hint = check.diagnosis.mistake, check.diagnosis.hint
                     say(f"      Known mistake {mistake}: {hint}", markup=False)
 
 

@@ -95,7 +95,7 @@ def grade(
             todo[student] = ""
         elif because := _because(kept, key, mistakes, force):
             todo[student], reasons[student] = "", (kept.verdict, because)
-        elif kept.key != key:
+        elif kept.file != key.file:
             verdicts[student], reasons[student] = kept, (kept.verdict, "handed in again")
             todo[student] = kept.content
         else:
@@ -125,7 +125,7 @@ def grade(
 
 def _because(kept: Kept, key: Key, mistakes: KnownMistakes, force: bool) -> str:
     """Return why a submission is judged again whatever is in its file; `""` if it is not."""
-    if kept.key.conditions != key.conditions:
+    if kept.conditions != key.conditions:
         return "the release, its checks, the seed or a version has changed"
     if _diagnosis_changed(kept.verdict, mistakes):
         return "the known mistakes have changed"

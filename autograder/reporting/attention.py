@@ -88,7 +88,7 @@ def first_to_see(verdict: Verdict) -> str:
         return findings[0].message if findings else ""
     task, check = first
     known = check.diagnosis
-    return f"{task}: " + (f"the known mistake {known['mistake']}" if known else check.message)
+    return f"{task}: " + (f"the known mistake {known.mistake}" if known else check.message)
 
 
 def _reasons(verdict: Verdict) -> dict[str, list[str]]:

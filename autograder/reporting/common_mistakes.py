@@ -51,8 +51,8 @@ def common_mistakes(verdicts: Iterable[Verdict], answers: Answers) -> list[Commo
         for task in verdict.tasks:
             for check in task.checks:
                 if check.diagnosis:
-                    key = (task.task, check.diagnosis["mistake"])
-                    hints[key] = check.diagnosis["hint"]
+                    key = (task.task, check.diagnosis.mistake)
+                    hints[key] = check.diagnosis.hint
                     titles.setdefault(key, {})[check.title] = None
                     students.setdefault(key, {})[verdict.student] = None
     most_first = sorted(students, key=lambda key: (-len(students[key]), key))

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from autograder.grading.course.course import Course
 from autograder.grading.records.clusters import Alike, cluster
@@ -84,7 +83,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Report:
-    """All that one report says."""
+    """All that one report says; docs/reporting.md describes its JSON."""
 
     course: str
     assignment: str
@@ -115,15 +114,6 @@ class Report:
     found: Mapping[str, int]
     """The number of mistakes, clusters and pairs in all."""
     submissions: tuple[Submission, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """The report as JSON data; docs/reporting.md describes it."""
-        told = asdict(self)
-        told["graded"] = self.graded.isoformat(timespec="seconds")
-        for line in told["submissions"]:
-            for file in ("notebook", "feedback"):
-                line[file] = str(line[file]) if line[file] else None
-        return told
 
 
 def gather(course: Course, assignment: str) -> Report:
@@ -243,4 +233,4 @@ def _submission(
 
 def _last_graded(course: Course, assignment: str, verdicts: Mapping[str, Verdict]) -> datetime:
     paths = [course.verdict_path(student, assignment) for student in verdicts]
-    return datetime.fromtimestamp(max(path.stat().st_mtime for path in paths if path.is_file()))
+    return datetime.fromtimestamp(int(max(path.stat().st_mtime for path in paths if path.is_file())))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import re
-from dataclasses import replace
 
 import pytest
 import torch
+from msgspec.structs import asdict, replace
 
 from autograder.cards import colours
 from autograder.cards.card import as_student_sees, card_brief, card_html, card_text, task_outputs
@@ -19,6 +20,7 @@ from autograder.checking.explain.evidence import Axis, Difference, Dimension, Ev
 from autograder.checking.explain.failure import CheckFailed
 from autograder.checking.inputs.recurrent import RECURRENT
 from autograder.grading.judging.carried_errors import merged
+from autograder.verdict import Diagnosis, plain
 from tests.support.cards import (
     SIZES,
     Page,
@@ -40,7 +42,7 @@ PAGES = {"light": "#ffffff", "dark": "#111111", "VS Code dark": "#1e1e1e"}
 def test_full_points_need_every_check_also_those_without_points():
     task = card(verdict("passed", points=2.0, most=2.0), verdict("failed", most=0.0))
     assert (task.score, task.kept_back) == (1.5, 0.5)
-    assert task.as_json()["kept_back"] == 0.5
+    assert plain(task)["kept_back"] == 0.5
     for page in (card_html(task), card_text(task)):
         assert "1.5 of 2 points" in page
         assert "Half a point is kept back until every check passes" in page
@@ -162,7 +164,7 @@ def test_what_is_not_written_yet_is_no_mistake():
 
 def test_the_text_has_all_that_the_page_has():
     task = card(
-        replace(wrong_from_step(), diagnosis={"mistake": "m", "hint": "Look at `h`."}),
+        replace(wrong_from_step(), diagnosis=Diagnosis("m", "Look at `h`.")),
         verdict("error", "Your code stopped.\nHere."),
         note="Judged with another.",
     )
@@ -172,7 +174,7 @@ def test_the_text_has_all_that_the_page_has():
 
 
 def test_where_there_is_little_room_the_first_to_fix_is_told_in_lines_that_fit():
-    first = replace(wrong_from_step(), diagnosis={"mistake": "m", "hint": "Look at `h`, " * 12})
+    first = replace(wrong_from_step(), diagnosis=Diagnosis("m", "Look at `h`, " * 12))
     task = card(verdict("passed", title="It is a shape."), first, *(verdict("skipped"),) * 3)
     full, brief = card_text(task, "A note."), card_brief(task, 83)
     assert max(map(len, full.splitlines())) > 83
@@ -180,9 +182,9 @@ def test_where_there_is_little_room_the_first_to_fix_is_told_in_lines_that_fit()
     told = " ".join(brief.split())
     assert told.startswith("lstm_cell: 0 of 2 points ✗ It is right. (failed, 0 of 1 points)")
     assert told.endswith("4 other checks: 1 passed, 3 not judged.")
-    assert " ".join(first.diagnosis["hint"].split()) in told
+    assert " ".join(first.diagnosis.hint.split()) in told
     assert all(line.startswith("    ") for line in brief.splitlines()[2:-1]), "broken lines stay as far in"
-    picture = picture_text(first.evidence.difference)[1:]
+    picture = picture_text(first.difference)[1:]
     assert [line.strip() for line in brief.splitlines() if "····" in line] == [p.strip() for p in picture]
     assert card_brief(card(verdict(message="https://" + "x" * 90)), 40).count("x" * 90) == 1
     assert card_brief(card(verdict("passed"), most=1.0), 83).splitlines()[1:] == ["  The one check passed."]
@@ -197,10 +199,10 @@ def test_a_note_of_the_judging_reaches_the_student():
 def test_nothing_of_a_hidden_check_is_shown():
     for check in (wrong_shape(), wrong_from_step()):
         hidden = replace(
-            check, title="SECRET", message=f"SECRET {check.message}", instead="More is asked.",
-            diagnosis={"mistake": "SECRET", "hint": "SECRET"}, prints=Prints("SECRET", "SECRET"),
+            check, title="SECRET", message=f"SECRET {check.message}", hidden=True, instead="More is asked.",
+            diagnosis=Diagnosis("SECRET", "SECRET"), printed=Prints("SECRET", "SECRET"),
         )  # fmt: skip
-        assert as_student_sees(hidden).evidence is None
+        assert as_student_sees(hidden).difference is None
         for text in (
             card_html(card(hidden)),
             card_text(card(hidden)),
@@ -216,12 +218,12 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)> `</code></div><
 
 def test_hostile_texts_stay_texts():
     shape = Shape(HOSTILE, (Dimension(HOSTILE, 3), Dimension("", 10**30)))
-    axis = Axis(HOSTILE, (0, 1, 2, 3), 4)
+    axis = Axis(HOSTILE, 4, 1, (0, 1, 2, 3))
     shown = Evidence(shape, shape, Difference(HOSTILE, axis, axis, ((0, 1, 2, 3),) * 4))
     check = replace(
-        verdict(message=HOSTILE, evidence=shown),
+        verdict(message=HOSTILE, **asdict(shown)),
         title=HOSTILE,
-        diagnosis={"mistake": HOSTILE, "hint": HOSTILE},
+        diagnosis=Diagnosis(HOSTILE, HOSTILE),
     )
     task = replace(card(check, check), task=HOSTILE, note=HOSTILE)
     about = TaskSoFar(HOSTILE, HOSTILE, 1.0)
@@ -245,25 +247,25 @@ def test_a_page_needs_nothing_but_styles_in_line():
 
 
 def test_the_json_tells_what_was_seen():
-    shape = wrong_shape().as_json()
+    shape, picture = (json.loads(json.dumps(plain(check))) for check in (wrong_shape(), wrong_from_step()))
     assert shape["seen"] == {"name": "output", "shape": [["time", 7], ["batch", 5], ["hidden", 11]]}
     assert shape["expected"] == {"name": "output", "shape": [["batch", 5], ["time", 7], ["hidden", 11]]}
     assert shape["difference"] is None
-    picture = wrong_from_step().as_json()["difference"]
+    picture = picture["difference"]
     starts, one = list(range(7)), "time step"
     assert picture["columns"] == {"name": "time", "size": 7, "blocks": 1, "starts": starts, "one": one}
     assert [len(row) for row in picture["levels"]] == [7] * 5
-    assert verdict().as_json().keys() >= {"seen", "expected", "difference"}
+    assert plain(verdict()).keys() >= {"seen", "expected", "difference"}
 
 
 def test_a_second_judging_shows_nothing_of_itself():
     first, second = wrong_from_step(2), wrong_from_step(5)
     told = [verdict("passed", "", 1.0), replace(second, points=0.0)]
     joined = merged(card(verdict(), first), card(*told), ["lstm_gates"])
-    assert joined.checks[1].evidence == first.evidence
-    assert joined.checks[0].evidence is None
+    assert joined.checks[1].difference == first.difference
+    assert joined.checks[0].difference is None
     waited = merged(card(verdict(), verdict("skipped", "")), card(*told), ["lstm_gates"])
-    assert waited.checks[1].evidence is None
+    assert waited.checks[1].difference is None
 
 
 # The notebook's points
@@ -282,7 +284,7 @@ def test_the_points_so_far_in_one_sentence():
         "This notebook so far: `lstm_gates` 2/2, `lstm_cell` 1/2, `LSTMCell` and `copy_from_torch` not "
         "checked yet. 3 of 9.5 points so far; 0.5 more at grading."
     )
-    changed = [replace(TASKS[0], changed=True), TASKS[1]]
+    changed = [dataclasses.replace(TASKS[0], changed=True), TASKS[1]]
     assert "`lstm_gates` changed since its check" in progress_line(changed)
 
 
@@ -292,7 +294,7 @@ def test_the_list_says_how_each_stands_and_how_to_check_it():
                  "everything holds", "not finished"):  # fmt: skip
         assert said in text
         assert said in page
-    whole = replace(TASKS[2], earned=3.5)
+    whole = dataclasses.replace(TASKS[2], earned=3.5)
     assert "everything holds, 3.5 of 3.5 points; 0.5 more at grading" in progress_text("a", [whole])
 
 
@@ -300,9 +302,7 @@ def test_the_list_says_how_each_stands_and_how_to_check_it():
 
 
 def named(check, mistake, **more):
-    return replace(
-        verdict("failed", **more), check=check, title=check, diagnosis={"mistake": mistake, "hint": mistake}
-    )
+    return replace(verdict("failed", **more), check=check, title=check, diagnosis=Diagnosis(mistake, mistake))
 
 
 def test_a_second_known_mistake_is_pointed_at():
@@ -313,13 +313,13 @@ def test_a_second_known_mistake_is_pointed_at():
         assert "Another known mistake" not in page(card(named("a", "one"), named("b", "one")))
         assert "Another known mistake" not in page(card(named("a", "one"), verdict("failed")))
         assert "Another known mistake" not in page(card(verdict("failed"), named("b", "two")))
-    hidden = replace(named("b", "two"), instead="It is right elsewhere, too.")
+    hidden = replace(named("b", "two"), hidden=True, instead="It is right elsewhere, too.")
     assert "Another known mistake" not in card_text(card(named("a", "one"), hidden))
 
 
 def test_what_was_printed_is_folded_below_the_hint():
     printed = Prints("`f` with an input of shape (2,)", "\n".join(f"step {step}" for step in range(24)))
-    check = replace(wrong_from_step(), diagnosis={"mistake": "m", "hint": "Look at `h`."}, prints=printed)
+    check = replace(wrong_from_step(), diagnosis=Diagnosis("m", "Look at `h`."), printed=printed)
     page, text = card_html(card(check)), card_text(card(check))
     assert page.index("Look at") < page.index("<details") < page.index("step 0") < page.index("</details>")
     assert not re.search(r"<details[^>]* open", page)

@@ -6,8 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 import torch
+from msgspec.structs import asdict
 
 from autograder.checking import Sizes, expect
+from autograder.checking.explain.evidence import Evidence
 from autograder.checking.explain.failure import CheckFailed
 from autograder.verdict import CheckVerdict, TaskVerdict
 
@@ -26,7 +28,7 @@ def verdict(outcome="failed", message="Wrong.", points=0.0, most=1.0, title="It 
 
 
 def from_failure(error, **more):
-    return verdict(message=str(error), evidence=error.evidence, **more)
+    return verdict(message=str(error), **asdict(error.evidence or Evidence()), **more)
 
 
 def wrong_shape():

@@ -220,7 +220,7 @@ def test_whatever_frame_comes_costs_its_own_check(name: str, quick_workers: Fork
         # A worker that goes on after an answer that stops has answered too much.
         assert (after.outcome, after.message) in (("passed", ""), ("crashed", NO_ANSWER))
         assert len(check.message) < 2500
-        assert check.prints is None or len(check.prints.text) < 10_000
+        assert check.printed is None or len(check.printed.text) < 10_000
         return
     assert after.outcome == "passed"
     if name in REFUSED:

@@ -36,7 +36,7 @@ def test_it_begins_with_points_tasks_and_what_to_look_at_first(course):
     )
     verdict = load_verdict(Course.at(course), "ben", LSTM)
     first = verdict.verdict.tasks[0].first_to_read
-    for sentence in (first.title, first.message, first.diagnosis["hint"]):
+    for sentence in (first.title, first.message, first.diagnosis.hint):
         assert sentence.replace("`", "") in re.sub(r" ([.,;:])", r"\1", told.replace("`", ""))
     tasks = told.partition("Tasks")[2]
     rows = ("✗ lstm_gates 0 of 2", "✓ lstm_cell 2 of 2", "✓ LSTMCell 4 of 4", "✓ copy_from_torch 2 of 2")

@@ -6,28 +6,22 @@ expected number: a difference tells where and how far, in four steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:  # it imports torch, which reading a verdict does not need
-    from autograder.protocol.values import Json
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True)
-class Dimension:
+class Dimension(Struct, frozen=True, array_like=True):
     """One dimension of a shape; `name` is `""` where the size is that of no dimension known."""
 
     name: str
     size: int
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The shape of a result, dimension by dimension; `of` is the result's name."""
+class Shape(Struct, frozen=True):
+    """The shape of a result, dimension by dimension."""
 
-    of: str
-    dimensions: tuple[Dimension, ...]
+    of: str = field(name="name")
+    """The result's name."""
+    dimensions: tuple[Dimension, ...] = field(name="shape")
 
     def __str__(self) -> str:
         """`(batch, hidden) = (5, 7)`, or the numbers alone where none has a name."""
@@ -36,25 +30,17 @@ class Shape:
             return numbers if self.dimensions else f"(a single number) = {numbers}"
         return f"({', '.join(d.name or str(d.size) for d in self.dimensions)}) = {numbers}"
 
-    def as_json(self) -> Json:
-        return {"name": self.of, "shape": [[each.name, each.size] for each in self.dimensions]}
 
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Shape:
-        return cls(told["name"], tuple(Dimension(name, size) for name, size in told["shape"]))
-
-
-@dataclass(frozen=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """One side of the picture of a difference: a dimension, its indices put together where they are many."""
 
     name: str
-    starts: tuple[int, ...]
-    """The index that each cell begins with."""
     size: int
     """The number of indices that the dimension has."""
-    blocks: int = 1
+    blocks: int
     """The number of equal parts that it consists of: of `2·hidden`, two."""
+    starts: tuple[int, ...]
+    """The index that each cell begins with."""
     one: str = ""
     """The word for one index, as "sequence"; `""` where there is none."""
 
@@ -63,48 +49,20 @@ class Axis:
         end = self.starts[cell + 1] if cell + 1 < len(self.starts) else self.size
         return range(self.starts[cell], end)
 
-    def as_json(self) -> Json:
-        return {
-            "name": self.name,
-            "size": self.size,
-            "blocks": self.blocks,
-            "starts": list(self.starts),
-            "one": self.one,
-        }
 
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Axis:
-        return cls(told["name"], tuple(told["starts"]), told["size"], told["blocks"], told.get("one", ""))
-
-
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """The places where a result is wrong: the largest difference along all other dimensions.
 
     A level is 0 where all is right, 1 to 3 by how far it is off, relative to the largest difference.
     """
 
-    of: str
+    of: str = field(name="name")
     rows: Axis
     columns: Axis
     levels: tuple[tuple[int, ...], ...]
 
-    def as_json(self) -> Json:
-        return {
-            "name": self.of,
-            "rows": self.rows.as_json(),
-            "columns": self.columns.as_json(),
-            "levels": [list(row) for row in self.levels],
-        }
 
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Difference:
-        rows, columns = Axis.from_json(told["rows"]), Axis.from_json(told["columns"])
-        return cls(told["name"], rows, columns, tuple(map(tuple, told["levels"])))
-
-
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """The evidence of a failure: two shapes, or a difference."""
 
     seen: Shape | None = None
@@ -112,15 +70,11 @@ class Evidence:
     difference: Difference | None = None
 
 
-@dataclass(frozen=True)
-class Prints:
+class Prints(Struct, frozen=True):
     """The output of a student's code in one call: the call, in words, and the lines that it printed."""
 
     call: str
     text: str
-
-    def as_json(self) -> dict[str, str]:
-        return {"call": self.call, "text": self.text}
 
 
 def shapes_told(seen: Shape, expected: Shape) -> str:

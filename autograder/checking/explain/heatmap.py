@@ -100,7 +100,7 @@ def _axis(dim: str, size: int, most: int, sizes: Sizes) -> Axis:
         together += 1
     starts = [block * length + at for block in range(blocks) for at in range(0, length, together)]
     one = sizes.dimensions[dim[-1]].one if blocks == 1 else ""
-    return Axis(sizes.spell(dim), tuple(starts), size, blocks, one)
+    return Axis(sizes.spell(dim), size, blocks, tuple(starts), one)
 
 
 def _cut(axis: Axis, cell: int) -> slice:

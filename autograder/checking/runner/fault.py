@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # it imports torch, which reading a verdict does not need
-    from autograder.protocol.values import Json
+from msgspec import Struct
 
 _PACKAGE = Path(__file__).parents[2]
 _MOST_FRAMES = 12
@@ -16,8 +13,7 @@ _MOST_TEXT = 1000
 """Characters of an exception's text, which may quote what a student's code returned."""
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """An error of a check itself: `file` and `line` are the innermost of the author's own code."""
 
     type: str
@@ -47,9 +43,6 @@ class Fault:
             f"This check has a fault of its own: {self.type} in {Path(self.file).name}, line {self.line}. "
             "It is not your mistake and costs you no points. Please send this line to your instructor."
         )
-
-    def as_json(self) -> Json:
-        return asdict(self)
 
 
 def fault_of(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import nbformat
 import torch
+from msgspec.structs import replace
 from nbformat import NotebookNode
 
 from autograder.cards.card import task_outputs

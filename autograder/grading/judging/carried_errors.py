@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from autograder.cell_source import parse_cell
 from autograder.grading.judging.faults_met import faulty
@@ -59,11 +60,10 @@ def _counted(old: CheckVerdict, new: CheckVerdict, names: str) -> CheckVerdict:
     if "fault" in (old.outcome, new.outcome):
         return _with_fault(old, new)
     if new.outcome == "passed":
-        return replace(new, message="", evidence=None, prints=None)
+        return new.saying("")
     if old.outcome == "passed":
-        said = f"This passes with your {names}, and fails with a correct one."
-        return replace(new, message=said, evidence=None, prints=None)
+        return new.saying(f"This passes with your {names}, and fails with a correct one.")
     if old.outcome == "skipped" and new.outcome != "skipped":
-        said = f"This fails even with a correct {names}."
-        return replace(new, message=said, evidence=None, prints=None)
-    return replace(new, message=old.message, evidence=old.evidence, prints=old.prints)
+        return new.saying(f"This fails even with a correct {names}.")
+    texts = ("message", "seen", "expected", "difference", "printed")
+    return replace(new, **{name: getattr(old, name) for name in texts})

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import asdict
+
 from autograder.checking.runner.fault import Fault
 from autograder.errors import UserError
 from autograder.verdict import CheckVerdict, TaskVerdict
@@ -34,7 +36,7 @@ class MetFault:
         return {
             "task": self.task,
             "check": self.check,
-            **self.fault.as_json(),
+            **asdict(self.fault),
             "met_by": list(self.met_by),
         }
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import nbformat
+from msgspec.structs import replace
 from nbformat import NotebookNode
 
 from autograder.cards.card import unjudged_outputs
@@ -116,7 +117,7 @@ def judge(
             status="infra_error" if faults else ran.status,
             findings=(*faults, *dict.fromkeys(findings)),
             tasks=tasks,
-            seconds=time.monotonic() - started,
+            seconds=round(time.monotonic() - started, 3),
         )
         return Graded(verdict, _file_text(graded_notebook(rebuilt, ran, verdict), verdict), content)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from msgspec import to_builtins
+from msgspec.structs import replace
 from nbgrader.api import Student
 from sqlalchemy import select
 
@@ -26,7 +28,7 @@ class Result:
     mark: Counting | None
 
     def as_json(self) -> dict[str, Any]:
-        return {**self.verdict.as_json(), "mark": self.mark.as_json() if self.mark else None}
+        return {**self.verdict.as_json(), "mark": to_builtins(self.mark)}
 
 
 def results(course: Course, assignment: str) -> list[Result]:

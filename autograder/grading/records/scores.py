@@ -7,7 +7,7 @@ for a person has no score here, whatever number the gradebook adds up.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -101,9 +101,6 @@ class Counting:
     max_score: float
     penalty: float
     tasks: tuple[TaskPoints, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "tasks": [asdict(task) for task in self.tasks]}
 
 
 @dataclass(frozen=True)

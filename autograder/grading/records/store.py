@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from sys import intern
 
 from filelock import FileLock, Timeout
 
@@ -25,7 +24,7 @@ from autograder.grading.course.course import Course
 from autograder.grading.course.gradebook import LOCK_SECONDS
 from autograder.grading.files.access import UMASK, Access
 from autograder.grading.handed_in.folder import HandedIn
-from autograder.grading.records.kept import read_kept
+from autograder.grading.records.kept import Kept, read_kept
 from autograder.verdict import Verdict
 
 TIMESTAMP = "timestamp.txt"
@@ -50,16 +49,6 @@ class Key:
         """Return the key of a submission, `None` if without any file; `digest` is the bundle's."""
         conditions = hashlib.sha256("\n".join((*_versions(), digest, str(seed))).encode()).hexdigest()
         return cls(conditions, HandedIn.of(submitted).digest())
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A verdict on record, with what it was formed from."""
-
-    key: Key
-    content: str
-    """The digest of what counts in the submitted file; `""` if it could not be read."""
-    verdict: Verdict
 
 
 @cache
@@ -203,8 +192,6 @@ def not_in_gradebook(course: Course, assignment: str) -> UserError:
 def load_verdict(course: Course, student: str, assignment: str) -> Kept | None:
     """A verdict on record, or `None` if there is none that can be read."""
     try:
-        digests, verdict = read_kept(course.verdict_path(student, assignment).read_bytes())
-        key = Key(intern(digests["conditions"]), digests["file"])
-        return Kept(key, digests["content"], verdict)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return read_kept(course.verdict_path(student, assignment).read_bytes())
+    except (OSError, ValueError):
         return None

@@ -120,7 +120,7 @@ class JudgedMistake:
     @property
     def diagnosed_as(self) -> str | None:
         """The mistake that is named for it; `None` if none is, or several are."""
-        named = {check.diagnosis["mistake"] for check in self.failed if check.diagnosis}
+        named = {check.diagnosis.mistake for check in self.failed if check.diagnosis}
         return named.pop() if len(named) == 1 else None
 
     @property

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from pathlib import Path
 
 from autograder.errors import UserError
 from autograder.grading.course.course import Course
@@ -101,7 +101,7 @@ class FrequentMistake:
 
 @dataclass(frozen=True)
 class CourseReport:
-    """All that the report of a course says."""
+    """All that the report of a course says; docs/reporting.md describes its JSON."""
 
     course: str
     graded: datetime
@@ -121,10 +121,6 @@ class CourseReport:
     mistakes: tuple[FrequentMistake, ...]
     found: Mapping[str, int]
     """The number of checks that somebody failed, and of mistakes that somebody made, in all."""
-
-    def as_json(self) -> dict[str, Any]:
-        """The report as JSON data; docs/reporting.md describes it."""
-        return {**asdict(self), "graded": self.graded.isoformat(timespec="seconds")}
 
 
 @dataclass(frozen=True)
@@ -160,7 +156,7 @@ def gather_course(course: Course) -> CourseReport:
     max_total = sum(each.marks.max_score for each in found)
     return CourseReport(
         course=str(course.directory.course_id),
-        graded=datetime.fromtimestamp(max(each.last for each in found)),
+        graded=datetime.fromtimestamp(int(max(each.last for each in found))),
         max_total=max_total,
         totals=spread([line.total for line in students if line.total is not None], max_total),
         assignments=tuple(_assignment(each) for each in found),
@@ -175,7 +171,7 @@ def gather_course(course: Course) -> CourseReport:
     )
 
 
-def _verdict_files(course: Course, assignment: str) -> list[Any]:
+def _verdict_files(course: Course, assignment: str) -> list[Path]:
     return sorted(course.verdict_path("x", assignment).parent.glob("*.json"))
 
 

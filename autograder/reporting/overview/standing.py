@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebook
@@ -47,9 +47,6 @@ class Standing:
     """The reason why it cannot be graded as it is; `""` if it can."""
     next: str
     """The command to type next; `""` if there is nothing to do."""
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def standings(course: Course) -> list[Standing]:
@@ -108,9 +105,9 @@ def _conditions(course: Course, bundle: Bundle) -> tuple[str, ...]:
 
 def _group(kept: Kept | None, files: HandedIn | None, conditions: tuple[str, ...]) -> str:
     """The name of the count in `Standing` to which a submission belongs."""
-    if kept is None or kept.verdict.status == "infra_error" or kept.key.file != Key.of(files, "", 0).file:
+    if kept is None or kept.verdict.status == "infra_error" or kept.file != Key.of(files, "", 0).file:
         return "to_grade"
-    return "graded" if kept.key.conditions in conditions else "out_of_date"
+    return "graded" if kept.conditions in conditions else "out_of_date"
 
 
 def _waits(kept: Kept | None, row: Row[Any] | None) -> bool:

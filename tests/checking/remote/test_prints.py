@@ -100,12 +100,12 @@ def test_grading_shows_the_same_and_it_costs_nothing(quick_workers):
     page = Page("".join(cell["outputs"][0]["data"]["text/html"]))
     for said in SAID:
         assert said in page.text
-    told, *_ = (check for task in graded.verdict.tasks for check in task.checks if check.prints)
-    assert told.as_json()["printed"]["text"].startswith("shape (")
+    told, *_ = (check for task in graded.verdict.tasks for check in task.checks if check.printed)
+    assert told.printed.text.startswith("shape (")
     right = answer("lstm_gates").replace("def lstm_gates", "def _gates") + RIGHT
     loud = run_judge(submission({"lstm_gates": right}), quick_workers)
     assert loud.verdict.score == loud.verdict.max_score
-    assert not any(check.prints for task in loud.verdict.tasks for check in task.checks)
+    assert not any(check.printed for task in loud.verdict.tasks for check in task.checks)
 
 
 FLOODS = {
@@ -120,7 +120,7 @@ FLOODS = {
 def test_a_flood_is_bounded(name, quick_workers):
     loud = f"def lstm_gates(x, *_):\n    {FLOODS[name]}\n    return x\n"
     graded = run_judge(submission({"lstm_gates": loud}), quick_workers)
-    told, *_ = (check.prints for task in graded.verdict.tasks for check in task.checks if check.prints)
+    told, *_ = (check.printed for task in graded.verdict.tasks for check in task.checks if check.printed)
     assert len(told.text.splitlines()) <= MAX_LINES + 1
     assert max(map(len, told.text.splitlines())) <= MAX_LINE + 2
     assert all(c.isprintable() or c == "\n" for c in told.text)
@@ -148,22 +148,22 @@ HOSTILE = Prints("`f`", "<script>alert(1)</script>\n</pre></div>")
 
 
 def test_prints_stay_text_and_those_of_a_hidden_check_are_not_shown():
-    task = card(verdict(prints=HOSTILE), verdict("error", prints=Prints("`g`", "second")))
+    task = card(verdict(printed=HOSTILE), verdict("error", printed=Prints("`g`", "second")))
     page = Page(card_html(task))
     assert "<script>alert(1)</script>" in page.text
     assert "script" not in page.tags
     assert "| </pre></div>" in card_text(task)
     assert "second" in card_text(task)
     assert "alert" not in card_brief(task, 80), "there is no room for them"
-    hidden = verdict(prints=HOSTILE, instead="More is asked.")
-    assert as_student_sees(hidden).prints is None
+    hidden = verdict(printed=HOSTILE, hidden=True, instead="More is asked.")
+    assert as_student_sees(hidden).printed is None
     assert "alert" not in card_html(card(hidden)) + card_text(card(hidden))
 
 
 def test_a_second_judging_that_has_seen_solutions_shows_no_prints():
     secret = Prints("`f`", "SOLUTION")
     first = card(verdict(), verdict("skipped"), verdict("passed"))
-    second = card(verdict("passed", points=1.0), verdict(prints=secret), verdict(prints=secret))
-    third = card(verdict("failed", points=0.5, prints=secret))
+    second = card(verdict("passed", points=1.0), verdict(printed=secret), verdict(printed=secret))
+    third = card(verdict("failed", points=0.5, printed=secret))
     joined = [*merged(first, second, ["a"]).checks, *merged(card(verdict()), third, ["a"]).checks]
-    assert not any(check.prints for check in joined)
+    assert not any(check.printed for check in joined)

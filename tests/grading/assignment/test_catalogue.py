@@ -16,7 +16,7 @@ from autograder.grading.records.clusters import clusters
 from autograder.grading.records.results import results
 from autograder.grading.validating.mistaken import judged_together, mistaken_together
 from autograder.grading.workers.forkserver import ForkServer
-from autograder.verdict import CheckVerdict, TaskVerdict, Verdict
+from autograder.verdict import CheckVerdict, Diagnosis, TaskVerdict, Verdict
 from tests.support.helpers import (
     ASSIGNMENT,
     answer,
@@ -106,7 +106,7 @@ def named(course: Course) -> dict[str, set[str]]:
     """The mistakes named for each student."""
     return {
         result.verdict.student: {
-            check.diagnosis["mistake"]
+            check.diagnosis.mistake
             for task in result.verdict.tasks
             for check in task.checks
             if check.diagnosis
@@ -197,7 +197,7 @@ def verdict_of(outcomes: dict[str, str], named: dict[str, str]) -> Verdict:
                     points=2.0 if outcome == "passed" else 0.0,
                     max_points=2.0,
                     message="",
-                    diagnosis={"mistake": named[task], "hint": ""} if task in named else None,
+                    diagnosis=Diagnosis(named[task], "") if task in named else None,
                 ),
             ),
         )
