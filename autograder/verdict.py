@@ -214,6 +214,8 @@ class Verdict(Struct, frozen=True):
 
 def plain(value: Any) -> Any:
     """Return a struct as JSON has it: its fields, or those fields and properties that are `WRITTEN`."""
-    if names := getattr(value, "WRITTEN", ()):
-        return {name: plain(getattr(value, name)) for name in names}
-    return [plain(each) for each in value] if isinstance(value, tuple) else to_builtins(value)
+    if isinstance(value, tuple):
+        return [plain(each) for each in value]
+    if hasattr(value, "WRITTEN"):
+        return {name: plain(getattr(value, name)) for name in value.WRITTEN}
+    return to_builtins(value) if isinstance(value, Struct) else value

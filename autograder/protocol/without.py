@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import msgspec
-
 
 @dataclass(frozen=True)
 class Without:
@@ -33,10 +31,3 @@ class Without:
                 re.compile(pattern)
             except re.error as error:
                 raise ValueError(f"{pattern!r} is no pattern of Python's `re`: {error}") from error
-
-    def as_json(self) -> str:
-        return msgspec.json.encode(self).decode()
-
-    @classmethod
-    def from_json(cls, text: str) -> Without:
-        return msgspec.json.decode(text, type=cls)

@@ -184,6 +184,8 @@ def _copy_without(
     lacking: str, others: Sequence[socket.socket], descriptors: Sequence[int], arguments: argparse.Namespace
 ) -> socket.socket:
     """Fork a parent with parts of torch disabled, and return the socket that it takes jobs from."""
+    import msgspec
+
     from autograder.protocol.without import Without
     from autograder.worker.sandbox import syscalls
     from autograder.worker.session.taken_away import take_away, unreadable
@@ -194,7 +196,7 @@ def _copy_without(
             other.close()
         for descriptor in descriptors:
             os.close(descriptor)
-        without = Without.from_json(lacking)
+        without = msgspec.json.decode(lacking, type=Without)
         arguments.hidden = [*arguments.hidden, *unreadable(without)]
         take_away(without)
         syscalls.collapse_memory()

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import msgspec
+
 import autograder
 from autograder.errors import UserError
 from autograder.worker.forkserver import JOB, READY
@@ -157,7 +159,7 @@ class ForkServer:
         from autograder.checking.remote.errors import WorkerLost
         from autograder.grading.workers.client import Worker
 
-        job = JOB if without is None else JOB + b" " + without.as_json().encode()
+        job = JOB if without is None else JOB + b" " + msgspec.json.encode(without)
         data, data_there = socket.socketpair()
         control, control_there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
