@@ -33,6 +33,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported, as `a
 
 import nbformat
 from _shared import AUTOGRADER, make_course
+from msgspec import structs
 from rich.console import Console
 from rich.table import Table
 
@@ -217,7 +218,8 @@ def hand_in(
     # One in a hundred has the words of the one before.
     own = random.Random(number - 1 if number % 100 == 99 else number)
     raw, notebook = with_words(origin.handed_in, own).encode(), with_words(origin.notebook, own)
-    verdict = replace(origin.verdict, student=student, seconds=0.2 + own.random() / 10)
+    seconds = round(0.2 + own.random() / 10, 3)
+    verdict = structs.replace(origin.verdict, student=student, seconds=seconds)
     key = Key(conditions, HandedIn(raw).digest())
     kept = {**asdict(key), "content": origin.content, "verdict": verdict.as_json()}
     for step, text in (("submitted", raw), ("autograded", notebook.encode())):

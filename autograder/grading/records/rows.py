@@ -1,7 +1,7 @@
 """nbgrader's rows of several submissions, written together.
 
-nbgrader's API writes the rows of one submission one after the other and reads most of them back, which
-takes several times as long. What is written here is what it would write.
+nbgrader's API writes the rows of one submission one after the other and reads most of them back: 54 new
+submissions a second, where 130 are recorded so (docs/performance.md). The rows are those it would write.
 """
 
 from __future__ import annotations
