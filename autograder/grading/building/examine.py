@@ -131,7 +131,7 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
     except UnicodeDecodeError as error:
         yield Problem(shown, f"is no text in UTF-8 (byte {error.start}).")
         return
-    solution = {cell.grade_id: cell.source for cell in cells if cell.is_solution and cell.is_code}
+    solution = {cell.grade_id: cell.solution for cell in cells if cell.is_solution and cell.is_code}
     graded = {cell.task for cell in cells if cell.task}
     for fault in catalogue_faults(text, solution if cells else None, graded):
         yield Problem(f"{shown}, line {fault.line}", fault.message, of_mistakes=True)
@@ -184,7 +184,7 @@ def _rules_without_check(course: Course, assignment: str, checks: Checks) -> Ite
     path = notebook_of(course, assignment)
     assert path is not None
     cells, _ = read_source(path, course.told(path))
-    solution = {cell.grade_id: cell.source for cell in cells if cell.is_solution and cell.is_code}
+    solution = {cell.grade_id: cell.solution for cell in cells if cell.is_solution and cell.is_code}
     for mistake in course.mistakes(assignment, solution):
         rules = list(dict.fromkeys(check.rule for check in checks.of(mistake.task)))
         if mistake.caught_by not in rules:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from autograder.grading.assignment.instead import COMMENT, INSTEAD, released_instead
 from autograder.grading.building.source import SourceCell
 from autograder.grading.course.problem import Problem
 
@@ -59,6 +60,8 @@ def look_at_markers(cells: Sequence[SourceCell], markers: Markers, tasks: set[st
             *_pairs(cell, markers.hidden, meant),
             *_as_meant(cell, meant),
         ]
+        if not faults:
+            faults += _instead(cell, markers)
         yield from faults
         yield from _misplaced(cell, markers)
         if not faults and cell.is_solution and cell.is_code:
@@ -69,10 +72,10 @@ def look_at_markers(cells: Sequence[SourceCell], markers: Markers, tasks: set[st
 
 
 def released_source(cell: SourceCell, markers: Markers) -> str:
-    """The cell as nbgrader releases it, its marked solutions replaced by the stub."""
+    """The cell as it is released, its marked solutions replaced by the stub, or by what they say."""
     lines: list[str] = []
     inside = False
-    for line in cell.source.split("\n"):
+    for line in released_instead(cell.source, *markers.solution.marks).split("\n"):
         if markers.solution.begin in line:
             inside = True
             lines += [line[: _indent(line)] + stub for stub in markers.stub.split("\n")]
@@ -106,12 +109,45 @@ def _pairs(cell: SourceCell, region: Region, meant: Mapping[int, str]) -> Iterat
         yield Problem(cell.where(opened), f"`{region.begin}` without a `{region.end}` below it in the cell.")
 
 
+def _instead(cell: SourceCell, markers: Markers) -> Iterator[Problem]:
+    """Misplaced marks of what is released instead, and lines below them that are no comments."""
+    begin, end = markers.solution.marks
+    inside, mark, given = False, 0, False
+    for number, line in enumerate(cell.source.split("\n"), 1):
+        if begin in line:
+            inside, mark, given = True, 0, False
+        elif end in line:
+            if mark and not given:
+                yield Problem(
+                    cell.where(mark),
+                    f"nothing stands below `{INSTEAD}`: write there, as comments, what students are given.",
+                )
+            inside, mark = False, 0
+        elif INSTEAD in line:
+            if not inside or mark:
+                where = f"below the one in line {mark}" if mark else "outside of a solution"
+                yield Problem(
+                    cell.where(number),
+                    f"`{INSTEAD}` stands {where}: put it once between `### {begin}` and `### {end}`, below "
+                    "the right code.",
+                )
+            mark = number
+        elif mark and line.strip():
+            given = True
+            if not COMMENT.fullmatch(line):
+                yield Problem(
+                    cell.where(number),
+                    f"stands below `{INSTEAD}` and is no comment: begin the line with `# `, or move it above "
+                    "the mark.",
+                )
+
+
 def _misspelled(cell: SourceCell, markers: Markers) -> dict[int, str]:
     """Return the lines that are nearly a mark, and which one is meant."""
     found: dict[int, str] = {}
     if not cell.is_code:
         return found
-    marks = [*markers.solution.marks, *markers.hidden.marks]
+    marks = [*markers.solution.marks, *markers.hidden.marks, INSTEAD]
     for number, line in enumerate(cell.source.split("\n"), 1):
         comment = line.strip()
         if not comment.startswith("#") or any(mark in line for mark in marks):

@@ -14,6 +14,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode, ValidationError
 
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, tags
+from autograder.grading.assignment.instead import without_instead
 from autograder.grading.course.problem import Problem
 
 MAY_FAIL = "raises-exception"
@@ -41,6 +42,11 @@ class SourceCell:
     @property
     def is_solution(self) -> bool:
         return is_solution(self.node)
+
+    @property
+    def solution(self) -> str:
+        """The text without what students are given in place of the stub."""
+        return without_instead(self.source)
 
     @property
     def is_grade(self) -> bool:

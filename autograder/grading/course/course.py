@@ -30,6 +30,7 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.catalogue import Mistake, read_catalogue
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
+from autograder.grading.assignment.instead import without_instead
 from autograder.grading.course.gradebook import Opener, patient_url
 from autograder.grading.files.access import Access
 from autograder.grading.handed_in.folder import HandedIn, read_folder
@@ -111,7 +112,7 @@ class Course:
         if source.is_file():
             for cell in nbformat.read(source, as_version=4).cells:
                 if is_solution(cell) and cell["cell_type"] == "code":
-                    solution[grade_id(cell)] = cell["source"]
+                    solution[grade_id(cell)] = without_instead(cell["source"])
                 elif is_grade(cell) and not is_solution(cell) and not check_task(cell):
                     tests[grade_id(cell)] = cell["source"]
         own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}

@@ -14,11 +14,13 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import ClearSolutions
 
 from autograder.checking.runner.handed_out_file import KEPT_FOR_GRADING
 from autograder.errors import UserError
 from autograder.grading.assignment.cells import check_task
 from autograder.grading.assignment.images import without_unused
+from autograder.grading.assignment.instead import released_instead
 from autograder.grading.course.course import Course
 from autograder.grading.releasing.handout import handout
 from autograder.grading.releasing.page import write_page
@@ -27,8 +29,22 @@ _PYTHON = {"display_name": "Python 3 (ipykernel)", "language": "python", "name":
 """The kernel of a release whose source names none, as one that jupytext made."""
 
 
+class ClearOrReplaceSolutions(ClearSolutions):
+    """nbgrader's step that replaces each solution: by what it says itself, else by the stub."""
+
+    def _replace_solution_region(self, cell: Any, language: str) -> bool:
+        written, marks = cell.source, (self.begin_solution_delimeter, self.end_solution_delimeter)
+        cell.source = released_instead(written, *marks)
+        replaced = bool(cell.source != written)
+        return super()._replace_solution_region(cell, language) or replaced
+
+
 class ReleasedNotebook(NotebookExporter):
     """An exporter of the released notebook alone, as a build proves it."""
+
+    def register_preprocessor(self, preprocessor: Any, enabled: bool = False) -> Any:
+        step = ClearOrReplaceSolutions if preprocessor is ClearSolutions else preprocessor
+        return super().register_preprocessor(step, enabled)
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> Any:
         # Without one, every student is asked to choose a kernel.
