@@ -23,8 +23,8 @@ LINES = {
     "checking": 10450,
     "cli": 1700,
     "data": 50,
-    "exercises": 8850,
-    "grading": 12850,
+    "exercises": 9000,
+    "grading": 12950,
     "jupyter": 450,
     "protocol": 1150,
     "reporting": 2200,
@@ -33,6 +33,8 @@ LINES = {
 }
 """The most lines of Python in each room, in steps of 50."""
 CALLS = {
+    "mean_over_time": 15,
+    "after_restart": 0,
     "predict_shapes": 18,
     "embed_then_rnn": 18,
     "last_step": 16,

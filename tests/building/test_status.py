@@ -151,7 +151,7 @@ class TestBuilt:
 
     def test_the_committed_releases_are_made_from_the_sources(self, tmp_path):
         found = asked(ROOT)
-        assert len(found) == 12
+        assert len(found) == 13
         assert {each["built"] for each in found.values()} == {"yes"}
 
 

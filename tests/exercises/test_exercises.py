@@ -37,6 +37,7 @@ POINTS = {
         "claims": 3,
     },
     "rnn_cell": {"rnn_cell": 2, "rnn_layer": 2.5, "run_stepwise": 2.5, "stacked_rnn": 3},
+    "start": {"mean_over_time": 1, "after_restart": 1},
     "lstm_cell": {"lstm_gates": 2, "lstm_cell": 2, "LSTMCell": 4, "copy_from_torch": 2},
     "lstm_layer": {"to_time_major": 1.5, "run_lstm_cell": 3.5, "LSTMLayer": 5},
     "stacking": {

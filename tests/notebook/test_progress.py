@@ -233,7 +233,7 @@ def test_where_the_notebook_cannot_be_told_tasks_stand_by_notebook(tmp_path, mon
         tasks.home_of("lstm_gate", None, {})
     first, *lines = str(caught.value).splitlines()
     assert first == 'There is no task "lstm_gate". Did you mean "lstm_gates"? Tasks by notebook:'
-    assert len(lines) == 12
+    assert len(lines) == 13
     (line,) = (line for line in lines if line.startswith("  lstm_cell: "))
     assert set(re.findall(r"\w+", line)) == {
         "lstm_gates", "lstm_cell", "LSTMCell", "and", "copy_from_torch",

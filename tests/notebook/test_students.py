@@ -122,7 +122,7 @@ def test_all_notebooks_and_the_page_for_authors_begin_alike():
         notebook = json.loads(path.read_text(encoding="utf-8"))
         begun[str(path)] = imports_of("".join(cell_named(notebook, "setup")["source"]))
         titles[str(path)] = " ".join("".join(notebook["cells"][0]["source"]).split())
-    assert len(titles) == 37
+    assert len(titles) == 40
     # The skeleton's tasks are small, and it imports less.
     (skeleton,) = (begun.pop(name) for name in list(begun) if name.endswith("assignment.ipynb"))
     assert skeleton == "import torch\nfrom torch import nn\n\n" + POINTER.replace(", figures", "")
@@ -152,7 +152,7 @@ def test_the_page_has_its_picture_beside_it_and_fits_two_screens():
 
 def test_every_release_has_the_page_as_it_is():
     folders = sorted(ROOT.glob("release/*/"))
-    assert len(folders) == 12
+    assert len(folders) == 13
     for name in ("students.md", "students.png"):
         wanted = PAGE.with_name(name).read_bytes()
         others = [folder.name for folder in folders if (folder / name).read_bytes() != wanted]

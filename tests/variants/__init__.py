@@ -17,10 +17,12 @@ from tests.variants import (
     seq2seq,
     shapes,
     stacking,
+    start,
     state,
 )
 
 NOTEBOOKS = {
+    "start": start,
     "shapes": shapes,
     "rnn_cell": rnn_cell,
     "lstm_cell": lstm_cell,

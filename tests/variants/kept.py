@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading.assignment.cells import grade_id, is_solution
+from autograder.grading.assignment.instead import without_instead
 
 ROOT = Path(__file__).parents[2]
 DOCSTRING = re.compile(r'\n *""".*?"""\n+', re.DOTALL)
@@ -23,7 +24,7 @@ def cells_of(assignment: str) -> list[Any]:
 def solutions_of(assignment: str) -> dict[str, str]:
     """For each task, its solution without docstrings and marks: an edit must find its words in code alone."""
     return {
-        grade_id(cell): "\n" + MARK.sub("", DOCSTRING.sub("\n", cell["source"])) + "\n"
+        grade_id(cell): "\n" + MARK.sub("", DOCSTRING.sub("\n", without_instead(cell["source"]))) + "\n"
         for cell in cells_of(assignment)
         if is_solution(cell)
     }
