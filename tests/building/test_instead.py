@@ -9,26 +9,29 @@ import nbformat
 import pytest
 
 from autograder.grading.course.course import Course
+from autograder.reporting.overview.built import built
 from tests.support.courses import done, named, run
 from tests.support.faults import make_own_course
 from tests.support.helpers import autograder_here
 
 NAME = "01_double"
 SOURCE = Path("source") / NAME / "double.ipynb"
-SOLUTION = "    return 2 * x\n    ### END SOLUTION"
+END = "    ### END SOLUTION"
+
+
+def in_source(course: Path, old: str, new: str) -> None:
+    notebook = nbformat.read(course / SOURCE, as_version=4)
+    cell = named(notebook, "double")
+    assert old in cell["source"]
+    cell["source"] = cell["source"].replace(old, new)
+    nbformat.write(notebook, course / SOURCE)
 
 
 def handing_out(course: Path, *code: str) -> Path:
     """Make a course whose task is handed out with this code."""
     make_own_course(course)
-    notebook = nbformat.read(course / SOURCE, as_version=4)
-    cell = named(notebook, "double")
-    assert SOLUTION in cell["source"]
     instead = "".join(f"    # {line}\n" for line in code)
-    cell["source"] = cell["source"].replace(
-        SOLUTION, f"    return 2 * x\n    ### RELEASED INSTEAD\n{instead}    ### END SOLUTION"
-    )
-    nbformat.write(notebook, course / SOURCE)
+    in_source(course, END, f"    ### RELEASED INSTEAD\n{instead}{END}")
     return course
 
 
@@ -57,6 +60,16 @@ def test_generate_and_build_hand_out_what_stands_below_the_mark(tmp_path):
     assert told.returncode == 0, told.stderr
     assert (course / "release" / NAME / "double.ipynb").read_bytes() == generated
     assert "unchanged" in autograder_here("build", NAME, "--course", course).stdout
+    assert built(Course.at(course), NAME) == "yes"
+    in_source(course, "    # return y[1:]", "    # return y[2:]")
+    assert built(Course.at(course), NAME) == "changed"
+
+
+def test_known_mistakes_are_edits_of_what_is_right_alone(tmp_path):
+    course = handing_out(tmp_path, "return 2 * x[1:]")
+    assert autograder_here("build", NAME, "--course", course).returncode == 0
+    in_source(course, "    return 2 * x\n", "    return x + x + x\n")
+    assert "Known mistake three_times" in autograder_here("check", course / SOURCE, "--course", course).stdout
 
 
 def test_a_wrong_answer_that_is_left_as_it_was_is_wrong_and_no_response(tmp_path):
@@ -85,42 +98,19 @@ def test_a_wrong_answer_that_earns_something_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("new", "said"),
     [
-        ("    ### END SOLUTION", "    ### RELEASED INSTEAD\n    ### END SOLUTION", "nothing stands below"),
-        (
-            "    ### END SOLUTION",
-            "    ### RELEASED INSTEAD\n    return x\n    ### END SOLUTION",
-            "is no comment: begin the line with `# `",
-        ),
-        (
-            "    ### END SOLUTION",
-            "    ### END SOLUTION\n    ### RELEASED INSTEAD\n    # return x",
-            "stands outside of a solution",
-        ),
-        (
-            "    ### END SOLUTION",
-            "    ### RELEASED INSTEAD\n    # x\n    ### RELEASED INSTEAD\n    # x\n    ### END SOLUTION",
-            "stands below the one in line 5",
-        ),
-        (
-            "    ### END SOLUTION",
-            "    ### RELEASED INSTED\n    # return x\n    ### END SOLUTION",
-            "write `### RELEASED INSTEAD`",
-        ),
-        (
-            "    ### END SOLUTION",
-            "    ### RELEASED INSTEAD\n    # return (x\n    ### END SOLUTION",
-            "what students are given is no Python (line 3 of it",
-        ),
+        (f"    ### RELEASED INSTEAD\n{END}", "nothing stands below"),
+        (f"    ### RELEASED INSTEAD\n    return x\n{END}", "is no comment: begin the line with `# `"),
+        (f"{END}\n    ### RELEASED INSTEAD\n    # return x", "stands outside of a solution"),
+        (2 * "    ### RELEASED INSTEAD\n    # x\n" + END, "stands below the one in line 5"),
+        (f"    ### RELEASED INSTED\n    # return x\n{END}", "write `### RELEASED INSTEAD`"),
+        (f"    ### RELEASED INSTEAD\n    # return (x\n{END}", "what students are given is no Python (line 3"),
     ],
 )
-def test_a_mark_that_is_misplaced_is_refused_in_one_sentence(tmp_path, old, new, said):
+def test_a_mark_that_is_misplaced_is_refused_in_one_sentence(tmp_path, new, said):
     make_own_course(tmp_path)
-    notebook = nbformat.read(tmp_path / SOURCE, as_version=4)
-    cell = named(notebook, "double")
-    cell["source"] = cell["source"].replace(old, new)
-    nbformat.write(notebook, tmp_path / SOURCE)
+    in_source(tmp_path, END, new)
     told = autograder_here("build", NAME, "--course", tmp_path)
     first, *rest = told.stderr.strip().splitlines()
     assert first.startswith(f"{SOURCE}, cell `double`, line") or first.startswith(

@@ -15,6 +15,7 @@ from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import grade_id, is_solution
+from autograder.grading.assignment.instead import without_instead
 from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import MistakesOf
 from autograder.grading.records.known import tried_when_needed
@@ -44,5 +45,5 @@ def _built_solution(course: Course, bundle: Bundle) -> dict[str, str]:
         cells = solved_notebook(course, bundle.assignment).cells
     except Exception:  # whatever may have become of a file that is made anew by every build
         return {}
-    found = {grade_id(cell): str(cell["source"]) for cell in cells if is_solution(cell)}
+    found = {grade_id(cell): without_instead(cell["source"]) for cell in cells if is_solution(cell)}
     return found if found.keys() >= bundle.tasks.keys() else {}

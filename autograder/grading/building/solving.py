@@ -17,7 +17,6 @@ from nbgrader.utils import determine_grade
 
 from autograder.errors import UserError
 from autograder.grading.assignment.cells import is_grade, is_solution
-from autograder.grading.assignment.instead import without_instead
 from autograder.grading.building.generating import Telling
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 from autograder.grading.building.stopped import shown_by, stopped_at
@@ -59,7 +58,6 @@ def generate_solution(
     for number, cell in enumerate(notebook.cells, 1):
         if cell["cell_type"] != "code":
             continue
-        cell["source"] = without_instead(cell["source"])
         here = SourceCell(number, cell, source)
         stopped = next((each for each in cell["outputs"] if each["output_type"] == "error"), None)
         if stopped is not None and MAY_FAIL not in here.tags:
