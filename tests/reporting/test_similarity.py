@@ -12,7 +12,7 @@ from tests.support.reports import OWN_STYLE, RENAMED
 from tests.variants import NOTEBOOKS
 
 Class = dict[str, dict[str, str]]
-ASSIGNMENTS = [f"{number:02}_{name}" for number, name in enumerate(NOTEBOOKS, start=1)]
+ASSIGNMENTS = [f"{number:02}_{name}" for number, name in enumerate(NOTEBOOKS)]
 
 
 class Rename(ast.NodeTransformer):
@@ -61,7 +61,7 @@ def test_right_answers_of_different_people_make_no_pair(assignment):
     assert pairs(assignment, invented_class(assignment)) == []
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", ASSIGNMENTS[1:])  # answers to the first are a line or two
 def test_copies_under_other_names_are_found(assignment):
     """All but those of answers that are the course's own solution but for a few lines."""
     answers, given = invented_class(assignment), cells(assignment, solved(assignment))
