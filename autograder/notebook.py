@@ -1,5 +1,7 @@
-"""The functions that a course notebook imports: `check` judges a task where the student works, `after`
-lets the notebook go on below a demonstration that a task makes stop.
+"""The functions that a course notebook imports.
+
+`check` judges a task where the student works, `after` lets the notebook go on below a demonstration that
+a task makes stop.
 """
 
 from __future__ import annotations
@@ -162,8 +164,7 @@ def failing(task: str, assignment: str | None = None) -> tuple[Any, ...]:
 
 
 def checks_inside(text: str) -> None:
-    """Have `check` use the checks that the notebook holds itself; a cell that it was handed out with calls
-    this."""
+    """Have `check` use the checks in the notebook itself: a cell of a single-file release calls it."""
     from autograder.beside import INSIDE
     from autograder.jupyter.inside import unpacked
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Source(NamedTuple):
-    """Where a file comes from, and what allows the course to ship it."""
+    """The origin of a file, and what allows the course to ship it."""
 
     what: str
     origin: str

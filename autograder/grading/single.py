@@ -23,12 +23,11 @@ from autograder.verdict import Verdict
 
 
 def check_notebook(course: Course, notebook: Path, assignment: str | None, workers: ForkServer) -> Verdict:
-    """Judge one notebook file as the batch would, under the course's seed; where none is drawn yet, under one
-    for this run alone.
+    """Judge one notebook file as the batch would.
 
-    Of a source notebook of the course, built or not, the solution in it is judged.
-    The assignment is the one whose notebook has the file's name, unless it is named. The verdict's
-    student is the file's name.
+    The seed is the course's; where none is drawn yet, one for this run alone. Of a source notebook of the
+    course, built or not, the solution in it is judged. The assignment is the one whose notebook has the
+    file's name, unless it is named. The verdict's student is the file's name.
     """
     if not notebook.is_file():
         raise UserError(f"There is no notebook {notebook}.")

@@ -32,7 +32,7 @@ class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_
 
 
 class Done(Answer, frozen=True, tag="done"):
-    """It is done, and there is nothing to tell."""
+    """An answer without content: the request was carried out."""
 
 
 class Missing(Answer, frozen=True, tag="missing"):

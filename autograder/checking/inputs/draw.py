@@ -61,7 +61,6 @@ class Draw:
         self, shape: tuple[int, ...] | torch.Size, *, dtype: torch.dtype = torch.float64, spread: float = 1.0
     ) -> torch.Tensor:
         """Return normally distributed values of a shape in numbers; `spread` is their standard deviation."""
-
         shape = tuple(shape)
         return self._numbers.give(
             (shape, dtype, spread), lambda generator: _normal(generator, shape, dtype, spread)

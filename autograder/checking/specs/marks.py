@@ -37,7 +37,6 @@ def as_check(
     `method` is the method of the specification, which has its rule; the title becomes the docstring. Raises
     `TypeError` or `ValueError` where a mark makes no sense.
     """
-
     unknown = set(told) - set(Marks.__annotations__)
     if unknown:
         raise TypeError(

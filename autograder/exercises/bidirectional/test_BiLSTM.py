@@ -25,7 +25,7 @@ BY_HAND = r"(rnn_tanh|rnn_relu|lstm|gru)(_cell)?|_VF|_C|ops"
 
 
 def reference(parameters, x):
-    """What torch's own bidirectional layer gives with the parameters of both networks."""
+    """The results of torch's own bidirectional layer with the parameters of both networks."""
     zeros = x.new_zeros(2, len(x), parameters["fwd.weight_hh_l0"].shape[1])
     weights = list(parameters.values())
     output, h_n, c_n = torch.lstm(x, (zeros, zeros), weights, True, 1, 0.0, False, True, True)

@@ -22,7 +22,7 @@ DIMENSIONS = Dimensions(
 
 
 def far_apart(dtype):
-    """What makes logits that are far apart: up to some 200 from zero."""
+    """Inputs with logits that are far apart: up to some 200 from zero."""
     return lambda logits, ids: ((60 * logits).clamp(-200, 200).to(dtype), ids)
 
 

@@ -1,4 +1,4 @@
-"""What the tasks on one step are given, and the sizes that they are looked at."""
+"""The inputs of the tasks on one step, and their sizes."""
 
 from autograder.checking import sized, weight
 

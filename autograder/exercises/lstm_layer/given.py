@@ -1,4 +1,4 @@
-"""What the tasks on layers have in common: the state that they start from, and a look at what they carry."""
+"""The state that the tasks on layers start from, and a look at what they carry."""
 
 from typing import Any
 

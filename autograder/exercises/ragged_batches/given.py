@@ -34,7 +34,7 @@ def ragged_lengths(draw: Draw) -> torch.Tensor:
 
 
 def equal(missing: int = 0) -> Callable[[Draw], torch.Tensor]:
-    """What draws lengths that are all the same, so many steps short of the batch's T."""
+    """Return a drawing of lengths that are all the same, so many steps short of the batch's T."""
     return lambda draw: torch.full((draw.sizes.B,), draw.sizes.T - missing)
 
 
@@ -49,7 +49,7 @@ def padded_with(values: torch.Tensor, lengths: torch.Tensor, padding: float) -> 
 
 
 def padding(*numbers: float | None) -> Callable[..., tuple[Any, ...]]:
-    """What puts a number into the padded places of each input before the lengths; `None` leaves it alone."""
+    """Return a change that puts a number into the padded places of each input; `None` leaves one alone."""
 
     def changed(*inputs: Any) -> tuple[Any, ...]:
         *batches, lengths = inputs

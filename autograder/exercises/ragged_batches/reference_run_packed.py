@@ -12,5 +12,5 @@ def packed_run(lstm, x, lengths):
 
 
 def one_packed_call(lstm, numbers, before, x, lengths):
-    """What a driven LSTM gives that is called with the packed batch, after so many calls before."""
+    """The results of a driven LSTM that is called with the packed batch, after so many calls before."""
     return packed_run(driven_here(lstm, numbers, before), x, lengths)

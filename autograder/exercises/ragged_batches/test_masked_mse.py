@@ -16,7 +16,7 @@ from autograder.exercises.ragged_batches.given import (
 
 
 def scaled(factor):
-    """What makes inputs that are larger, or smaller, by a factor."""
+    """Return a change of inputs that makes them larger, or smaller, by a factor."""
     return lambda prediction, target, lengths: (prediction * factor, target * factor, lengths)
 
 

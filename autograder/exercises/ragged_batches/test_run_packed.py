@@ -34,7 +34,7 @@ def expect_every_step(answer, call):
 
 
 def shorter_by(missing):
-    """What draws lengths of which the longest is so many steps short of the batch's T."""
+    """Return a drawing of lengths of which the longest is so many steps short of the batch's T."""
     return lambda draw: ragged_lengths(draw).clamp(max=draw.sizes.T - missing)
 
 

@@ -6,7 +6,7 @@ from autograder.exercises.handed import driven_here
 
 
 def one_step_a_call(rnn, numbers, before, x, state=None):
-    """What a driven RNN gives that is called once for each step, after so many calls before."""
+    """The results of a driven RNN that is called once for each step, after so many calls before."""
     given, outputs = driven_here(rnn, numbers, before), []
     for step in x.split(1, dim=1):
         output, state = given(step, state)

@@ -84,7 +84,7 @@ def expect_no_other_part(answer: Any, tensor: torch.Tensor, dim: int, wanted: in
 
 
 def each_number(name: str, letter: str, words: str, **sizes: int) -> Callable[[Sizes], list[Case]]:
-    """What makes a case for each number that the input `name` can be, below the size of a dimension.
+    """Return cases for each number that the input `name` can be, below the size of a dimension.
 
     In its words `{number}` stands for the number, as in "for layer {number} of {L}".
     """

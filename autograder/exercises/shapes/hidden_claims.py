@@ -8,7 +8,7 @@ from autograder.exercises.shapes.test_claims import SECTIONS, answers_in
 
 
 def asked_of_torch(sizes) -> dict[str, bool]:
-    """What is true, by experiment: the answers are not written down where a student could read them."""
+    """The true answers, found by experiment: they are written down nowhere that a student could read."""
     rnn = nn.RNN(sizes.D, sizes.H, sizes.L, batch_first=True).double()
     lstm = nn.LSTM(sizes.D, sizes.H, sizes.L, batch_first=True).double()
     time_first = nn.RNN(sizes.D, sizes.H, sizes.L).double()

@@ -69,7 +69,7 @@ def reference_lstm(draw: Draw, dtype: torch.dtype = torch.float64) -> nn.LSTM:
 
 
 def random_state(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
-    """h and c of every layer, none of them zero."""
+    """The states h and c of every layer, none of them zero."""
     return draw("L B H", dtype=dtype), draw("L B H", dtype=dtype)
 
 

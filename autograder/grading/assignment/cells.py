@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 
 def grade_id(cell: NotebookNode) -> str:
-    """nbgrader's name of a cell, `""` if it has none."""
+    """The name that nbgrader has for a cell, `""` if it has none."""
     marks = cell["metadata"].get("nbgrader")
     name = marks.get("grade_id") if isinstance(marks, dict) else None
     return name if isinstance(name, str) else ""

@@ -85,9 +85,10 @@ class _WithoutGradebook(Telling, GenerateSolution):
 
 
 def _telling(file: Path, ended: list[SourceCell], source: str) -> type[Execute]:
-    """nbgrader's running of a notebook: the kernel complains to a file, `ended` gets the cell that ends it.
+    """Return a step that runs a notebook as nbgrader does; `ended` gets the cell that ends the kernel.
 
-    One that is stopped while it runs a cell prints a traceback of its own, where a sentence is promised.
+    The kernel complains to a file: one that is stopped while it runs a cell prints a traceback of its own,
+    where a sentence is promised.
     """
 
     class QuietExecute(Execute):
@@ -118,7 +119,7 @@ def _telling(file: Path, ended: list[SourceCell], source: str) -> type[Execute]:
 
 
 def _taking(ran: NotebookNode) -> type[NbGraderPreprocessor]:
-    """In place of nbgrader's running of a notebook: the outputs of one with the same code that was run."""
+    """Return a step that takes the outputs of a notebook with the same code, in place of running it."""
 
     class TakeOutputs(NbGraderPreprocessor):
         def preprocess(self, nb: NotebookNode, resources: Any) -> Any:

@@ -21,7 +21,7 @@ from autograder.grading.records.store import write_whole
 
 @dataclass(frozen=True)
 class Dropped:
-    """What was taken out, and what still speaks of it."""
+    """The parts that were taken out, and the cells that still speak of the task."""
 
     cells: int
     mistakes: int

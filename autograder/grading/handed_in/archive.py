@@ -1,5 +1,6 @@
-"""Zip archives from strangers, read in memory: nothing is unpacked onto a disk, and no archive costs more
-than the limits below, whatever it claims about itself.
+"""Zip archives from strangers, read in memory.
+
+Nothing is unpacked onto a disk, and no archive costs more than the limits below, whatever it claims.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def resolve(handed_in: HandedIn, bundle: Bundle) -> Resolved:
 
 
 def _named(handed_in: HandedIn, bundle: Bundle, name: str) -> tuple[str, str]:
-    """Why the file of the notebook's name does not count: a kind and a sentence; empty if it is answered."""
+    """Say why the file of the notebook's name does not count: kind and sentence, empty if it is answered."""
     raw = handed_in.notebook
     if raw is None:
         instead = f"{name} is {handed_in.instead}, not a file"

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How far a worker is shut in.
+    """The degree to which a worker is shut in.
 
     - `NAMESPACES`: pid, mount, network and ipc namespaces with a private root, a user of its own, seccomp,
       limits, no capabilities, and Landlock on top where the kernel has it. Nothing of the machine is visible.

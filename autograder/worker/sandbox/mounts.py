@@ -79,7 +79,7 @@ def build(
 
 
 def layout(readable: Sequence[str], hidden: Sequence[str]) -> tuple[dict[str, str], dict[str, bool]]:
-    """What to make where: links (path to text) and places (real path to shown or hidden), outermost first.
+    """Return the links (path to text) and places (real path to shown or hidden) to make, outermost first.
 
     A path that does not exist is left out, and so is one that its surroundings already show or hide.
     """

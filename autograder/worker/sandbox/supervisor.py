@@ -219,7 +219,7 @@ class _Supervisor:
         return _folder_bytes(self._scratch) + removed
 
     def _read_control(self) -> str:
-        """Why the judge wants the worker dead; empty if it does not."""
+        """Return why the judge wants the worker dead; empty if it does not."""
         try:
             message = os.read(self._control_fd, _MESSAGE_BYTES)
         except OSError:

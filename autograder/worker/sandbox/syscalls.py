@@ -60,13 +60,13 @@ def unshare(flags: int) -> None:
 
 
 def prctl(option: int, *values: int) -> int:
-    """prctl(2) with up to four integer arguments."""
+    """Call `prctl` of the kernel with up to four integer arguments."""
     padded = (*values, 0, 0, 0, 0)[:4]
     return _checked(f"prctl {option}", _libc.prctl(option, *(ctypes.c_ulong(value) for value in padded)))
 
 
 def syscall(name: str, number: int, *arguments: object) -> int:
-    """A call by its number; integers are passed as longs, ctypes values as they are."""
+    """Make a call by its number; integers are passed as longs, ctypes values as they are."""
     return _checked(name, _libc.syscall(ctypes.c_long(number), *(_long(value) for value in arguments)))
 
 
@@ -75,7 +75,7 @@ def _long(value: object) -> object:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    """mount(2); `kind` is None for a change of propagation or of flags."""
+    """Call `mount` of the kernel; `kind` is None for a change of propagation or of flags."""
     result = _libc.mount(
         source.encode(),
         target.encode(),
