@@ -196,7 +196,7 @@ def _build(course: Course, assignments: list[str], force: bool = False, one_file
         raise
     finally:
         for one in sorted(built, key=lambda one: one.assignment):
-            _tell_built(one)
+            _tell_built(course, one)
     for name in [one.assignment for one in built] if one_file else []:
         _tell_one_file(course, name)
 
@@ -210,11 +210,15 @@ def _tell_one_file(course: Course, assignment: str) -> None:
         err.print(f"Not in it, so to be handed out with it: {', '.join(made.left_out)}", markup=False)
 
 
-def _tell_built(one: Built) -> None:
+def _tell_built(course: Course, one: Built) -> None:
+    from autograder.cli.standing_table import told_after
+
     by_hand = f", {one.by_hand:g} of them graded by hand" if one.by_hand else ""
     what = "unchanged since it was built (--force builds it all the same)" if one.unchanged else "built"
     kept = f"; {one.taken_over} are the last build's" if one.taken_over else ""
     tell(f"{one.assignment}: {what}, {one.tasks} tasks, {one.max_score:g} points{by_hand}{kept}")
+    if after := course.release_after(one.assignment):
+        tell(f"  {told_after(after).capitalize()}")
 
 
 @app.command()

@@ -12,7 +12,7 @@ def status(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
     """Say of each assignment what is built, released, handed in and graded, and what to do next."""
     with told():
         with importing():
-            from autograder.cli.standing_table import standing_table, summary
+            from autograder.cli.standing_table import standing_table, summary, told_after
             from autograder.grading.course.course import Course
             from autograder.reporting.overview.standing import standings
 
@@ -28,4 +28,6 @@ def status(as_json: JsonOption = False, course: CourseOption = Path(".")) -> Non
         for each in found:
             if each.problem:
                 tell(f"! {each.problem}")
+            if each.release_after:
+                tell(f"! {each.assignment}: {told_after(each.release_after)}")
         tell(summary(found))

@@ -37,6 +37,11 @@ def standing_table(found: Sequence[Standing]) -> Table:
     return table
 
 
+def told_after(assignments: Sequence[str]) -> str:
+    """Return the advice to release an assignment later, since it holds answers of others."""
+    return f"release it when {' and '.join(assignments)} is collected: it holds answers to tasks in there."
+
+
 def summary(found: Sequence[Standing]) -> str:
     """The counts over all assignments in one sentence."""
     count = totals(found)

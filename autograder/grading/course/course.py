@@ -72,8 +72,7 @@ class Course:
         return cls(root, config, CourseDirectory(config=config))
 
     def folder(self, step: str, student: str, assignment: str) -> Path:
-        """The folder of a student's assignment at a step: `submitted`, `autograded`, `release`, `source` or
-        `solution`."""
+        """The folder of a student's assignment at one of nbgrader's steps: `submitted`, `source`, …."""
         directory = getattr(self.directory, f"{step}_directory")
         return self.root / self.directory.format_path(directory, student, assignment)
 
@@ -134,6 +133,18 @@ class Course:
                 "without the hidden ones: install `lstm-autograder[grading]`, which brings the whole ones."
             )
         return bundle
+
+    def release_after(self, assignment: str) -> list[str]:
+        """The assignments that are to be collected before this one is released, since it holds their answers.
+
+        The metadata of its source notebook name them: `"autograder": {"release_after": ["04_lstm_layer"]}`.
+        """
+        try:
+            (path,) = self.folder("source", ".", assignment).glob("*.ipynb")
+            named = json.loads(path.read_bytes())["metadata"]["autograder"]["release_after"]
+            return [str(each) for each in named] if isinstance(named, list) else []
+        except (OSError, ValueError, KeyError, TypeError):
+            return []
 
     def catalogue_path(self, assignment: str) -> Path:
         """The file with the assignment's known mistakes."""

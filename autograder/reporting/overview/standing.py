@@ -45,6 +45,8 @@ class Standing:
     """Submissions without some points or any score, or judged again after a person gave points."""
     problem: str
     """The reason why it cannot be graded as it is; `""` if it can."""
+    release_after: tuple[str, ...]
+    """The assignments to collect before it is released, as long as it is not: it holds answers of theirs."""
     next: str
     """The command to type next; `""` if there is nothing to do."""
 
@@ -91,6 +93,9 @@ def _standing(course: Course, assignment: str, rows: Mapping[str, Row[Any]]) -> 
         out_of_date=count["out_of_date"],
         for_a_person=count["for_a_person"],
         problem=problem,
+        release_after=()
+        if exchanged not in (NO, "") or students
+        else tuple(course.release_after(assignment)),
         next=_next(assignment, made, exchanged, count),
     )
 
