@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from numbers import Number
 from typing import Any
 
+HAPPENED = "application/vnd.autograder.happened+json"
+"""The MIME type of what happened in a demonstration's output: the report reads it in the solved notebook."""
+
 
 def reveal(guess: Any, happened: Mapping[str, Any]) -> None:
-    """Print a line for each entry of `happened`: what was guessed, and what it is.
+    """Show a line for each entry of `happened`: what was guessed, and what it is.
 
     `guess` is the dict of the cell above, entry by entry `True` or `False`, a number or a shape, `None` for
     no guess. A number is right that is within a tenth of what happened. An entry that is missing, or a
@@ -19,13 +23,21 @@ def reveal(guess: Any, happened: Mapping[str, Any]) -> None:
     """
     guesses = guess if isinstance(guess, Mapping) else {}
     width = max(map(len, happened), default=0)
+    lines = []
     for entry, value in happened.items():
         mine, seen = _plain(guesses.get(entry)), _plain(value)
         if mine is None:
             told = "no guess"
         else:
             told = f"you thought {_words(mine)}: {'right' if is_right(mine, seen) else 'a surprise'}"
-        print(f"{entry:{width}}  {_words(seen):>10}   ({told})")
+        lines.append(f"{entry:{width}}  {_words(seen):>10}   ({told})")
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
+        from IPython.display import display
+
+        values = {entry: _plain(value) for entry, value in happened.items()}
+        display({"text/plain": "\n".join(lines), HAPPENED: values}, raw=True)
+    else:
+        print("\n".join(lines))
 
 
 def is_right(mine: Any, seen: Any) -> bool:
@@ -43,7 +55,7 @@ def _plain(value: Any) -> Any:
     """Return a scalar of torch's or numpy's as Python's, a list or a shape as a tuple."""
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         return value.item()
-    return tuple(value) if isinstance(value, (list, tuple)) else value
+    return tuple(map(_plain, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _words(value: Any) -> str:

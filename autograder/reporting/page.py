@@ -50,6 +50,7 @@ def environment() -> Environment:
         code_lines=code_lines,
         breakable=breakable,
         when=lambda moment: f"{moment:%A}, {moment.day} {moment:%B %Y, %H:%M}",
+        guess=lambda value: f"{value:.3g}" if isinstance(value, float) else str(value),
         plural=lambda count, one, many="": f"{count} {one if count == 1 else many or one + 's'}",
     )
     return made

@@ -26,6 +26,7 @@ from autograder.reporting.common_mistakes import (
     excerpt,
     shortest,
 )
+from autograder.reporting.guessed import Guessed, guesses
 from autograder.reporting.similarity import AlikeTask, Pair, Side, similar_pairs
 from autograder.reporting.statistics import (
     CheckStatistics,
@@ -107,6 +108,8 @@ class Report:
     explained: int
     """Students of whom at least one wrong answer is explained by a known mistake."""
     clusters: tuple[Cluster, ...]
+    guesses: tuple[Guessed, ...]
+    """The guesses before the notebook's demonstrations, where it asks for some."""
     attention: tuple[Attention, ...]
     everybody: Mapping[str, str]
     """Reasons that hold for most of the class, each with its message; they are in no other list."""
@@ -153,6 +156,7 @@ def gather(course: Course, assignment: str) -> Report:
         checks=tuple(check_statistics(told)),
         mistakes=tuple(mistakes[: MOST_SHOWN["mistakes"]]),
         explained=len({student for mistake in mistakes for student in mistake.students}),
+        guesses=tuple(guesses(course, bundle, [verdict.student for verdict in counted])),
         clusters=tuple(_cluster(each, answers) for each in clusters[: MOST_SHOWN["clusters"]]),
         attention=tuple(reasons),
         everybody=everybody,

@@ -38,7 +38,7 @@ def report_of(count: int) -> Report:
         handed_in=count, judged=count, full_marks=0, need_a_person=count, waiting=0, states={"graded": count},
         scores=scores, seconds=spread([0.3] * count), tasks=(), checks=(),
         mistakes=(CommonMistake("f", "a", "A hint.", ("It is right.",), students, Example("ada", "x")),),
-        explained=count, clusters=(), everybody={}, pairs=(),
+        explained=count, clusters=(), guesses=(), everybody={}, pairs=(),
         attention=tuple(Attention(student, "corrupt", "It cannot be read.") for student in students),
         found={"mistakes": 1, "clusters": 0, "pairs": 0},
         submissions=tuple(

@@ -1,4 +1,4 @@
-"""Students' answers as they were graded: the solution cells of the notebooks in `autograded/`."""
+"""Students' answers as they were graded: the code cells of the notebooks in `autograded/`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,29 @@ def graded_answers(course: Course, student: str, bundle: Bundle) -> dict[str, st
 
     The file is read as plain JSON: it was written here, and a class has hundreds of them.
     """
+    try:
+        cells = _cells(course, student, bundle)
+        return {name: _joined(cell["source"]) for cell in cells if (name := _name(cell)) in bundle.stubs}
+    except (KeyError, TypeError, AttributeError):
+        return {}
+
+
+def graded_code(course: Course, student: str, bundle: Bundle) -> list[str]:
+    """The sources of all code cells, in order; empty if the graded notebook cannot be read."""
+    try:
+        cells = _cells(course, student, bundle)
+        return [_joined(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (KeyError, TypeError):
+        return []
+
+
+def _cells(course: Course, student: str, bundle: Bundle) -> list[dict[str, Any]]:
     folder = course.folder("autograded", student, bundle.assignment)
     try:
         cells = json.loads((folder / f"{bundle.notebook}.ipynb").read_bytes())["cells"]
-        return {name: _joined(cell["source"]) for cell in cells if (name := _name(cell)) in bundle.stubs}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return cells if isinstance(cells, list) else []
 
 
 def _name(cell: dict[str, Any]) -> str:
