@@ -57,6 +57,7 @@ def summary(found: Collection, dry_run: bool) -> Iterator[str]:
     if found.enrolled:
         new = "would be new" if dry_run else "are new"
         yield f"{found.enrolled} students of the roster {new} in the gradebook."
+    yield from found.left_out
     if found.not_there:
         yield f"Nothing is there from {listed(found.not_there, of='student')}."
     if found.unmatched:
@@ -82,6 +83,7 @@ def as_data(found: Collection) -> dict[str, Any]:
                 "notebook": each.notebook or None,
                 "handed_in": _iso(each.handed_in),
                 "late": each.late,
+                "same_as": each.same_as or None,
                 "notes": list(each.notes),
                 "kept": each.kept or None,
                 "files": sorted(each.files),
@@ -91,6 +93,7 @@ def as_data(found: Collection) -> dict[str, Any]:
         "unmatched": [{"path": each.path, "why": each.why} for each in found.unmatched],
         "enrolled": found.enrolled,
         "not_there": list(found.not_there),
+        "left_out": list(found.left_out),
     }
 
 

@@ -53,5 +53,5 @@ def collect(
             out.print(collected_table(found))
             for line in summary(found, dry_run):
                 tell(line)
-        if found.unmatched or any(each.done == "refused" for each in found.students):
+        if found.unmatched or found.left_out or any(each.done == "refused" for each in found.students):
             raise typer.Exit(3)

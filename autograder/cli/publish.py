@@ -162,5 +162,8 @@ def export(
         else:
             write_whole(path, found.mark + found.text, at.access if output is None else UMASK)
             tell(f"{found.students} students: {path}")
+        if found.given:
+            many = f"{found.given} marks are" if found.given > 1 else "1 mark is"
+            err.print(f"{many} for the submission of another member of the student's group", soft_wrap=True)
         for state, count in found.empty.items():
             err.print(f"{count} without a score: {STATES[state]}", markup=False, soft_wrap=True)

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.cards.card import points
+from autograder.grading.course.times import duration
 from autograder.reporting.attention import first_to_see
 from autograder.verdict import UNREAD
 
@@ -83,7 +84,7 @@ def _row(result: Result, tasks: Sequence[str]) -> list[str | Text]:
     shown = _points_by_task(result)
     return [
         Text(result.verdict.student),
-        Text(status(result), style=_STYLES.get(status(result), "yellow")),
+        Text(status(result) + _late(result), style=_STYLES.get(status(result), "yellow")),
         _score(result),
         " ".join(shown.get(task, "–").ljust(4) for task in tasks),
         f"{result.verdict.seconds:.1f}",
@@ -117,6 +118,11 @@ def status(result: Result) -> str:
     """Return the verdict's status, or that a graded submission has no score before a person gives points."""
     waits = result.mark is not None and result.mark.state == "needs_manual_grade"
     return "waits for points" if waits and result.verdict.status == "graded" else result.verdict.status
+
+
+def _late(result: Result) -> str:
+    late = result.mark.late_seconds if result.mark is not None else None
+    return f", {duration(late)} late" if late else ""
 
 
 def summary(results: list[Result]) -> str:

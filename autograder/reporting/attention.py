@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from autograder.cards.card import points
 from autograder.grading.records.scores import Mark
 from autograder.verdict import Verdict
 
@@ -17,6 +18,10 @@ REASONS = {
     "not_graded": "not graded yet",
     "needs_manual_grade": "waits for points from a person",
     "look_again": "judged again after points from a person",
+    "unreadable_time": "time of handing in cannot be read",
+    "late": "late, by how much is unknown",
+    "group_differs": "members of a group have different submissions",
+    "group_points": "members of a group have different scores",
     "other_version": "another version lies beside it",
     "other_name": "graded under another file's name",
     "missing_module": "imports a file that was not handed in",
@@ -66,6 +71,7 @@ def attention(
         # Without points of a person it is the verdict that says why somebody should look.
         if mark.state in _MARKED and (mark.state != "look_again" or mark.by_hand)
     ]
+    found += _groups_apart(marks.values())
     for verdict in verdicts:
         student = verdict.student
         if student in handed_in or verdict.status != "missing":
@@ -89,6 +95,21 @@ def first_to_see(verdict: Verdict) -> str:
     task, check = first
     known = check.diagnosis
     return f"{task}: " + (f"the known mistake {known.mistake}" if known else check.message)
+
+
+def _groups_apart(marks: Iterable[Mark]) -> Iterator[Attention]:
+    """Yield those whose group has one submission and not one score, since a person gave points to some."""
+    groups: dict[tuple[str, str], list[Mark]] = {}
+    for mark in marks:
+        if mark.group:
+            groups.setdefault((mark.group, mark.same_as or mark.student), []).append(mark)
+    for (group, _), members in groups.items():
+        if len({mark.score for mark in members}) > 1:
+            scores = ", ".join(
+                f"`{m.student}` {'no score' if m.score is None else points(m.score)}" for m in members
+            )
+            said = f"One submission of the group `{group}` has different scores: {scores}."
+            yield from (Attention(mark.student, "group_points", said) for mark in members)
 
 
 def _reasons(verdict: Verdict) -> dict[str, list[str]]:

@@ -43,6 +43,8 @@ class Export:
     students: int
     empty: dict[str, int]
     """The number of empty fields for each of the `STATES`, over all assignments."""
+    given: int
+    """The number of marks for a submission that another member of the student's group handed in."""
 
 
 def graded_assignments(course: Course) -> list[str]:
@@ -75,6 +77,9 @@ def export(course: Course, to: str, assignments: Sequence[str], *, per_task: boo
         text=csv_text(FORMS[to](found, in_order, per_task)),
         mark="" if to in _UNMARKED else MARK,
         students=len(students),
+        given=sum(
+            mark.score is not None and bool(mark.same_as) for marks in found for mark in marks.marks.values()
+        ),
         empty={state: states[state] for state in STATES if states[state]},
     )
 
@@ -131,25 +136,27 @@ def _moodle(found: Sequence[Marks], students: Sequence[Enrolled], per_task: bool
 def _plain(found: Sequence[Marks], students: Sequence[Enrolled], per_task: bool) -> list[Row]:
     """A line for each student and assignment (and task), with why there is no score where there is none."""
     head = ("assignment", "student", "last_name", "first_name", "email", "state", "raw_score")
-    rows: list[Row] = [(*head, "late_penalty", "score", "max_score")]
+    last = ("late_seconds", "group", "same_as")
+    rows: list[Row] = [(*head, "late_penalty", "score", "max_score", *last)]
     if per_task:
-        rows = [("assignment", "task", *head[1:6], "points", "max_points")]
+        rows = [("assignment", "task", *head[1:6], "points", "max_points", *last)]
     for marks in found:
         columns = _task_columns(marks) if per_task else []
         for student in students:
             mark = marks.marks.get(student.student)
             state = mark.state if mark is not None else "missing"
+            how = (mark.late_seconds, mark.group, mark.same_as) if mark is not None else (None, "", "")
             who = (student.student, student.last_name, student.first_name, student.email, state)
             if per_task:
                 for column in columns:
                     task = column.title.removeprefix(f"{marks.assignment} ")
                     points = column.points.get(student.student)
-                    rows.append((marks.assignment, task, *who, points, column.max_score))
+                    rows.append((marks.assignment, task, *who, points, column.max_score, *how))
             elif mark is None or mark.score is None:
-                rows.append((marks.assignment, *who, None, None, None, marks.max_score))
+                rows.append((marks.assignment, *who, None, None, None, marks.max_score, *how))
             else:
                 raw = sum(points or 0.0 for points in mark.tasks.values())
-                rows.append((marks.assignment, *who, raw, mark.penalty, mark.score, marks.max_score))
+                rows.append((marks.assignment, *who, raw, mark.penalty, mark.score, marks.max_score, *how))
     return rows
 
 

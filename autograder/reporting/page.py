@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.cards.colours import marked
+from autograder.grading.course.times import duration
 from autograder.grading.files.access import UMASK, Access
 from autograder.grading.records.scores import STATES
 from autograder.grading.records.store import write_whole
@@ -45,6 +46,7 @@ def environment() -> Environment:
         points=lambda value: "–" if value is None else f"{round(value, 2):g}",
         percent=lambda value: "–" if value is None else f"{100 * value:.0f} %",
         seconds=lambda value: "–" if value is None else f"{value:.1f} s",
+        duration=duration,
         signed=lambda value: "–" if value is None else f"{value:+.2f}".replace("-", "−"),
         marked=lambda text: Markup(marked(text)),
         code_lines=code_lines,

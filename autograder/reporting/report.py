@@ -80,6 +80,10 @@ class Submission:
     feedback: Path | None
     """The page that students get, if nbgrader has made it."""
     notebook_id: str
+    late_seconds: float | None
+    group: str
+    same_as: str
+    """All three as in `Mark`."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ class Report:
     need_a_person: int
     waiting: int
     """Submissions of those that wait for a person's points, or whose points a person should look at again."""
+    late: int
+    """Students who handed in after their due date, as far as times are known."""
     states: Mapping[str, int]
     scores: Spread
     seconds: Spread
@@ -135,7 +141,12 @@ def gather(course: Course, assignment: str) -> Report:
         reasons_of.setdefault(reason.student, []).append(reason)
     mistakes = common_mistakes(counted, answers)
     clusters = cluster(counted)
-    pairs = similar_pairs(answers, bundle.stubs, bundle.solution)
+    own = AnswersAsRead(course, bundle, [v.student for v in counted if not marks.marks[v.student].same_as])
+    pairs = [
+        pair
+        for pair in similar_pairs(own, bundle.stubs, bundle.solution)
+        if not (group := marks.marks[pair.left].group) or group != marks.marks[pair.right].group
+    ]
     scored = [mark.score for mark in marks.marks.values() if mark.score is not None]
     return Report(
         course=str(course.directory.course_id),
@@ -149,6 +160,7 @@ def gather(course: Course, assignment: str) -> Report:
         full_marks=sum(score >= marks.max_score for score in scored),
         need_a_person=len(reasons_of),
         waiting=sum(mark.state in WAITING for mark in marks.marks.values() if mark.student in reasons_of),
+        late=sum(bool(mark.late_seconds) for mark in marks.marks.values()),
         states={state: n for state, n in _states(marks).items() if n},
         scores=spread(scored, marks.max_score),
         seconds=spread([verdict.seconds for verdict in counted]),
@@ -232,6 +244,9 @@ def _submission(
         notebook=next(iter(sorted(graded.glob("*.ipynb"))), None),
         feedback=next(iter(sorted(pages.glob("*.html"))), None),
         notebook_id=mark.notebook_id,
+        late_seconds=mark.late_seconds,
+        group=mark.group,
+        same_as=mark.same_as,
     )
 
 

@@ -62,10 +62,11 @@ def report_tables(report: Report) -> dict[str, Rows]:
             *((p.left, p.right, p.share, p.tokens, _names(t.task for t in p.tasks)) for p in report.pairs),
         ],
         "submissions": [
-            ("student", "name", "state", "status", "score", "late_penalty", *tasks, "seconds", "first"),
+            ("student", "name", "state", "status", "score", "late_penalty", *tasks, "seconds", "first",
+             "late_seconds", "group", "same_as"),
             *(
                 (s.student, s.name, s.state, s.status, s.score, s.penalty, *(s.tasks.get(t) for t in tasks),
-                 s.seconds, s.first)
+                 s.seconds, s.first, s.late_seconds, s.group, s.same_as)
                 for s in report.submissions
             ),
         ],
@@ -87,6 +88,7 @@ def _summary(report: Report) -> Rows:
         ("handed_in", report.handed_in),
         ("judged", report.judged),
         ("need_a_person", report.need_a_person),
+        ("late", report.late),
         ("max_score", report.max_score),
         *((f"scores_{name}", getattr(scores, name)) for name in _SPREAD),
         ("full_marks", report.full_marks),

@@ -32,7 +32,7 @@ def words(course: Path, student: str, until: str = "") -> str:
 def test_it_begins_with_points_tasks_and_what_to_look_at_first(course):
     told = words(course, "ben", until="Your notebook")
     assert told.startswith(
-        f"{LSTM} lstm_cell: 6.5 of 10 points Handed in late: 1.5 of 8 points are taken off."
+        f"{LSTM} lstm_cell: 6.5 of 10 points Handed in 1.5 hours late: 1.5 of 8 points are taken off."
     )
     verdict = load_verdict(Course.at(course), "ben", LSTM)
     first = verdict.verdict.tasks[0].first_to_read

@@ -7,9 +7,12 @@ the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from pathlib import Path
+
+import msgspec
 
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.collecting.incoming import choose_notebook, own_path, read_incoming
@@ -19,11 +22,15 @@ from autograder.grading.collecting.roster import Person, Roster, is_student, rea
 from autograder.grading.collecting.uploads import Upload, uploads
 from autograder.grading.course.course import Course
 from autograder.grading.handed_in.folder import OF_NBGRADER
+from autograder.grading.records.handing_in import Sent, read_sent, write_sent
 from autograder.grading.records.scores import Enrolled
 from autograder.grading.records.store import one_writer
 
 TIMES = ("known", "files", "none")
 """The choices for the time of handing in: the known one only, the files' own in any case, or none."""
+
+_Senders = dict[str, list[tuple[Upload, Placed]]]
+"""The uploads of each student, and what their paths say."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class Collection:
     """Students who are known and of whom there is nothing in the download."""
     with_roster: bool = False
     """True if a roster was named."""
+    left_out: tuple[str, ...] = ()
+    """Sentences that name the rows and times of the roster that were left out."""
 
 
 def collect(
@@ -53,36 +62,94 @@ def collect(
 ) -> Collection:
     """Bring the uploads for an assignment into `submitted/`, or with `dry_run` only say what would be done.
 
+    What is in `submitted/` already, with that folder as the source, is only given to the others of a group.
     Raises `UserError` if the assignment, the download or the roster cannot be read.
     """
     bundle = course.bundle(assignment)
-    known = read_roster(course, roster)
+    known, sent = read_roster(course, roster), read_sent(course, assignment)
+    groups = {student: one.group for student, one in known.people.items() if one.group}
+    groups = groups or {student: one.group for student, one in sent.items() if one.group}
+    lies_there = source.resolve() == course.folder("submitted", ".", ".").resolve()
     with uploads(source) as (found, outside):
-        senders, unmatched = _by_student(found, known)
+        senders, unmatched = _from_course(found, assignment) if lies_there else _by_student(found, known)
         unmatched += [Unmatched(name, "its path leads out of the archive") for name in outside]
         planned = [
-            _planned(course, bundle, known.people.get(student), student, sent, times)
-            for student, sent in sorted(senders.items())
+            _planned(course, bundle, known.people.get(student), student, files, times)
+            for student, files in sorted(senders.items())
         ]
+        if lies_there:
+            planned = [_as_it_lies(course, bundle, each) for each in planned]
+        planned = _for_groups(course, bundle, planned, groups, sent)
         new = [person.who for person in known.people.values() if person.new] if roster else []
         if not dry_run:
             with one_writer(course):
                 for each in planned:
                     if each.done in ("new", "replaced"):
                         put(course, bundle, each)
-                    elif each.done == "unchanged":
+                    elif each.done == "unchanged" and not lies_there:
                         stamp(course.folder("submitted", each.student, assignment), each.handed_in)
+                for each in planned:
+                    if each.done in ("new", "replaced", "unchanged") and (each.same_as or not lies_there):
+                        sent[each.student] = Sent(same_as=each.same_as, late=each.late)
+                for student, group in groups.items():
+                    sent[student] = msgspec.structs.replace(sent.get(student, Sent()), group=group)
+                write_sent(course, assignment, sent)
             _enroll(course, known.people.values() if roster else ())
-    absent = tuple(sorted(known.people.keys() - senders.keys()))
-    return Collection(tuple(planned), tuple(unmatched), len(new), absent, with_roster=roster is not None)
+    absent = tuple(sorted(known.people.keys() - {each.student for each in planned}))
+    return Collection(tuple(planned), tuple(unmatched), len(new), absent, roster is not None, known.left_out)
 
 
-def _by_student(
-    found: Sequence[Upload], known: Roster
-) -> tuple[dict[str, list[tuple[Upload, Placed]]], list[Unmatched]]:
-    senders: dict[str, list[tuple[Upload, Placed]]] = {}
+def _from_course(found: Sequence[Upload], assignment: str) -> tuple[_Senders, list[Unmatched]]:
+    """Return the submissions for an assignment that lie in `submitted/`, by student."""
+    senders: _Senders = {}
+    for upload in found:
+        student, folder, *rest = upload.path.split("/")
+        if folder == assignment and rest:
+            placed = Placed(Sender("", student), "/".join(rest))
+            senders.setdefault(student, []).append((upload, placed))
+    return senders, []
+
+
+def _as_it_lies(course: Course, bundle: Bundle, line: Collected) -> Collected:
+    """Return the line of a submission that is in its place already: nothing is done with it."""
+    at = course.submitted_at(line.student, bundle.assignment)
+    return replace(line, done="unchanged", handed_in=at.replace(tzinfo=UTC) if at else None, kept="")
+
+
+def _for_groups(
+    course: Course,
+    bundle: Bundle,
+    planned: Sequence[Collected],
+    groups: Mapping[str, str],
+    sent: Mapping[str, Sent],
+) -> list[Collected]:
+    """Return the lines, with those of members of whom nothing came in: the one submission of their group.
+
+    Where members sent different ones nobody knows which is the group's, so it is given to nobody. What a
+    member handed in themselves stays.
+    """
+    lines = {each.student: each for each in planned}
+    for group in sorted(set(groups.values())):
+        members = sorted(student for student in groups if groups[student] == group)
+        came = [lines[student] for student in members if student in lines and lines[student].notebook]
+        if any(each.files != came[0].files for each in came):
+            note = f"members of {group} sent different submissions: each keeps their own"
+            lines |= {each.student: replace(each, notes=(*each.notes, note)) for each in came}
+        elif came and came[0].done != "older":
+            lines |= {each.student: replace(each, same_as=came[0].student) for each in came[1:]}
+            note = f"the submission of {came[0].student}, for {group}"
+            given = replace(came[0], done="new", same_as=came[0].student, kept="", notes=(note,))
+            for student in members:
+                own = course.folder("submitted", student, bundle.assignment).exists()
+                if student not in lines and (not own or sent.get(student, Sent()).same_as):
+                    lines[student] = compared(course, bundle, replace(given, student=student))
+    return [lines[student] for student in sorted(lines)]
+
+
+def _by_student(found: Sequence[Upload], known: Roster) -> tuple[_Senders, list[Unmatched]]:
+    senders: _Senders = {}
     unmatched: list[Unmatched] = []
-    answers: dict[Sender, Person | str] = {}
+    answers: dict[Sender, list[Person] | str] = {}
     for upload, placed in _placed(found, known):
         parts = placed.path.split("/")
         if "__MACOSX" in upload.path.split("/") or any(part.startswith(".") for part in parts):
@@ -94,11 +161,12 @@ def _by_student(
         if isinstance(who, str) and not known.people and not sender.platform:
             # Nobody is known, so a folder's name is all there is to go by.
             name = sender.name.split("_")[0] if sender.is_file else sender.name
-            who = Person(Enrolled(name)) if is_student(name) else "that is no name for a student's folder"
+            who = [Person(Enrolled(name))] if is_student(name) else "that is no name for a student's folder"
         if isinstance(who, str):
             unmatched.append(Unmatched(upload.path, who))
         else:
-            senders.setdefault(who.student, []).append((upload, placed))
+            for person in who:
+                senders.setdefault(person.student, []).append((upload, placed))
     return senders, unmatched
 
 
@@ -112,7 +180,7 @@ def _placed(found: Sequence[Upload], known: Roster) -> list[tuple[Upload, Placed
         deep = all(len(upload.path.split("/")) > least for upload in found)
         top = next(iter(tops))[0] if len(tops) == 1 and deep else ""
         sender = place(f"{top}/x").sender
-        if not top or sender.platform or isinstance(known.find(sender), Person):
+        if not top or sender.platform or isinstance(known.find(sender), list):
             break
         cut += 1
     return [(upload, place("/".join(upload.path.split("/")[cut:]))) for upload in found]

@@ -34,6 +34,8 @@ class Collected:
     """The files of the submission's folder, by path."""
     dated: datetime | None = None
     """The latest that it can have been handed in."""
+    same_as: str = ""
+    """The member of their group whose submission it is, where that is somebody else."""
     kept: str = ""
     """The folder in the course that what it replaces is kept in; `""` where it replaces nothing."""
 

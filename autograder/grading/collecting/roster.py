@@ -6,12 +6,13 @@ participants, a Canvas gradebook, or any table whose columns have one of the usu
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,8 +21,9 @@ from pathlib import Path
 from autograder.errors import UserError
 from autograder.grading.collecting.layouts import Sender
 from autograder.grading.course.course import Course
-from autograder.grading.handed_in.names import shown
-from autograder.grading.records.scores import Enrolled
+from autograder.grading.course.times import read_time
+from autograder.grading.handed_in.names import listed, shown
+from autograder.grading.records.scores import Enrolled, enrolled
 
 MAX_ROSTER = 16 << 20
 _COLUMNS = {
@@ -30,20 +32,15 @@ _COLUMNS = {
     "last": ("lastname", "surname", "familyname", "nachname"),
     "name": ("fullname", "name", "studentname"),
     "email": ("email", "emailaddress", "mail"),
-    "lms": ("lmsuserid", "idnumber", "canvasid", "moodleid"),
+    "lms": ("lmsuserid", "idnumber", "canvasuserid", "canvasid", "moodleid"),
     "participant": ("identifier", "participant"),
+    "group": ("group", "groupname", "team", "teamname"),
     "when": ("lastmodifiedsubmission", "submittedat", "submitted", "submissiontime", "timestamp"),
 }  # fmt: skip
 """The names of columns, without spaces and signs, the more telling first."""
-_CANVAS = {"student": ("sisloginid", "sisuserid"), "name": ("student",), "lms": ("id",)}
-"""The columns of a Canvas gradebook: there `Student` is a name, and `ID` is Canvas's own."""
-_TIMES = (
-    "%A, %d %B %Y, %I:%M %p",
-    "%A, %d %B %Y, %I:%M:%S %p",
-    "%A, %d %B %Y, %H:%M",
-    "%d %B %Y, %I:%M %p",
-    "%Y-%m-%d %H:%M:%S %Z",
-)
+_CANVAS = {"student": ("sisloginid", "sisuserid"), "name": ("student",), "canvas": ("id",)}
+"""The columns of a Canvas gradebook, known by `Student`, there a name, and `ID`, Canvas's own number."""
+_NAMING = {"student", "first", "last", "name", "email", "canvas"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,7 @@ class Person:
     somebody may be another's of somebody else."""
     handed_in: datetime | None = None
     """The time of handing in, in UTC, as the platform gives it."""
+    group: str = ""
     new: bool = False
     """True if they are not in the gradebook yet."""
 
@@ -69,119 +67,113 @@ class Roster:
     """Everybody who may have handed in."""
 
     people: Mapping[str, Person] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    """Sentences that name what was not taken from the table: rows, and times of handing in."""
 
-    def find(self, sender: Sender) -> Person | str:
-        """The student an upload is from, or why it cannot be said."""
+    def find(self, sender: Sender) -> list[Person] | str:
+        """Return the student an upload is from, all members if it is a group's, or why nobody is."""
         for found in self._ways(sender):
             if len(found) == 1:
-                return self.people[next(iter(found))]
+                return found
             if found:
-                return f"{len(found)} students fit: {', '.join(sorted(found))}"
-        if not self.people:
-            return "the gradebook has no students and no roster was named"
-        return "no student of this name or number is known"
+                return f"{len(found)} students fit: {', '.join(sorted(each.student for each in found))}"
+        name = _squashed(sender.name)
+        members = [each for each in self.people.values() if name and name == _squashed(each.group)]
+        nobody = "no student of this name or number is known"
+        return members or (nobody if self.people else "the gradebook has no students and no roster was named")
 
-    def _ways(self, sender: Sender) -> Iterable[set[str]]:
-        """The students who fit, by the surest way first."""
-        people = self.people.values()
+    def _ways(self, sender: Sender) -> Iterator[list[Person]]:
+        """Yield the people who fit, by the surest way first."""
+
+        def those(fits: Callable[[Person], bool]) -> list[Person]:
+            return [each for each in self.people.values() if fits(each)]
+
+        name, words, squashed = sender.name.casefold(), _words(sender.name), _squashed(sender.name)
         if sender.number:
-            yield {each.student for each in people if f"{sender.platform}:{sender.number}" in each.numbers}
+            yield those(lambda one: f"{sender.platform}:{sender.number}" in one.numbers)
         if sender.platform == "canvas":
-            name = _squashed(sender.name)
-            yield {
-                each.student
-                for each in people
-                if name and name == _squashed(each.who.last_name + each.who.first_name)
-            }
-            yield {each.student for each in people if name == _squashed(each.student)}
+            yield those(lambda one: squashed == _squashed(one.who.last_name + one.who.first_name) != "")
+            yield those(lambda one: squashed == _squashed(one.student))
             return
-        told = sender.name.casefold()
-        yield {
-            each.student for each in people if told in (each.student.casefold(), each.who.email.casefold())
-        }
-        yield {each.student for each in people if told and told == each.who.lms_user_id.casefold()}
-        words = _words(sender.name)
-        yield {
-            each.student
-            for each in people
-            if words and words == _words(f"{each.who.first_name} {each.who.last_name}")
-        }
-        # Moodle may put the user's name in front of the full name, with a blank between.
-        first, _, rest = sender.name.partition(" ")
-        if sender.platform == "moodle":
-            yield {each.student for each in people if first.casefold() == each.student.casefold() and rest}
+        yield those(lambda one: name in (one.student.casefold(), one.who.email.casefold()))
+        yield those(lambda one: name == one.who.lms_user_id.casefold() != "")
+        # Moodle puts the group in front, `Group 7-Ada Lovelace`, or the user's name, with a blank between.
+        yield those(
+            lambda one: (
+                words != () and _name(one.who) in (words, _words(sender.name.removeprefix(f"{one.group}-")))
+            )
+        )
+        first, _, rest = name.partition(" ")
+        if sender.platform == "moodle" and rest:
+            yield those(lambda one: first == one.student.casefold())
         if sender.is_file:
-            fits = [
-                each.student
-                for each in people
-                if re.match(rf"{re.escape(each.student.casefold())}[_\-. ]", told)
-            ]
-            yield set(sorted(fits, key=len)[-1:])
+            starts = those(lambda one: bool(re.match(rf"{re.escape(one.student.casefold())}[_\-. ]", name)))
+            yield sorted(starts, key=lambda one: len(one.student))[-1:]
 
 
 def read_roster(course: Course, file: Path | None) -> Roster:
     """The gradebook's students, and those of a CSV file. Raises `UserError` if it cannot be read."""
     with course.gradebook() as gradebook:
-        known = [
-            Enrolled(
-                str(each.id),
-                *(
-                    str(value or "")
-                    for value in (each.first_name, each.last_name, each.email, each.lms_user_id)
-                ),
-            )
-            for each in gradebook.students
-        ]
-    people = {each.student: Person(each, _numbers(each.lms_user_id, "")) for each in known}
+        known = enrolled(gradebook)
+    people = {student: Person(each, _numbers(each.lms_user_id, "")) for student, each in known.items()}
     rows = _rows(file) if file else []
-    names = Counter(_words(_full_name(row)) for row in rows)
-    boxes = Counter(row.get("email", "").casefold().partition("@")[0] for row in rows)
+    names = Counter(_row_name(row) for row in rows)
+    boxes = Counter(row["email"].casefold().partition("@")[0] for row in rows)
+    left_out, unread = [], []
     for row in rows:
-        alone = names[_words(_full_name(row))] == 1
-        student = row.get("student", "") or _known_as(row, known, alone)
-        if not student:
-            email = row.get("email", "")
-            box = email.partition("@")[0]
-            student = box if boxes[box.casefold()] == 1 else email
+        box = row["email"].partition("@")[0]
+        address = box if boxes[box.casefold()] == 1 else row["email"]
+        same = _known_as(row, known.values(), names[_row_name(row)] == 1)
+        student = row["student"] or same or row["canvas"] or address
         if is_student(student):
-            people[student] = _person(student, row, people.get(student))
-    return Roster(people)
+            when = _time(row["when"])
+            people[student] = _person(student, row, people.get(student), when)
+            if when is None and re.search(r"\w", row["when"]):
+                unread.append(f"{shown(row['when'])} of {shown(student)}")
+        else:
+            why = (
+                f"{shown(student)} cannot name a folder" if student else "it has no login, number or address"
+            )
+            label = row["name"] or f"{row['first']} {row['last']}".strip() or student
+            left_out.append(f"The roster's row of {shown(label)} was left out: {why}.")
+    if unread:
+        advice = "Write them as 2026-03-01 10:45."
+        left_out.append(f"Times in the roster are not read: {listed(unread, of='time')}. {advice}")
+    return Roster(people, tuple(left_out))
 
 
-def _known_as(row: Mapping[str, str], known: Sequence[Enrolled], alone: bool) -> str:
+def _known_as(row: Mapping[str, str], known: Collection[Enrolled], alone: bool) -> str:
     """The gradebook's student whom a row without a username is about; `""` if that cannot be said."""
-    email, words = row.get("email", "").casefold(), _words(_full_name(row))
-    found = [each.student for each in known if email and each.email.casefold() == email]
-    if not found and alone:
-        # Namesakes are told apart by their addresses alone.
+    email, canvas, words = row["email"].casefold(), row["canvas"], _row_name(row)
+    found = [each.student for each in known if canvas and each.lms_user_id == canvas]
+    found = found or [each.student for each in known if email and each.email.casefold() == email]
+    if not found and alone and words:
+        # Namesakes are told apart by their addresses and numbers alone.
         found = [
             each.student
             for each in known
-            if words and words == _words(f"{each.first_name} {each.last_name}") and not (email and each.email)
+            if words == _name(each) and not (email and each.email) and not (canvas and each.lms_user_id)
         ]
     return found[0] if len(found) == 1 else ""
 
 
-def _full_name(row: Mapping[str, str]) -> str:
-    return f"{row.get('first', '')} {row.get('last', '')} {row.get('name', '')}"
-
-
-def _person(student: str, row: Mapping[str, str], known: Person | None) -> Person:
-    first, last = row.get("first", ""), row.get("last", "")
-    if not (first or last) and row.get("name"):
-        first, last = _first_and_last(row["name"])
-    email = row.get("email", "")
-    lms = row.get("lms", "")
+def _person(student: str, row: Mapping[str, str], known: Person | None, when: datetime | None) -> Person:
+    first, last = row["first"], row["last"]
+    if not (first or last):
+        last, comma, first = (part.strip() for part in row["name"].partition(","))
+        if not comma:
+            first, _, last = row["name"].rpartition(" ")
+    lms = row["lms"] or row["canvas"]
     old = known or Person(Enrolled(student), new=True)
     who = Enrolled(
         student,
         old.who.first_name or first,
         old.who.last_name or last,
-        old.who.email or email,
+        old.who.email or row["email"],
         old.who.lms_user_id or lms,
     )
-    numbers = old.numbers | _numbers(lms, row.get("participant", ""))
-    return replace(old, who=who, numbers=numbers, handed_in=_time(row.get("when", "")) or old.handed_in)
+    numbers = old.numbers | _numbers(lms, row["participant"])
+    return replace(old, who=who, numbers=numbers, handed_in=when or old.handed_in, group=row["group"])
 
 
 def _numbers(lms: str, participant: str) -> frozenset[str]:
@@ -193,76 +185,76 @@ def _numbers(lms: str, participant: str) -> frozenset[str]:
 
 def is_student(name: str) -> bool:
     """Return whether a name can be a student's: it becomes a folder's."""
-    return (
-        bool(name)
-        and len(name.encode()) <= 200
-        and name.isprintable()
-        and not set("/\\*") & set(name)
-        and name[0] != "."
-    )
+    return bool(re.fullmatch(r"[^./\\*][^/\\*]*", name)) and name.isprintable() and len(name.encode()) <= 200
 
 
-def _rows(file: Path) -> list[dict[str, str]]:
-    """The table's rows, with the columns under our names."""
+def _rows(file: Path) -> list[defaultdict[str, str]]:
+    """The rows of the table that name somebody, with the columns under our names."""
     try:
         raw = file.read_bytes()[: MAX_ROSTER + 1]
+        table = _table(raw)
     except OSError as error:
         raise UserError(f"The roster {file} cannot be read: {error.strerror}.") from error
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = raw.decode("cp1252", "replace")  # as Excel saves it
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    try:
-        table = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except csv.Error as error:
-        raise UserError(f"The roster {file} is no CSV table that can be read: {error}.") from error
+    except (ValueError, csv.Error) as error:
+        raise UserError(f"The roster {file} is no CSV table that can be read: save it as CSV.") from error
     head = [re.sub(r"[\W_]", "", name.casefold()) for name in table[0]] if table else []
-    places = _places(head)
-    if not places.keys() & {"student", "name", "last", "email"}:
+    canvas = {"student", "id"} <= set(head)
+    names = {**_COLUMNS, **_CANVAS} if canvas else _COLUMNS
+    places = {
+        column: head.index(name)
+        for column, known in names.items()
+        if (name := next((name for name in known if name in head), ""))
+    }
+    if not places.keys() & _NAMING:
         seen = ", ".join(shown(name) for name in (table[0] if table else [])[:8]) or "nothing"
         raise UserError(
             f"The roster {file} has no column that says who the students are: its first line is {seen}. "
             "Columns are known by names such as id, username, first name, last name, full name, email."
         )
-    return [
-        {column: row[place].strip() for column, place in places.items() if place < len(row)}
+    rows = [
+        defaultdict(str, {column: row[place].strip() for column, place in places.items() if place < len(row)})
         for row in table[1:]
-        if any(field.strip() for field in row)
+    ]
+    return [
+        row
+        for row in rows
+        if any(row[column] for column in _NAMING) and not (canvas and row["name"] == "Points Possible")
     ]
 
 
-def _places(head: Sequence[str]) -> dict[str, int]:
-    canvas = "student" in head and bool({"sisloginid", "sisuserid"} & set(head))
-    names = {**_COLUMNS, **(_CANVAS if canvas else {})}
-    found = {}
-    for column, known in names.items():
-        place = next((head.index(name) for name in known if name in head), None)
-        if place is not None:
-            found[column] = place
-    return found
+def _table(raw: bytes) -> list[list[str]]:
+    """The cells of a table as a spreadsheet saves it. Raises `ValueError` or `csv.Error` if it is none."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = raw.decode("utf-16")
+    else:
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = raw.decode("cp1252", "replace")  # as Excel saves it
+    if "\0" in text:
+        raise ValueError("it is no text")
+    first = text.partition("\n")[0]
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count)))
 
 
-def _time(told: str) -> datetime | None:
-    """A time as a platform writes it, in UTC; one without a zone is taken for this machine's."""
-    told = told.strip()
-    with suppress(ValueError):
-        return datetime.fromisoformat(told).astimezone(UTC)
-    for form in _TIMES:
-        with suppress(ValueError):
-            parsed = datetime.strptime(told, form)
-            return parsed.replace(tzinfo=UTC) if form.endswith("%Z") else parsed.astimezone(UTC)
+def _time(text: str) -> datetime | None:
+    """A time as Moodle or ISO 8601 writes it, in UTC; one without a zone is this machine's."""
+    if moment := read_time(text, short=UTC):
+        return moment
+    words = " ".join(text.replace(",", " ").split())
+    for day in ("%A %d %B %Y", "%d %B %Y"):
+        for clock in ("%I:%M %p", "%I:%M:%S %p", "%H:%M", "%H:%M:%S"):
+            with suppress(ValueError):
+                return datetime.strptime(words, f"{day} {clock}").astimezone(UTC)
     return None
 
 
-def _first_and_last(name: str) -> tuple[str, str]:
-    """The first and the last name in `Last, First` or `First Last`."""
-    last, comma, first = name.partition(",")
-    if comma:
-        return first.strip(), last.strip()
-    first, _, last = name.strip().rpartition(" ")
-    return first, last
+def _row_name(row: Mapping[str, str]) -> tuple[str, ...]:
+    return _words(f"{row['first']} {row['last']} {row['name']}")
+
+
+def _name(who: Enrolled) -> tuple[str, ...]:
+    return _words(f"{who.first_name} {who.last_name}")
 
 
 def _plain(text: str) -> str:

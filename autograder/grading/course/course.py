@@ -14,12 +14,13 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 import nbformat
 import sqlalchemy.exc
+from dateutil.tz import gettz
 from jupyter_core.paths import jupyter_config_path
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
@@ -32,9 +33,11 @@ from autograder.grading.assignment.catalogue import Mistake, read_catalogue
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
 from autograder.grading.assignment.instead import without_instead
 from autograder.grading.course.gradebook import Opener, patient_url
+from autograder.grading.course.times import read_time
 from autograder.grading.files.access import Access
 from autograder.grading.handed_in.folder import HandedIn, read_folder
 from autograder.grading.handed_in.helpers import instructors_files
+from autograder.grading.handed_in.names import shown
 
 CONFIG_FILE = "nbgrader_config.py"
 
@@ -196,12 +199,24 @@ class Course:
         return found
 
     def submitted_at(self, student: str, assignment: str) -> datetime | None:
-        """The time of handing in, if nbgrader's `timestamp.txt` gives one."""
-        path = str(self.folder("submitted", student, assignment))
+        """The time of handing in, in UTC, if `timestamp.txt` gives one."""
+        return self.read_timestamp(self.folder("submitted", student, assignment))[0]
+
+    def read_timestamp(self, folder: Path) -> tuple[datetime | None, str]:
+        """Return the time that nbgrader's `timestamp.txt` in a folder gives, or why it gives none."""
+        path = folder / "timestamp.txt"
         try:
-            return self.directory.get_existing_timestamp(path)
-        except (ValueError, OverflowError, OSError, AttributeError):
-            return None  # AttributeError: on a time it cannot read, nbgrader calls a method that is not there
+            if not path.is_file():
+                return None, ""
+            with path.open("rb") as file:
+                text = file.read(1 << 10).decode("utf-8-sig", errors="replace").strip()
+        except OSError as error:
+            return None, f"cannot be read ({error.strerror})"
+        short = gettz(str(self.config.Exchange.get("timezone", "UTC")))
+        moment = read_time(text, UTC, short)
+        if moment is None:
+            return None, f"says {shown(text)}, which is no time" if text else "is empty"
+        return moment.replace(tzinfo=None), ""
 
     def verdict_path(self, student: str, assignment: str) -> Path:
         """The file of a verdict: not in `autograded/`, which nbgrader hands back to students."""

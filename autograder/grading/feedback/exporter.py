@@ -14,6 +14,7 @@ from traitlets import default
 from autograder.grading.course.course import Course
 from autograder.grading.feedback.page import page
 from autograder.grading.feedback.points import PointsOfAPerson
+from autograder.grading.records.handing_in import Sent, read_sent
 from autograder.grading.records.store import load_verdict
 
 _NOT_NEEDED = (GetGrades, PointsOfAPerson, CSSHTMLHeaderPreprocessor)
@@ -44,5 +45,8 @@ class FeedbackExporter(Exporter):
         with Gradebook(about["db_url"]) as gradebook:
             graded = gradebook.find_submission_notebook(about["notebook"], assignment, student)
             beside = course.folder("release", ".", assignment)
-            made = page(nb, graded, kept.verdict if kept else None, assignment, beside)
+            sent = read_sent(course, assignment).get(student, Sent())
+            same = f", the same as that of {sent.same_as}" if sent.same_as else ""
+            of_group = f"The submission of the group {sent.group}{same}." if sent.group else ""
+            made = page(nb, graded, kept.verdict if kept else None, assignment, beside, of_group)
         return made.encode("utf-8", "replace").decode(), resources  # JSON can hold half a surrogate pair

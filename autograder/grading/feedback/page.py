@@ -21,6 +21,7 @@ from nbgrader.api import Grade, SubmittedNotebook
 from autograder.cards.card import as_student_sees, points
 from autograder.cards.colours import marked
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, is_task, tags
+from autograder.grading.course.times import duration
 from autograder.grading.feedback.markdown import code_html, image_html, markdown_html
 from autograder.grading.feedback.points import sentence, to_come, waits
 from autograder.verdict import UNREAD, CheckVerdict, TaskVerdict, Verdict
@@ -85,7 +86,12 @@ class Part:
 
 
 def page(
-    notebook: NotebookNode, graded: SubmittedNotebook, verdict: Verdict | None, assignment: str, folder: Path
+    notebook: NotebookNode,
+    graded: SubmittedNotebook,
+    verdict: Verdict | None,
+    assignment: str,
+    folder: Path,
+    of_group: str = "",
 ) -> str:
     """Return the page; `folder` has the images that the course's text shows."""
     notes = [cell.source for cell in notebook.cells if "autograder" in tags(cell)]
@@ -108,13 +114,21 @@ def page(
             read=read,
             has_score=has_score,
             to_come=to_come(waiting, graded.max_score) if waiting and has_score else "",
-            late=f"{points(penalty)} of {_points(graded.score)}" if penalty and has_score else "",
+            of_group=of_group,
+            late=_late(graded, penalty if has_score else 0.0),
             first=next((task for task in counted if read and task.open), None),
             all_right=bool(counted) and all(task.state == "right" for task in counted),
             tasks=[task for task in tasks if read or has_score or task.comment],
             parts=list(_parts(notebook, tasks, folder)) if read else [],
         )
     )
+
+
+def _late(graded: SubmittedNotebook, penalty: float) -> str:
+    """Return by how much it is late and what that costs; `""` for a submission in time."""
+    seconds = graded.assignment.total_seconds_late
+    taken = f": {points(penalty)} of {_points(graded.score)} are taken off" if penalty else ""
+    return f"Handed in {duration(seconds)} late{taken}." if seconds else ""
 
 
 def _points(most: float) -> str:

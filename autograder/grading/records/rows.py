@@ -26,6 +26,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
 from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.course.times import seconds_late
 
 GRADED, COMMENTED = ("GradeCell", "TaskCell"), ("SolutionCell", "TaskCell")
 """nbgrader's kinds of cells that have a grade, and those that have a comment, in each submission."""
@@ -110,9 +111,7 @@ class _HandedIn:
     extension: timedelta | None = None
 
     def seconds_late(self, due: datetime | None) -> float:
-        if self.time is None or due is None:
-            return 0.0
-        return (self.time - due - (self.extension or timedelta())).total_seconds()
+        return seconds_late(self.time, due, self.extension) or 0.0
 
 
 @dataclass(frozen=True)

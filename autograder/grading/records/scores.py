@@ -7,7 +7,7 @@ for a person has no score here, whatever number the gradebook adds up.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -28,6 +28,8 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade
 from autograder.grading.course.course import Course
+from autograder.grading.course.times import seconds_late
+from autograder.grading.records.handing_in import Sent, read_sent
 from autograder.grading.records.store import load_verdict, not_in_gradebook
 
 UNGRADABLE = ("missing", "corrupt", "infra_error")
@@ -80,6 +82,12 @@ class Mark:
     """The tasks of which a person gave the points, or some of them."""
     notebook_id: str = ""
     """nbgrader's name of the submission in formgrader's addresses; `""` if the gradebook has none."""
+    late_seconds: float | None = None
+    """The seconds after the due date, with the student's extension, 0 for in time; `None` where not known."""
+    group: str = ""
+    """The group whose submission it is; `""` for a student on their own."""
+    same_as: str = ""
+    """The member of the group whose submission it is; `""` where it is the student's own."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +109,9 @@ class Counting:
     max_score: float
     penalty: float
     tasks: tuple[TaskPoints, ...]
+    late_seconds: float | None
+    group: str
+    same_as: str
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,16 @@ class Marks:
             TaskPoints(task, mark.tasks.get(task), worth, task in mark.by_hand)
             for task, worth in self.max_scores.items()
         )
-        return Counting(mark.state, mark.score, self.max_score, mark.penalty, tasks)
+        return Counting(
+            mark.state,
+            mark.score,
+            self.max_score,
+            mark.penalty,
+            tasks,
+            mark.late_seconds,
+            mark.group,
+            mark.same_as,
+        )
 
 
 def read_marks(course: Course, assignment: str, statuses: Mapping[str, str] | None = None) -> Marks:
@@ -139,18 +159,15 @@ def read_marks(course: Course, assignment: str, statuses: Mapping[str, str] | No
     submitted = course.students(assignment)
     with course.gradebook() as gradebook:
         max_scores = _max_scores(course, gradebook, bundle)
-        students = {
-            each.id: Enrolled(each.id, *(str(value or "") for value in each[1:]))
-            for each in gradebook.db.execute(
-                select(Student.id, Student.first_name, Student.last_name, Student.email, Student.lms_user_id)
-            )
-        }
+        students = enrolled(gradebook)
         names = dict(_task_names(bundle))
-        handed_in = set(submitted)
+        handed_in, sent = set(submitted), read_sent(course, assignment)
 
         def mark(student: str, rows: list[Row[Any]]) -> Mark:
             status = _status(course, student, assignment) if statuses is None else statuses.get(student)
-            return _mark(student, status, rows, names, student in handed_in)
+            how = sent.get(student, Sent())
+            made = _mark(student, status, rows, names, student in handed_in)
+            return replace(made, group=how.group, same_as=how.same_as) if how.group else made
 
         # One student's rows after the other's, so that no more of them are held than that.
         rows = gradebook.db.execute(_grades_of(assignment).execution_options(yield_per=1000))
@@ -164,6 +181,13 @@ def read_marks(course: Course, assignment: str, statuses: Mapping[str, str] | No
     return Marks(assignment, max_scores, known, marks)
 
 
+def enrolled(gradebook: Gradebook) -> dict[str, Enrolled]:
+    """Return the students whom the gradebook knows."""
+    columns = (Student.id, Student.first_name, Student.last_name, Student.email, Student.lms_user_id)
+    rows = gradebook.db.execute(select(*columns))
+    return {str(row[0]): Enrolled(*(str(value or "") for value in row)) for row in rows}
+
+
 def _status(course: Course, student: str, assignment: str) -> str | None:
     kept = load_verdict(course, student, assignment)
     return kept.verdict.status if kept is not None else None
@@ -175,6 +199,9 @@ def _grades_of(assignment: str) -> Select[Any]:
             SubmittedAssignment.student_id.label("student"),
             SubmittedNotebook.id.label("notebook_id"),
             SubmittedNotebook.late_submission_penalty.label("penalty"),
+            SubmittedAssignment.timestamp,
+            SubmittedAssignment.extension,
+            Assignment.duedate,
             BaseCell.name.label("cell"),
             Grade.auto_score,
             Grade.manual_score,
@@ -220,15 +247,17 @@ def _mark(
         return Mark(student, "not_graded" if submitted else "missing", {}, 0.0, None)
     tasks = {names.get(row.cell, row.cell): _points(row) for row in rows}
     penalty, notebook_id = float(rows[0].penalty or 0.0), str(rows[0].notebook_id)
+    late = seconds_late(rows[0].timestamp, rows[0].duedate, rows[0].extension)
+    known = (by_hand, notebook_id, None if late is None else max(late, 0.0))
     if status in UNGRADABLE and not by_hand:
-        return Mark(student, str(status), dict.fromkeys(tasks), penalty, None, by_hand, notebook_id)
+        return Mark(student, str(status), dict.fromkeys(tasks), penalty, None, *known)
     if None in tasks.values():
         unseen = all(row.auto_score is None and row.manual_score is None for row in rows)
         state = "not_graded" if unseen and status is None else "needs_manual_grade"
-        return Mark(student, state, tasks, penalty, None, by_hand, notebook_id)
+        return Mark(student, state, tasks, penalty, None, *known)
     score = max(0.0, sum(points for points in tasks.values() if points is not None) - penalty)
     state = "look_again" if any(row.needs_manual_grade for row in rows) else "graded"
-    return Mark(student, state, tasks, penalty, score, by_hand, notebook_id)
+    return Mark(student, state, tasks, penalty, score, *known)
 
 
 def _points(row: Row[Any]) -> float | None:

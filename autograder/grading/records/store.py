@@ -133,7 +133,7 @@ def clear_leftovers(course: Course, bundle: Bundle) -> None:
     with one_writer(course):  # so that none of it is being written now
         hidden = course.root / ".autograder"
         ours = [(course.verdict_path("x", bundle.assignment).parent, "*.json")]
-        ours += [(hidden, "seed"), (hidden / "known", "*.json")]
+        ours += [(hidden, "seed"), (hidden / "known", "*.json"), (hidden / "collected", "*.json")]
         for student in course.students(bundle.assignment):
             graded = course.folder("autograded", student, bundle.assignment)
             ours += [(graded, name) for name in (f"{bundle.notebook}.ipynb", *BESIDE)]

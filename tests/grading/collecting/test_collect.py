@@ -17,6 +17,7 @@ from autograder.grading.collecting.layouts import Sender, place
 from autograder.grading.course.course import Course
 from tests.support.helpers import ASSIGNMENT, autograder, autograder_here, make_course
 from tests.support.intake import EXPECTED, HALF, OTHER, RIGHT, bomb, locked, zipped
+from tests.support.reports import give_points
 
 WORKSHEET = "Identifier,Full name,Email address,Status,Grade,Last modified (submission)\n"
 PEOPLE = {
@@ -171,6 +172,46 @@ def test_a_canvas_download_with_its_gradebook(course, tmp_path):
     assert [each["path"] for each in found["unmatched"]] == ["bodyno_4999_903_lstm_cell.ipynb"]
     with course.gradebook() as gradebook:
         assert gradebook.find_student("zoe").lms_user_id == "4712"
+
+
+NO_LOGINS = """Student,ID,SIS User ID,SIS Login ID,Section,03_lstm_cell
+,,,,,Manual Posting
+    Points Possible,,,,,10
+"Lovelace, Ada",4711,U1,ada,,
+"Łukasiewicz, Zoë",4712,,,,
+"Baker, Ben",,,,,
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "ada"),
+    [(NO_LOGINS, "ada"), (NO_LOGINS.replace("SIS Login ID", "X").replace("SIS User ID", "Y"), "4711")],
+)
+def test_a_canvas_gradebook_without_logins_is_read_by_its_ids(course, tmp_path, table, ada):
+    (tmp_path / "submissions.zip").write_bytes(zipped(CANVAS))
+    (tmp_path / "grades.csv").write_text(table, encoding="utf-8")
+    found = collect(course, tmp_path / "submissions.zip", "--roster", tmp_path / "grades.csv", status=3)
+    assert done(found) == {ada: "new", "4712": "new"}
+    with course.gradebook() as gradebook:
+        assert {each.id for each in gradebook.students} == {ada, "4712"}, "`Points Possible` is nobody"
+    assert found["left_out"] == [
+        "The roster's row of `Baker, Ben` was left out: it has no login, number or address."
+    ]
+
+
+def test_a_table_from_excel_is_read_and_times_that_are_not_are_named(course, tmp_path, moodle):
+    table = (
+        "Identifier\tFull name\tEmail address\tLast modified (submission)\n"
+        "Participant 101\tAda Lovelace\tada@example.org\tSunday 1 March 2026 10:00 AM\n"
+        "Participant 102\tZoë Łukasiewicz\tzoe@example.org\t01.03.2026 10:45\n"
+    )
+    (tmp_path / "worksheet.txt").write_bytes(table.encode("utf-16"))
+    found = collect(course, moodle[0], "--roster", tmp_path / "worksheet.txt", "--dry-run", status=3)
+    times = {each["student"]: each["handed_in"] for each in found["students"]}
+    assert times == {"ada": datetime(2026, 3, 1, 10).astimezone(UTC).isoformat(), "zoe": None}
+    assert found["left_out"] == [
+        "Times in the roster are not read: `01.03.2026 10:45` of `zoe`. Write them as 2026-03-01 10:45."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -350,13 +391,127 @@ def test_what_cannot_be_read_is_one_sentence(course, tmp_path, make, words):
     assert len(told.stderr.strip().splitlines()) == 1
 
 
-def test_a_roster_without_students_is_one_sentence(course, moodle, tmp_path):
-    (tmp_path / "x.csv").write_text("colour,size\nred,1\n")
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (
+            b"colour,size\nred,1\n",
+            "has no column that says who the students are: its first line is `colour`, `size`",
+        ),
+        (zipped({"xl/workbook.xml": b"<x/>"}), "is no CSV table that can be read: save it as CSV"),
+    ],
+)
+def test_a_roster_without_students_is_one_sentence(course, moodle, tmp_path, table, words):
+    (tmp_path / "x.csv").write_bytes(table)
     told = autograder_here(
         "collect", ASSIGNMENT, "--from", moodle[0], "--roster", tmp_path / "x.csv", "--course", course.root
     )
     assert told.returncode == 1
-    assert "has no column that says who the students are: its first line is `colour`, `size`" in told.stderr
+    assert words in told.stderr
+    assert len(told.stderr.strip().splitlines()) == 1
+
+
+GROUPS = (
+    "username,full name,group\nada,Ada L,Red\nben,Ben B,Red\ncy,Cy Y,Red\nzoe,Zoë Ł,Blue\nnil,Nil N,Blue\n"
+)
+
+
+class TestGroups:
+    """One submission of a group counts for all of its members."""
+
+    @pytest.fixture
+    def roster(self, tmp_path) -> Path:
+        (tmp_path / "groups.csv").write_text(GROUPS, encoding="utf-8")
+        return tmp_path / "groups.csv"
+
+    def folder(self, tmp_path: Path, **raw: bytes) -> Path:
+        for name, each in raw.items():
+            (tmp_path / "uploads" / name).mkdir(parents=True, exist_ok=True)
+            (tmp_path / "uploads" / name / EXPECTED).write_bytes(each)
+        return tmp_path / "uploads"
+
+    def lines(self, found: dict[str, Any]) -> dict[str, tuple[str, str | None]]:
+        return {each["student"]: (each["done"], each["same_as"]) for each in found["students"]}
+
+    def test_the_others_get_what_one_member_handed_in(self, course, tmp_path, roster):
+        found = collect(course, self.folder(tmp_path, ben=RIGHT), "--roster", roster)
+        assert self.lines(found) == {"ada": ("new", "ben"), "ben": ("new", None), "cy": ("new", "ben")}
+        assert found["not_there"] == ["nil", "zoe"]
+        assert {notebook(course, student) for student in ("ada", "ben", "cy")} == {RIGHT}
+        stamps = {raw for name, raw in there(course).items() if name.endswith("timestamp.txt")}
+        assert len(stamps) == 1
+        found = collect(course, self.folder(tmp_path, ben=HALF))
+        assert self.lines(found)["cy"] == ("replaced", "ben"), "the group is remembered"
+        assert notebook(course, "cy") == HALF
+
+    def test_what_a_member_handed_in_themselves_stays(self, course, tmp_path, roster):
+        found = collect(course, self.folder(tmp_path, ben=RIGHT, cy=HALF), "--roster", roster)
+        assert self.lines(found) == {"ben": ("new", None), "cy": ("new", None)}
+        note = "members of Red sent different submissions: each keeps their own"
+        assert [each["notes"] for each in found["students"]] == [[note], [note]]
+        (tmp_path / "uploads" / "cy" / EXPECTED).unlink()
+        found = collect(course, tmp_path / "uploads", "--roster", roster)
+        assert self.lines(found) == {"ada": ("new", "ben"), "ben": ("unchanged", None)}
+        assert notebook(course, "cy") == HALF
+
+    def test_a_folder_of_the_groups_name_is_all_of_theirs(self, course, tmp_path, roster):
+        found = collect(course, self.folder(tmp_path, Blue=RIGHT), "--roster", roster)
+        assert self.lines(found) == {"nil": ("new", None), "zoe": ("new", "nil")}
+
+    def test_what_came_through_the_exchange_is_given_to_the_others(self, course, tmp_path, roster):
+        folder = course.folder("submitted", "ben", ASSIGNMENT)
+        for name in (ASSIGNMENT, "02_rnn_cell"):
+            (folder.parent / name).mkdir(parents=True)
+            (folder.parent / name / EXPECTED).write_bytes(RIGHT)
+        (folder / "timestamp.txt").write_text("2026-03-01 10:45:00.123456 UTC")
+        before = there(course)
+        found = collect(course, course.root / "submitted", "--roster", roster)
+        assert self.lines(found) == {"ada": ("new", "ben"), "ben": ("unchanged", None), "cy": ("new", "ben")}
+        assert before.items() <= there(course).items()
+        assert set(there(course)) - set(before) == {
+            f"{student}/{ASSIGNMENT}/{name}"
+            for student in ("ada", "cy")
+            for name in (EXPECTED, "timestamp.txt")
+        }
+        assert f"{course.submitted_at('ada', ASSIGNMENT)}" == "2026-03-01 10:45:00"
+
+    @pytest.mark.slow
+    def test_marks_of_a_group_agree_everywhere(self, course, tmp_path, roster):
+        def said(*command: object) -> str:
+            told = autograder_here(*command, "--course", course.root)
+            assert told.returncode == 0, told.stderr
+            return told.stdout + told.stderr
+
+        collect(course, self.folder(tmp_path, ben=HALF, zoe=RIGHT), "--roster", roster)
+        said("grade", ASSIGNMENT, "--jobs", "1")
+        scores = {"ada": "8", "ben": "8", "cy": "8", "nil": "10", "zoe": "10"}
+        told = said("export", ASSIGNMENT, "--to", "csv", "--output", "-")
+        rows = list(csv.DictReader(io.StringIO(told)))[: len(scores)]
+        assert {row["student"]: row["score"] for row in rows} == scores
+        assert {row["student"]: row["group"] + row["same_as"] for row in rows} == {
+            "ada": "Redben", "ben": "Red", "cy": "Redben", "nil": "Bluezoe", "zoe": "Blue",
+        }  # fmt: skip
+        assert "3 marks are for the submission of another member of the student's group" in told
+        with course.gradebook() as gradebook:
+            rows = gradebook.student_dicts()
+            assert {row["id"]: f"{row['score']:g}" for row in rows} == scores, "as nbgrader's export has it"
+            give_points(gradebook, "cy", "check_lstm_gates", 1.25)
+        report = json.loads(said("report", ASSIGNMENT, "--json"))
+        assert report["pairs"] == []
+        apart = [each for each in report["attention"] if each["kind"] == "group_points"]
+        assert {each["student"] for each in apart} == {"ada", "ben", "cy"}
+        assert apart[0]["message"].endswith("has different scores: `ada` 8, `ben` 8, `cy` 9.25.")
+        # A member hands in alone, and the class is graded again.
+        (course.folder("submitted", "nil", ASSIGNMENT) / EXPECTED).write_bytes(HALF)
+        said("grade", ASSIGNMENT, "--jobs", "1")
+        found = {each["student"]: each for each in json.loads(said("results", ASSIGNMENT, "--json"))}
+        assert [found["nil"]["mark"][name] for name in ("score", "group", "same_as")] == [8, "Blue", ""]
+        for student in ("nil", "zoe"):
+            told = found[student]["findings"][-1]
+            assert told["kind"] == "group_differs"
+            assert (
+                "the group `Blue`, `nil` and `zoe` have different submissions: each keeps" in told["message"]
+            )
 
 
 @pytest.mark.slow
