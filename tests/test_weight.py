@@ -24,7 +24,7 @@ LINES = {
     "cli": 1700,
     "data": 50,
     "exercises": 9000,
-    "grading": 12950,
+    "grading": 13200,
     "jupyter": 450,
     "protocol": 1150,
     "reporting": 2200,

@@ -63,13 +63,12 @@ def summary(found: Collection, dry_run: bool) -> Iterator[str]:
     if found.unmatched:
         many = len(found.unmatched)
         yield f"{'1 file is' if many == 1 else f'{many} files are'} nobody's and stayed in the download:"
-        reasons = Counter(each.why for each in found.unmatched)
-        for why, times in reasons.items():
-            paths = [shown(each.path) for each in found.unmatched if each.why == why]
-            if times == 1:
-                yield f"  {paths[0]}: {why}"
+        for reason in dict.fromkeys(why for _, why in found.unmatched):
+            paths = [shown(path) for path, why in found.unmatched if why == reason]
+            if len(paths) == 1:
+                yield f"  {paths[0]}: {reason}"
             else:
-                yield f"  {why}:"
+                yield f"  {reason}:"
                 yield from (f"    {path}" for path in paths)
 
 
@@ -90,7 +89,7 @@ def as_data(found: Collection) -> dict[str, Any]:
             }
             for each in found.students
         ],
-        "unmatched": [{"path": each.path, "why": each.why} for each in found.unmatched],
+        "unmatched": [{"path": path, "why": why} for path, why in found.unmatched],
         "enrolled": found.enrolled,
         "not_there": list(found.not_there),
         "left_out": list(found.left_out),

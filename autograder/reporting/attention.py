@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.cards.card import points
 from autograder.grading.records.scores import Mark
 from autograder.verdict import Verdict
 
@@ -98,17 +97,15 @@ def first_to_see(verdict: Verdict) -> str:
 
 
 def _groups_apart(marks: Iterable[Mark]) -> Iterator[Attention]:
-    """Yield those whose group has one submission and not one score, since a person gave points to some."""
+    """Yield those whose group has one submission and not one score: a person gave points to some."""
     groups: dict[tuple[str, str], list[Mark]] = {}
-    for mark in marks:
-        if mark.group:
-            groups.setdefault((mark.group, mark.same_as or mark.student), []).append(mark)
+    for mark in (mark for mark in marks if mark.group):
+        groups.setdefault((mark.group, mark.same_as or mark.student), []).append(mark)
     for (group, _), members in groups.items():
         if len({mark.score for mark in members}) > 1:
-            scores = ", ".join(
-                f"`{m.student}` {'no score' if m.score is None else points(m.score)}" for m in members
+            said = (
+                f"The group `{group}` handed in once, and its members have different scores: is that meant?"
             )
-            said = f"One submission of the group `{group}` has different scores: {scores}."
             yield from (Attention(mark.student, "group_points", said) for mark in members)
 
 

@@ -70,16 +70,15 @@ def export(course: Course, to: str, assignments: Sequence[str], *, per_task: boo
     Raises `UserError` if one is unknown or has not been graded.
     """
     found = [read_marks(course, name) for name in assignments or graded_assignments(course)]
-    states = Counter(mark.state for marks in found for mark in marks.marks.values() if mark.score is None)
+    everybody = [mark for marks in found for mark in marks.marks.values()]
+    states = Counter(mark.state for mark in everybody if mark.score is None)
     students = {student: enrolled for marks in found for student, enrolled in marks.students.items()}
     in_order = sorted(students.values(), key=lambda each: (each.last_name, each.first_name, each.student))
     return Export(
         text=csv_text(FORMS[to](found, in_order, per_task)),
         mark="" if to in _UNMARKED else MARK,
         students=len(students),
-        given=sum(
-            mark.score is not None and bool(mark.same_as) for marks in found for mark in marks.marks.values()
-        ),
+        given=sum(bool(mark.same_as) for mark in everybody if mark.score is not None),
         empty={state: states[state] for state in STATES if states[state]},
     )
 

@@ -103,8 +103,6 @@ class Report:
     need_a_person: int
     waiting: int
     """Submissions of those that wait for a person's points, or whose points a person should look at again."""
-    late: int
-    """Students who handed in after their due date, as far as times are known."""
     states: Mapping[str, int]
     scores: Spread
     seconds: Spread
@@ -160,7 +158,6 @@ def gather(course: Course, assignment: str) -> Report:
         full_marks=sum(score >= marks.max_score for score in scored),
         need_a_person=len(reasons_of),
         waiting=sum(mark.state in WAITING for mark in marks.marks.values() if mark.student in reasons_of),
-        late=sum(bool(mark.late_seconds) for mark in marks.marks.values()),
         states={state: n for state, n in _states(marks).items() if n},
         scores=spread(scored, marks.max_score),
         seconds=spread([verdict.seconds for verdict in counted]),

@@ -88,7 +88,6 @@ def _summary(report: Report) -> Rows:
         ("handed_in", report.handed_in),
         ("judged", report.judged),
         ("need_a_person", report.need_a_person),
-        ("late", report.late),
         ("max_score", report.max_score),
         *((f"scores_{name}", getattr(scores, name)) for name in _SPREAD),
         ("full_marks", report.full_marks),

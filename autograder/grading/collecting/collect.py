@@ -7,8 +7,8 @@ the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC
 from pathlib import Path
 
@@ -23,22 +23,11 @@ from autograder.grading.collecting.uploads import Upload, uploads
 from autograder.grading.course.course import Course
 from autograder.grading.handed_in.folder import OF_NBGRADER
 from autograder.grading.records.handing_in import Sent, read_sent, write_sent
-from autograder.grading.records.scores import Enrolled
+from autograder.grading.records.scores import Enrolled, enrolled
 from autograder.grading.records.store import one_writer
-
-TIMES = ("known", "files", "none")
-"""The choices for the time of handing in: the known one only, the files' own in any case, or none."""
 
 _Senders = dict[str, list[tuple[Upload, Placed]]]
 """The uploads of each student, and what their paths say."""
-
-
-@dataclass(frozen=True)
-class Unmatched:
-    """A file of the download that is nobody's."""
-
-    path: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +35,8 @@ class Collection:
     """All that came of one download."""
 
     students: tuple[Collected, ...]
-    unmatched: tuple[Unmatched, ...]
+    unmatched: tuple[tuple[str, str], ...]
+    """The paths of files that are nobody's, each with the reason."""
     enrolled: int
     """The number of students of the roster that the gradebook did not have."""
     not_there: tuple[str, ...]
@@ -67,20 +57,24 @@ def collect(
     """
     bundle = course.bundle(assignment)
     known, sent = read_roster(course, roster), read_sent(course, assignment)
+
+    def digest(student: str) -> str:
+        return course.handed_in(student, bundle).digest()
+
     groups = {student: one.group for student, one in known.people.items() if one.group}
     groups = groups or {student: one.group for student, one in sent.items() if one.group}
+    given = {student for student, one in sent.items() if one.same_as and one.content == digest(student)}
     lies_there = source.resolve() == course.folder("submitted", ".", ".").resolve()
     with uploads(source) as (found, outside):
-        senders, unmatched = _from_course(found, assignment) if lies_there else _by_student(found, known)
-        unmatched += [Unmatched(name, "its path leads out of the archive") for name in outside]
+        senders, unmatched = _there(found, assignment, given) if lies_there else _by_student(found, known)
+        unmatched += [(name, "its path leads out of the archive") for name in outside]
         planned = [
             _planned(course, bundle, known.people.get(student), student, files, times)
             for student, files in sorted(senders.items())
         ]
         if lies_there:
             planned = [_as_it_lies(course, bundle, each) for each in planned]
-        planned = _for_groups(course, bundle, planned, groups, sent)
-        new = [person.who for person in known.people.values() if person.new] if roster else []
+        planned = _for_groups(course, bundle, planned, groups, given)
         if not dry_run:
             with one_writer(course):
                 for each in planned:
@@ -90,30 +84,35 @@ def collect(
                         stamp(course.folder("submitted", each.student, assignment), each.handed_in)
                 for each in planned:
                     if each.done in ("new", "replaced", "unchanged") and (each.same_as or not lies_there):
-                        sent[each.student] = Sent(same_as=each.same_as, late=each.late)
+                        content = digest(each.student) if each.same_as else ""
+                        sent[each.student] = Sent("", each.same_as, content, each.late)
                 for student, group in groups.items():
                     sent[student] = msgspec.structs.replace(sent.get(student, Sent()), group=group)
                 write_sent(course, assignment, sent)
             _enroll(course, known.people.values() if roster else ())
+    new = sum(person.new for person in known.people.values())
     absent = tuple(sorted(known.people.keys() - {each.student for each in planned}))
-    return Collection(tuple(planned), tuple(unmatched), len(new), absent, roster is not None, known.left_out)
+    return Collection(tuple(planned), tuple(unmatched), new, absent, roster is not None, known.left_out)
 
 
-def _from_course(found: Sequence[Upload], assignment: str) -> tuple[_Senders, list[Unmatched]]:
-    """Return the submissions for an assignment that lie in `submitted/`, by student."""
+def _there(
+    found: Sequence[Upload], assignment: str, given: Set[str]
+) -> tuple[_Senders, list[tuple[str, str]]]:
+    """Return what students themselves handed in for an assignment, of what lies in `submitted/`."""
     senders: _Senders = {}
     for upload in found:
-        student, folder, *rest = upload.path.split("/")
-        if folder == assignment and rest:
-            placed = Placed(Sender("", student), "/".join(rest))
+        student, _, path = upload.path.partition("/")
+        if student not in given and path.startswith(f"{assignment}/"):
+            placed = Placed(Sender("", student), path.removeprefix(f"{assignment}/"))
             senders.setdefault(student, []).append((upload, placed))
     return senders, []
 
 
 def _as_it_lies(course: Course, bundle: Bundle, line: Collected) -> Collected:
     """Return the line of a submission that is in its place already: nothing is done with it."""
-    at = course.submitted_at(line.student, bundle.assignment)
-    return replace(line, done="unchanged", handed_in=at.replace(tzinfo=UTC) if at else None, kept="")
+    stamped = course.submitted_at(line.student, bundle.assignment)
+    at = stamped.replace(tzinfo=UTC) if stamped else None
+    return replace(line, done="unchanged", handed_in=at, dated=at or line.dated, kept="", notes=())
 
 
 def _for_groups(
@@ -121,7 +120,7 @@ def _for_groups(
     bundle: Bundle,
     planned: Sequence[Collected],
     groups: Mapping[str, str],
-    sent: Mapping[str, Sent],
+    given: Set[str],
 ) -> list[Collected]:
     """Return the lines, with those of members of whom nothing came in: the one submission of their group.
 
@@ -138,17 +137,17 @@ def _for_groups(
         elif came and came[0].done != "older":
             lines |= {each.student: replace(each, same_as=came[0].student) for each in came[1:]}
             note = f"the submission of {came[0].student}, for {group}"
-            given = replace(came[0], done="new", same_as=came[0].student, kept="", notes=(note,))
+            same = replace(came[0], done="new", same_as=came[0].student, kept="", notes=(note,))
             for student in members:
-                own = course.folder("submitted", student, bundle.assignment).exists()
-                if student not in lines and (not own or sent.get(student, Sent()).same_as):
-                    lines[student] = compared(course, bundle, replace(given, student=student))
+                own = course.folder("submitted", student, bundle.assignment).exists() and student not in given
+                if student not in lines and not own:
+                    lines[student] = compared(course, bundle, replace(same, student=student))
     return [lines[student] for student in sorted(lines)]
 
 
-def _by_student(found: Sequence[Upload], known: Roster) -> tuple[_Senders, list[Unmatched]]:
+def _by_student(found: Sequence[Upload], known: Roster) -> tuple[_Senders, list[tuple[str, str]]]:
     senders: _Senders = {}
-    unmatched: list[Unmatched] = []
+    unmatched: list[tuple[str, str]] = []
     answers: dict[Sender, list[Person] | str] = {}
     for upload, placed in _placed(found, known):
         parts = placed.path.split("/")
@@ -163,7 +162,7 @@ def _by_student(found: Sequence[Upload], known: Roster) -> tuple[_Senders, list[
             name = sender.name.split("_")[0] if sender.is_file else sender.name
             who = [Person(Enrolled(name))] if is_student(name) else "that is no name for a student's folder"
         if isinstance(who, str):
-            unmatched.append(Unmatched(upload.path, who))
+            unmatched.append((upload.path, who))
         else:
             for person in who:
                 senders.setdefault(person.student, []).append((upload, placed))
@@ -211,34 +210,17 @@ def _planned(
     late = any(placed.sender.late for _, placed in sent)
     if late and not told:
         notes.append("marked as late; the time it was handed in is unknown")
-    line = Collected(
-        student,
-        "new",
-        notebook.path if notebook else "",
-        told or of_files,
-        late,
-        tuple(notes),
-        files,
-        told or dated,
-    )
-    if not files:
-        return replace(line, done="refused")
-    return compared(course, bundle, line)
+    name, when = notebook.path if notebook else "", told or of_files
+    line = Collected(student, "new", name, when, late, tuple(notes), files, told or dated)
+    return compared(course, bundle, line) if files else replace(line, done="refused")
 
 
 def _enroll(course: Course, people: Iterable[Person]) -> None:
     """Fill in what the gradebook does not know of the roster's students; what it knows stays."""
     with course.gradebook() as gradebook:
-        known = {each.id: each for each in gradebook.students}
+        known = enrolled(gradebook)
         for person in people:
-            who, old = person.who, known.get(person.student)
-            fields = ("first_name", "last_name", "email", "lms_user_id")
-            if old is not None and all((getattr(old, name) or "") == getattr(who, name) for name in fields):
-                continue
-            gradebook.update_or_create_student(
-                who.student,
-                first_name=who.first_name or None,
-                last_name=who.last_name or None,
-                email=who.email or None,
-                lms_user_id=who.lms_user_id or None,
-            )
+            if person.who != known.get(person.student):
+                about = {name: value or None for name, value in asdict(person.who).items()}
+                del about["student"]
+                gradebook.update_or_create_student(person.student, **about)

@@ -47,13 +47,17 @@ def compared(course: Course, bundle: Bundle, line: Collected) -> Collected:
         return line
     if folder.is_symlink() or not folder.is_dir():
         return replace(line, done="refused", notes=(*line.notes, f"{folder} is no folder"))
-    there = _contents(folder)
+    plain = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    there = {path.relative_to(folder).as_posix(): _read(path) for path in plain}
+    for name in OF_NBGRADER:
+        there.pop(name, None)
     if there == line.files:
         return replace(line, done="unchanged")
     if not there:
         return replace(line, done="replaced")
     stamped = course.submitted_at(line.student, bundle.assignment)
-    then, dated = stamped.replace(tzinfo=UTC) if stamped else None, _written(folder)
+    then = stamped.replace(tzinfo=UTC) if stamped else None
+    dated = datetime.fromtimestamp(max(path.stat().st_mtime for path in plain), UTC)
     if line.dated is not None and line.dated <= (then or dated):
         note = (
             f"older than what is there, which was handed in {_date(then)}"
@@ -69,22 +73,13 @@ def compared(course: Course, bundle: Bundle, line: Collected) -> Collected:
     return replace(line, done="replaced", kept=kept, notes=(*line.notes, note))
 
 
+def _read(path: Path) -> bytes | None:
+    """A file's bytes; `None` for one that is larger than all that is taken of a student."""
+    return path.read_bytes() if path.stat().st_size <= MAX_BYTES + MAX_TOTAL else None
+
+
 def _date(when: datetime) -> str:
     return f"{when:%Y-%m-%d %H:%M} UTC"
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_file() and not path.is_symlink() and name not in OF_NBGRADER:
-            found[name] = path.read_bytes() if path.stat().st_size <= MAX_BYTES + MAX_TOTAL else b""
-    return found
-
-
-def _written(folder: Path) -> datetime:
-    times = [path.lstat().st_mtime for path in folder.rglob("*") if path.is_file()]
-    return datetime.fromtimestamp(max(times, default=0.0), UTC)
 
 
 def put(course: Course, bundle: Bundle, line: Collected) -> None:

@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,7 +25,6 @@ from autograder.grading.course.times import read_time
 from autograder.grading.handed_in.names import listed, shown
 from autograder.grading.records.scores import Enrolled, enrolled
 
-MAX_ROSTER = 16 << 20
 _COLUMNS = {
     "student": ("username", "studentid", "sisloginid", "loginid", "login", "userid", "student", "id"),
     "first": ("firstname", "givenname", "forename", "vorname"),
@@ -48,9 +47,8 @@ class Person:
     """One student, and what else they are called."""
 
     who: Enrolled
-    numbers: frozenset[str] = frozenset()
-    """The platforms' numbers of the user, each with the platform's name in front: one platform's number of
-    somebody may be another's of somebody else."""
+    number: str = ""
+    """The number by which the roster's platform names their uploads."""
     handed_in: datetime | None = None
     """The time of handing in, in UTC, as the platform gives it."""
     group: str = ""
@@ -90,8 +88,9 @@ class Roster:
 
         name, words, squashed = sender.name.casefold(), _words(sender.name), _squashed(sender.name)
         if sender.number:
-            yield those(lambda one: f"{sender.platform}:{sender.number}" in one.numbers)
+            yield those(lambda one: sender.number == one.number)
         if sender.platform == "canvas":
+            yield those(lambda one: sender.number == one.who.lms_user_id)
             yield those(lambda one: squashed == _squashed(one.who.last_name + one.who.first_name) != "")
             yield those(lambda one: squashed == _squashed(one.student))
             return
@@ -115,7 +114,7 @@ def read_roster(course: Course, file: Path | None) -> Roster:
     """The gradebook's students, and those of a CSV file. Raises `UserError` if it cannot be read."""
     with course.gradebook() as gradebook:
         known = enrolled(gradebook)
-    people = {student: Person(each, _numbers(each.lms_user_id, "")) for student, each in known.items()}
+    people = {student: Person(each) for student, each in known.items()}
     rows = _rows(file) if file else []
     names = Counter(_row_name(row) for row in rows)
     boxes = Counter(row["email"].casefold().partition("@")[0] for row in rows)
@@ -163,24 +162,11 @@ def _person(student: str, row: Mapping[str, str], known: Person | None, when: da
         last, comma, first = (part.strip() for part in row["name"].partition(","))
         if not comma:
             first, _, last = row["name"].rpartition(" ")
-    lms = row["lms"] or row["canvas"]
     old = known or Person(Enrolled(student), new=True)
-    who = Enrolled(
-        student,
-        old.who.first_name or first,
-        old.who.last_name or last,
-        old.who.email or row["email"],
-        old.who.lms_user_id or lms,
-    )
-    numbers = old.numbers | _numbers(lms, row["participant"])
-    return replace(old, who=who, numbers=numbers, handed_in=when or old.handed_in, group=row["group"])
-
-
-def _numbers(lms: str, participant: str) -> frozenset[str]:
-    """Canvas's number of a user, and Moodle's of a participant of one assignment (`Participant 12345`)."""
-    number = re.search(r"\d+$", participant)
-    told = [f"canvas:{lms}" if lms else "", f"moodle:{number.group()}" if number else ""]
-    return frozenset(filter(None, told))
+    told = (student, first, last, row["email"], row["lms"] or row["canvas"])
+    who = Enrolled(*(before or now for before, now in zip(astuple(old.who), told, strict=True)))
+    number = row["canvas"] or "".join(re.findall(r"\d+$", row["participant"]))  # as in `Participant 12345`
+    return replace(old, who=who, number=number, handed_in=when, group=row["group"])
 
 
 def is_student(name: str) -> bool:
@@ -191,7 +177,7 @@ def is_student(name: str) -> bool:
 def _rows(file: Path) -> list[defaultdict[str, str]]:
     """The rows of the table that name somebody, with the columns under our names."""
     try:
-        raw = file.read_bytes()[: MAX_ROSTER + 1]
+        raw = file.read_bytes()
         table = _table(raw)
     except OSError as error:
         raise UserError(f"The roster {file} cannot be read: {error.strerror}.") from error

@@ -5,15 +5,16 @@ Names and contents are strangers'. Links are not followed; the download itself i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from autograder.errors import UserError
-from autograder.grading.handed_in.archive import Archive, BadArchive, Entry
+from autograder.grading.handed_in.archive import Archive, BadArchive
 
 MAX_UPLOADS = 100_000
 
@@ -34,12 +35,12 @@ class Upload:
 def uploads(source: Path) -> Iterator[tuple[list[Upload], list[str]]]:
     """The files of a folder or a zip archive while the block runs, and names that lead out of it."""
     if source.is_dir():
-        yield list(_of_folder(source)), []
+        yield _of_folder(source), []
     elif source.is_file():
         with source.open("rb") as file:
             try:
                 with Archive(file) as archive:
-                    yield [_of_archive(archive, entry) for entry in archive.entries()], archive.outside
+                    yield _of_archive(archive), archive.outside
             except BadArchive as error:
                 raise UserError(
                     f"{source} {error}: name a folder, or the zip file as it was downloaded."
@@ -48,37 +49,38 @@ def uploads(source: Path) -> Iterator[tuple[list[Upload], list[str]]]:
         raise UserError(f"There is no folder and no file {source}.")
 
 
-def _of_folder(source: Path) -> Iterator[Upload]:
-    count = 0
-    for folder, folders, names in os.walk(source):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            path = Path(folder, name)
-            if name.startswith(".") or path.is_symlink() or not path.is_file():
-                continue
-            count += 1
-            if count > MAX_UPLOADS:
-                raise UserError(
-                    f"{source} holds more than {MAX_UPLOADS} files: name the folder of the uploads."
-                )
-            dated = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-            yield Upload(path.relative_to(source).as_posix(), dated, _reader(path))
+def _of_folder(source: Path) -> list[Upload]:
+    names = (path.relative_to(source).as_posix() for path in source.rglob("[!.]*") if _is_plain(path))
+    found = sorted(islice((name for name in names if "/." not in f"/{name}"), MAX_UPLOADS + 1))
+    if len(found) > MAX_UPLOADS:
+        raise UserError(f"{source} holds more than {MAX_UPLOADS} files: name the folder of the uploads.")
+    return [
+        Upload(
+            name,
+            datetime.fromtimestamp((source / name).stat().st_mtime, UTC),
+            partial(_read, source / name),
+        )
+        for name in found
+    ]
 
 
-def _of_archive(archive: Archive, entry: Entry) -> Upload:
-    dated = entry.when.astimezone(UTC) if entry.when else None
-    return Upload(entry.path, dated, lambda most: archive.read(entry, most))
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
 
-def _reader(path: Path) -> Callable[[int], bytes]:
-    def read(most: int) -> bytes:
-        try:
-            with path.open("rb") as file:
-                raw = file.read(most + 1)
-        except OSError as error:
-            raise BadArchive(f"cannot be read ({error.strerror})") from error
-        if len(raw) > most:
-            raise BadArchive("is too large")
-        return raw
+def _read(path: Path, most: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(most + 1)
+    except OSError as error:
+        raise BadArchive(f"cannot be read ({error.strerror})") from error
+    if len(raw) > most:
+        raise BadArchive("is too large")
+    return raw
 
-    return read
+
+def _of_archive(archive: Archive) -> list[Upload]:
+    return [
+        Upload(entry.path, entry.when and entry.when.astimezone(UTC), partial(archive.read, entry))
+        for entry in archive.entries()
+    ]

@@ -22,6 +22,8 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
     """The group that one submission counts for; `""` for a student on their own."""
     same_as: str = ""
     """The member of the group whose submission it is; `""` where it is the student's own."""
+    content: str = ""
+    """The digest of the files that were put there, if they are another member's."""
     late: bool = False
     """True if the platform marked it as late."""
 
@@ -29,17 +31,16 @@ class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
 def read_sent(course: Course, assignment: str) -> dict[str, Sent]:
     """Return what `collect` wrote down of an assignment's submissions, by student.
 
-    Who has handed in something else since then has no longer the submission of another.
+    A member who was judged for something else, handed in since then, has no longer the submission of another.
     """
     try:
         sent = msgspec.json.decode(_path(course, assignment).read_bytes(), type=dict[str, Sent])
     except (OSError, msgspec.MsgspecError):
         return {}
     for student, each in sent.items():
-        if each.same_as:
-            judged = (load_verdict(course, name, assignment) for name in (student, each.same_as))
-            if len({kept.file for kept in judged if kept}) > 1:
-                sent[student] = msgspec.structs.replace(each, same_as="")
+        kept = load_verdict(course, student, assignment) if each.same_as else None
+        if kept is not None and kept.file != each.content:
+            sent[student] = msgspec.structs.replace(each, same_as="")
     return sent
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from autograder.grading.collecting.layouts import Sender, place
 from autograder.grading.course.course import Course
+from tests.support.courses import run
 from tests.support.helpers import ASSIGNMENT, autograder, autograder_here, make_course
 from tests.support.intake import EXPECTED, HALF, OTHER, RIGHT, bomb, locked, zipped
 from tests.support.reports import give_points
@@ -474,6 +476,17 @@ class TestGroups:
             for name in (EXPECTED, "timestamp.txt")
         }
         assert f"{course.submitted_at('ada', ASSIGNMENT)}" == "2026-03-01 10:45:00"
+        # Both `ben` and `cy` hand in again: a copy follows, what is a member's own does not.
+        for student, raw in (("ben", HALF), ("cy", OTHER)):
+            folder = course.folder("submitted", student, ASSIGNMENT)
+            (folder / EXPECTED).write_bytes(raw)
+            (folder / "timestamp.txt").write_text("2026-03-02 10:45:00 UTC")
+        found = collect(course, course.root / "submitted", "--roster", roster)
+        assert self.lines(found) == {"ben": ("unchanged", None), "cy": ("unchanged", None)}
+        shutil.rmtree(course.folder("submitted", "cy", ASSIGNMENT))
+        found = collect(course, course.root / "submitted", "--roster", roster)
+        assert self.lines(found)["ada"] == ("replaced", "ben")
+        assert notebook(course, "ada") == notebook(course, "cy") == HALF
 
     @pytest.mark.slow
     def test_marks_of_a_group_agree_everywhere(self, course, tmp_path, roster):
@@ -498,9 +511,11 @@ class TestGroups:
             give_points(gradebook, "cy", "check_lstm_gates", 1.25)
         report = json.loads(said("report", ASSIGNMENT, "--json"))
         assert report["pairs"] == []
-        apart = [each for each in report["attention"] if each["kind"] == "group_points"]
-        assert {each["student"] for each in apart} == {"ada", "ben", "cy"}
-        assert apart[0]["message"].endswith("has different scores: `ada` 8, `ben` 8, `cy` 9.25.")
+        apart = {each["student"] for each in report["attention"] if each["kind"] == "group_points"}
+        assert apart == {"ada", "ben", "cy"}
+        run(course.root, "nbgrader", "generate_feedback", ASSIGNMENT, "--student", "cy")
+        page = course.folder("feedback", "cy", ASSIGNMENT) / EXPECTED.replace("ipynb", "html")
+        assert "The submission of the group Red, the same as that of ben." in page.read_text()
         # A member hands in alone, and the class is graded again.
         (course.folder("submitted", "nil", ASSIGNMENT) / EXPECTED).write_bytes(HALF)
         said("grade", ASSIGNMENT, "--jobs", "1")
