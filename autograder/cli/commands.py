@@ -254,6 +254,7 @@ def _grade_with_progress(
             from autograder.grading.batch import grade as grade_class
             from autograder.grading.course.course import Course
             from autograder.grading.judging.judge_pool import LocalJudges, cores
+            from autograder.grading.records.handing_in import with_findings
             from autograder.grading.records.results import with_marks
 
         at = Course.at(course)
@@ -274,6 +275,6 @@ def _grade_with_progress(
                 progress.update(task, advance=1, refresh=True)
     # A whole class's verdicts were all read: there is no need to look into the files once more.
     judged.sort(key=lambda done: done.verdict.student)
-    verdicts = [done.verdict for done in judged]
+    verdicts = with_findings(at, assignment, (done.verdict for done in judged))
     statuses = None if students else {verdict.student: verdict.status for verdict in verdicts}
     return with_marks(at, assignment, verdicts, statuses), judged

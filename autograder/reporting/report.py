@@ -80,9 +80,9 @@ class Submission:
     feedback: Path | None
     """The page that students get, if nbgrader has made it."""
     notebook_id: str
-    late_seconds: float | None
-    group: str
-    same_as: str
+    late_seconds: float | None = None
+    group: str = ""
+    same_as: str = ""
     """All three as in `Mark`."""
 
 

@@ -77,5 +77,6 @@ def test_a_time_that_cannot_be_read_is_a_finding_and_costs_nothing(course):
     )
     assert told["ida"]["message"].startswith("Its `timestamp.txt` is empty")
     assert [found[student]["mark"]["score"] for student in told] == [10, 10]
+    assert " Its `time" in output(course, "grade", ASSIGNMENT, "--student", "dot")
     reasons = json.loads(output(course, "report", ASSIGNMENT, "--json"))["attention"]
     assert {each["student"] for each in reasons if each["kind"] == "unreadable_time"} == {"dot", "ida"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from autograder.grading.course.course import Course
 from autograder.grading.handed_in.names import listed, shown
 from autograder.grading.records.store import load_verdict, write_whole
-from autograder.verdict import Finding
+from autograder.verdict import Finding, Verdict
 
 _WRITE_IT = "Write the time into `timestamp.txt` as `2026-03-01 10:45:00 UTC` and grade again."
 
@@ -55,31 +56,41 @@ def _path(course: Course, assignment: str) -> Path:
     return course.root / ".autograder" / "collected" / f"{assignment}.json"
 
 
-def findings(
-    course: Course, assignment: str, sent: Mapping[str, Sent], contents: Mapping[str, str]
-) -> dict[str, list[Finding]]:
-    """Return what a person should know of how submissions came in, by student.
+def with_findings(course: Course, assignment: str, verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return the verdicts, with findings on what a person should know of how each submission came in."""
+    sent = read_sent(course, assignment)
+    apart = _groups_apart(course, assignment, sent)
+    return [
+        replace(verdict, findings=(*verdict.findings, *more))
+        if (more := [*_of_time(course, verdict, sent), *apart.get(verdict.student, ())])
+        else verdict
+        for verdict in verdicts
+    ]
 
-    `contents` has a digest of each submission's files.
-    """
-    found: dict[str, list[Finding]] = {student: [] for student in {*contents, *sent}}
-    for student in contents:
-        when, why = course.read_timestamp(course.folder("submitted", student, assignment))
-        if why:
-            said = f"Its `timestamp.txt` {why}: no time is known, and nothing is taken off. {_WRITE_IT}"
-            found[student].append(Finding("unreadable_time", said))
-        elif when is None and student in sent and sent[student].late:
-            said = f"The platform marks it as late and gives no time, so nothing is taken off. {_WRITE_IT}"
-            found[student].append(Finding("late", said))
+
+def _of_time(course: Course, verdict: Verdict, sent: Mapping[str, Sent]) -> Iterator[Finding]:
+    folder = course.folder("submitted", verdict.student, verdict.assignment)
+    when, why = course.read_timestamp(folder)
+    if why:
+        said = f"Its `timestamp.txt` {why}: no time is known, and nothing is taken off. {_WRITE_IT}"
+        yield Finding("unreadable_time", said)
+    elif when is None and sent.get(verdict.student, Sent()).late:
+        said = f"The platform marks it as late and gives no time, so nothing is taken off. {_WRITE_IT}"
+        yield Finding("late", said)
+
+
+def _groups_apart(course: Course, assignment: str, sent: Mapping[str, Sent]) -> dict[str, list[Finding]]:
+    """Return a finding for each member of a group from which there are different submissions."""
+    found: dict[str, list[Finding]] = {}
     for group in sorted({each.group for each in sent.values()} - {""}):
         members = sorted(student for student, each in sent.items() if each.group == group)
-        handed_in = [student for student in members if student in contents]
-        if len({contents[student] for student in handed_in}) > 1:
-            names = listed([shown(student) for student in handed_in], of="member")
+        judged = {student: load_verdict(course, student, assignment) for student in members}
+        files = {student: kept.key.file for student, kept in judged.items() if kept}
+        if len(set(files.values())) > 1:
+            names = listed([shown(student) for student in files], of="member")
             said = (
                 f"In the group {shown(group)}, {names} have different submissions: each keeps their own. "
                 "If one counts for all, copy its folder in submitted/ to the others and grade again."
             )
-            for student in members:
-                found[student].append(Finding("group_differs", said))
+            found |= {student: [Finding("group_differs", said)] for student in members}
     return found

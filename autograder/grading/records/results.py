@@ -14,7 +14,7 @@ from sqlalchemy import select
 from autograder.errors import UserError
 from autograder.grading.course.course import Course
 from autograder.grading.judging.blank import blank_verdict
-from autograder.grading.records.handing_in import findings, read_sent
+from autograder.grading.records.handing_in import with_findings
 from autograder.grading.records.ready import require_readable
 from autograder.grading.records.scores import Counting, NobodyGraded, read_marks
 from autograder.grading.records.store import load_verdict
@@ -56,14 +56,13 @@ def read_verdicts(course: Course, assignment: str) -> Verdicts:
     """Return the verdicts of a class. Raises `UserError` as `results` does."""
     bundle = course.bundle(assignment)
     found: dict[str, Verdict] = {}
-    contents: dict[str, str] = {}
     folder = course.verdict_path("x", assignment).parent
     require_readable(course, assignment, folder.parent, folder)
     for path in sorted(folder.glob("*.json")):
         require_readable(course, assignment, path)
         kept = load_verdict(course, path.stem, assignment)
         if kept is not None:
-            found[path.stem], contents[path.stem] = kept.verdict, kept.file
+            found[path.stem] = kept.verdict
     if not found:
         raise UserError(f"Nothing has been graded yet: run `autograder grade {assignment}` first.")
     statuses = {student: verdict.status for student, verdict in found.items()}
@@ -76,10 +75,8 @@ def read_verdicts(course: Course, assignment: str) -> Verdicts:
     for student in enrolled:
         if student not in found and student not in submitted:
             found[student] = replace(blank, student=student)
-    for student, more in findings(course, assignment, read_sent(course, assignment), contents).items():
-        if more and student in found:
-            found[student] = replace(found[student], findings=(*found[student].findings, *more))
-    return Verdicts([found[student] for student in sorted(found)], statuses)
+    everybody = with_findings(course, assignment, (found[student] for student in sorted(found)))
+    return Verdicts(everybody, statuses)
 
 
 def with_marks(
