@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -170,18 +171,13 @@ def _by_student(found: Sequence[Upload], known: Roster) -> tuple[_Senders, list[
 
 
 def _placed(found: Sequence[Upload], known: Roster) -> list[tuple[Upload, Placed]]:
-    """Return the place of each upload, below a folder that holds them all, if that is no student's."""
-    cut = 0
-    while True:
-        tops = {tuple(upload.path.split("/")[cut : cut + 1]) for upload in found}
-        # Where students are known, a folder that is none's may be left out even if files lie right in it.
-        least = cut + (1 if known.people else 2)
-        deep = all(len(upload.path.split("/")) > least for upload in found)
-        top = next(iter(tops))[0] if len(tops) == 1 and deep else ""
-        sender = place(f"{top}/x").sender
-        if not top or sender.platform or isinstance(known.find(sender), list):
-            break
-        cut += 1
+    """Return the place of each upload, below folders that hold them all, if those are no student's."""
+    # Where nobody is known, the innermost folder is a student's.
+    folders = [upload.path.split("/")[: -1 if known.people else -2] for upload in found]
+    shared = takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))
+    senders = (place(f"{name}/x").sender for name, *_ in shared)
+    none_of_them = takewhile(lambda one: not one.platform and isinstance(known.find(one), str), senders)
+    cut = len(list(none_of_them))
     return [(upload, place("/".join(upload.path.split("/")[cut:]))) for upload in found]
 
 
