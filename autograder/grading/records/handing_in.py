@@ -85,7 +85,7 @@ def _groups_apart(course: Course, assignment: str, sent: Mapping[str, Sent]) -> 
     for group in sorted({each.group for each in sent.values()} - {""}):
         members = sorted(student for student, each in sent.items() if each.group == group)
         judged = {student: load_verdict(course, student, assignment) for student in members}
-        files = {student: kept.key.file for student, kept in judged.items() if kept}
+        files = {student: kept.file for student, kept in judged.items() if kept}
         if len(set(files.values())) > 1:
             names = listed([shown(student) for student in files], of="member")
             said = (
