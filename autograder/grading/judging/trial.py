@@ -41,7 +41,7 @@ class Trial:
         return [self._known(mistakes[name], verdict) for name, verdict in told.items()], faults
 
     def _known(self, mistake: Mistake, verdict: TaskVerdict) -> Known:
-        checks = [check for check in verdict.checks if self.include_hidden or check.instead is None]
+        checks = [check for check in verdict.checks if self.include_hidden or not check.hidden]
         answers = {check.check: check.answers for check in checks if check.answers is not None}
         rules = {check.check: check.rule for check in checks if check.check in answers}
         outcomes = {check.check: check.outcome for check in checks}

@@ -190,7 +190,7 @@ class PublicTrial:
                 seed, workers = setting.seed, setting.workers
                 judged = judge_answers(bundle, self.task, right, seed=seed, checks=checks, workers=workers)
                 for check in judged["solution"].checks:
-                    if check.instead is None and check.outcome != "passed":
+                    if not check.hidden and check.outcome != "passed":
                         raise UserError(
                             f"with what is handed out of references, `{check.check}` does not hold for the "
                             f"solution ({check.outcome}): {check.message}"
