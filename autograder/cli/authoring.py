@@ -104,13 +104,13 @@ def new_assignment(
 
 @app.command()
 def drop(
-    assignment: Annotated[str, typer.Argument(help="The assignment, as 03_lstm_cell.")],
-    task: Annotated[str, typer.Argument(help="The task to take out, as copy_from_torch.")],
+    assignment: Annotated[str, typer.Argument(help="The assignment, as 01_first.")],
+    task: Annotated[str, typer.Argument(help="The task to take out, as attend.")],
     course: CourseOption = Path("."),
 ) -> None:
     """Take a task out of an assignment: cells, demonstrations, checks, known mistakes and right answers."""
     from autograder.grading.course.course import Course
-    from autograder.grading.course.drop import drop_task
+    from autograder.grading.drop import drop_task
 
     with told():
         gone = drop_task(Course.at(course), assignment, task)

@@ -216,7 +216,7 @@ print(get_completion_script(prog_name='autograder', complete_var='_AUTOGRADER_CO
 
     def test_assignments(self):
         assert self.completed(ROOT, "autograder grade 03") == ["03_lstm_cell"]
-        assert len(self.completed(ROOT, "autograder report 0")) == 9
+        assert len(self.completed(ROOT, "autograder report 0")) == 10
 
     def test_the_course_that_is_named(self):
         assert self.completed("/", f"autograder build --course {ROOT} 10") == ["10_seq2seq"]

@@ -140,7 +140,7 @@ class Course:
     def release_after(self, assignment: str) -> list[str]:
         """The assignments that are to be collected before this one is released, since it holds their answers.
 
-        The metadata of its source notebook name them: `"autograder": {"release_after": ["04_lstm_layer"]}`.
+        The metadata of its source notebook name them: `"autograder": {"release_after": ["01_first"]}`.
         """
         try:
             (path,) = self.folder("source", ".", assignment).glob("*.ipynb")
