@@ -12,14 +12,14 @@ from autograder.checking import NotWritten, fail, points, rule, teaching_only
 from autograder.exercises.shapes.given import spoken
 
 SECTIONS = {
-    "layers_see_all_timesteps": "You might think: layer 0 reads step 0, layer 1 reads step 1",
-    "num_layers_equals_seq_len": "You might think: layer 0 reads step 0, layer 1 reads step 1",
+    "layers_see_all_timesteps": "A layer for each step?",
+    "num_layers_equals_seq_len": "A layer for each step?",
     "h_n_holds_every_timestep": "The idea: a grid of states",
     "output_holds_every_layer": "The idea: a grid of states",
     "batch_first_changes_h_n": "You might think: batch_first changes the layout of everything",
     "output_last_equals_top_h_n": "By hand: a grid of twelve numbers",
     "lstm_has_extra_cell_state": "Three kinds of network",
-    "lstm_has_four_times_rnn_parameters": "You might think: the cell state is all that an LSTM adds",
+    "lstm_has_four_times_rnn_parameters": "The cell state, and what else?",
 }
 """The section of the notebook that shows what is true of each claim."""
 
