@@ -84,7 +84,8 @@ def raised_by(ran: Ran) -> str:
     assert ran.stopped
     (shown,) = ran.outputs
     assert shown["output_type"] == "error"
-    assert POINTER in re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(shown["traceback"]))
+    text = re.sub(r"\x1b\[[0-9;]*m|, reveal", "", "\n".join(shown["traceback"]))
+    assert POINTER in text
     return f"{shown['ename']}: {shown['evalue']}"
 
 
