@@ -291,9 +291,9 @@ def _list(folder: Path, checks: Checks, namespace: dict[str, Any]) -> None:
 def _tasks_so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> list[TaskSoFar]:
     """The tasks of a notebook, each with what is known of it in this session."""
     from autograder.cards.progress import TaskSoFar
-    from autograder.tasks import about, in_order
+    from autograder.tasks import about, efforts_in, in_order
 
-    found = []
+    found, efforts = [], efforts_in(folder, namespace)
     for task in in_order(folder, (check.task for check in checks.all), namespace):
         mine = checks.of(task)
         known = _last_checks(namespace).get((folder, task))
@@ -307,6 +307,7 @@ def _tasks_so_far(folder: Path, checks: Checks, namespace: dict[str, Any]) -> li
                 earned=known.score if known else None,
                 changed=known is not None
                 and (known.source != source or bool(version(task, source, _shell()).stale)),
+                effort=efforts.get(task, ""),
             )
         )
     return found

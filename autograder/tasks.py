@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import difflib
 import json
-from collections.abc import Iterable, MutableMapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from autograder.beside import folders, remember, told
 
 OWN = Path("checks")
 """The folder of a course's own checks, beside its notebook."""
+
+_EFFORT = re.compile(r"^#.*?(★+)\D*(\d+ minutes)", re.MULTILINE)
+"""A heading with a task's stars and minutes."""
 
 
 class Unknown(ValueError):
@@ -129,15 +133,38 @@ def points_in(folder: Path, namespace: MutableMapping[str, Any] | None = None) -
     A course's own checks have the points that their author wrote.
     """
     found: list[dict[str, float]] = [{}]
-    files = [file for place in _places(folder, namespace) for file in place.glob("*.ipynb")]
-    for file in files if _is_packaged(folder) else ():
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    for cells in _notebooks(folder, namespace) if _is_packaged(folder) else ():
+        with suppress(KeyError, TypeError, AttributeError, ValueError):
             texts = [("".join(cell["source"]).strip(), cell.get("metadata", {})) for cell in cells]
             marks = {text: marked.get("nbgrader", {}) for text, marked in texts}
             points = {task: marks.get(f'check("{task}")', {}).get("points") for task in _tasks(folder)}
             found.append({task: float(each) for task, each in points.items() if each is not None})
     return max(found, key=len)
+
+
+def efforts_in(folder: Path, namespace: MutableMapping[str, Any] | None = None) -> dict[str, str]:
+    """The stars and minutes of the tasks, as the headings above them in the notebook have them."""
+    found: list[dict[str, str]] = [{}]
+    calls = {f'check("{task}")': task for task in _tasks(folder)}
+    for cells in _notebooks(folder, namespace):
+        efforts, last = dict[str, str](), ""
+        with suppress(KeyError, TypeError, AttributeError):
+            for cell in cells:
+                text = "".join(cell["source"]).strip()
+                if cell["cell_type"] == "markdown" and (headings := _EFFORT.findall(text)):
+                    last = "{}, {}".format(*headings[-1])
+                elif last and text in calls:
+                    efforts[calls[text]], last = last, ""
+        found.append(efforts)
+    return max(found, key=len)
+
+
+def _notebooks(folder: Path, namespace: MutableMapping[str, Any] | None) -> Iterator[list[Any]]:
+    """Yield the cells of each notebook that may be the one of these checks."""
+    for file in (file for place in _places(folder, namespace) for file in place.glob("*.ipynb")):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+            yield cells if isinstance(cells, list) else []
 
 
 def _hinted(folder: Path, namespace: MutableMapping[str, Any] | None) -> list[str]:

@@ -24,6 +24,8 @@ class TaskSoFar:
     """The points of its last check; `None` if it has not been checked."""
     changed: bool = False
     """True if the task's cell has changed since."""
+    effort: str = ""
+    """Its stars and minutes, as "★★, 12 minutes"; `""` where they are not known."""
 
 
 def progress_line(tasks: Sequence[TaskSoFar]) -> str:
@@ -79,7 +81,7 @@ def _last_points(task: TaskSoFar) -> str:
 def _points(task: TaskSoFar) -> str:
     most = task.max_score - task.only_graded
     if task.earned is None or task.changed:
-        return f"{points(task.max_score)} points"
+        return f"{points(task.max_score)} points{task.effort and f', {task.effort}'}"
     if not most:
         return f"{points(task.only_graded)} points at grading"
     return f"{points(task.earned)} of {points(most)} points{more_at_grading(task.only_graded)}"

@@ -10,6 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from autograder import tasks
+from autograder.exercises import HOME
 from autograder.notebook import check
 from tests.support.environments.session import Session
 from tests.support.helpers import ROOT, released
@@ -40,6 +41,25 @@ def test_points_are_remembered_and_a_change_is_noticed(notebook, capsys):
     notebook.solve("lstm_gates", "\n# another text\n")
     notebook.run("check('lstm_cell')")
     assert "`lstm_gates` changed since its check" in capsys.readouterr().out
+
+
+def test_the_list_says_the_stars_and_minutes_that_the_headings_say(notebook, capsys):
+    notebook.solve("lstm_gates")
+    notebook.run("check('lstm_gates')")
+    capsys.readouterr()
+    notebook.run("check()")
+    said = capsys.readouterr().out
+    assert re.search(r"lstm_gates: everything holds, 2 of 2 points\n", said)
+    assert re.search(r"LSTMCell: not checked yet, 4 points, ★+, \d+ minutes\n", said)
+
+
+@pytest.mark.parametrize("release", sorted((ROOT / "release").glob("*/*.ipynb")), ids=lambda path: path.stem)
+def test_every_task_of_the_course_says_its_stars_and_minutes(release, monkeypatch):
+    monkeypatch.chdir(release.parent)
+    checks = HOME / release.stem
+    found = tasks.efforts_in(checks, {})
+    assert found.keys() == {path.stem.removeprefix("test_") for path in checks.glob("test_*.py")}
+    assert all(re.fullmatch(r"★{1,5}, \d+ minutes", effort) for effort in found.values())
 
 
 def test_the_first_card_with_a_mistake_says_where_counting_starts(notebook, capsys):
