@@ -112,7 +112,7 @@ SPOILT: dict[str, tuple[Callable[[NotebookNode], object], list[str]]] = {
     "an id twice": (
         lambda notebook: notebook.cells.insert(20, named(notebook, "lstm_gates")),
         [
-            f"{SOURCE}, cell 21: has the id `lstm_gates`, which cell 16 has, too: "
+            f"{SOURCE}, cell 21: has the id `lstm_gates`, which cell 20 has, too: "
             "give one of them another id, or delete the copy."
         ],
     ),
@@ -193,7 +193,7 @@ SPOILT: dict[str, tuple[Callable[[NotebookNode], object], list[str]]] = {
             )
         ),
         [
-            f"{SOURCE}, cell 54 (def later():), line 6: uses `lstm_gates` outside "
+            f"{SOURCE}, cell 56 (def later():), line 6: uses `lstm_gates` outside "
             '`with after("lstm_gates"):`, so that a wrong answer can stop the notebook here: move it into such a block.'
         ],
     ),
@@ -207,7 +207,7 @@ SPOILT: dict[str, tuple[Callable[[NotebookNode], object], list[str]]] = {
     "a task that nothing grades": (
         lambda notebook: named(notebook, "check_lstm_gates")["metadata"].pop("nbgrader"),
         [
-            f'{CHECKS}/test_lstm_gates.py: cell 17 (check("lstm_gates")) calls `check("lstm_gates")`, but is no '
+            f'{CHECKS}/test_lstm_gates.py: cell 21 (check("lstm_gates")) calls `check("lstm_gates")`, but is no '
             "graded cell that holds nothing else: its points would be lost. Make one (Create Assignment: Autograder "
             "tests), with the points.",
         ],

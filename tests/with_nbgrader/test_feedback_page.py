@@ -72,7 +72,7 @@ def test_a_persons_points_and_words_are_above_and_at_the_cell(course):
 def test_the_courses_text_is_folded_and_the_students_cells_and_cards_are_open(course):
     page = page_of(course, "ben").read_text()
     folded = "".join(re.findall(r'<details class="course">.*?</details>', page, re.DOTALL))
-    assert "A plain RNN overwrites its whole state" in folded
+    assert "you write one step of an LSTM twice" in folded
     for part in ('def</span><span class="w"> </span><span class="nf">lstm_gates', "Checks of lstm_gates"):
         assert part in page
         assert part not in folded

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from autograder.grading.course.course import Course
 from autograder.grading.handed_in.names import listed, shown
@@ -41,7 +41,7 @@ def read_sent(course: Course, assignment: str) -> dict[str, Sent]:
     for student, each in sent.items():
         kept = load_verdict(course, student, assignment) if each.same_as else None
         if kept is not None and kept.file != each.content:
-            sent[student] = msgspec.structs.replace(each, same_as="")
+            sent[student] = replace(each, same_as="")
     return sent
 
 
