@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from numbers import Number
@@ -25,19 +26,27 @@ def reveal(guess: Any, happened: Mapping[str, Any]) -> None:
     width = max(map(len, happened), default=0)
     lines = []
     for entry, value in happened.items():
-        mine, seen = _plain(guesses.get(entry)), _plain(value)
-        if mine is None:
-            told = "no guess"
-        else:
+        mine, seen = plain(guesses.get(entry)), plain(value)
+        told = "no guess"
+        if is_guess(mine):
             told = f"you thought {_words(mine)}: {'right' if is_right(mine, seen) else 'a surprise'}"
         lines.append(f"{entry:{width}}  {_words(seen):>10}   ({told})")
     if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
         from IPython.display import display
 
-        values = {entry: _plain(value) for entry, value in happened.items()}
+        values = {entry: plain(value) for entry, value in happened.items()}
         display({"text/plain": "\n".join(lines), HAPPENED: values}, raw=True)
     else:
         print("\n".join(lines))
+
+
+def is_guess(value: Any) -> bool:
+    """Return whether a value is `True` or `False`, a number that can be printed, or a tuple of some."""
+    if isinstance(value, tuple):
+        return len(value) <= 9 and all(map(is_guess, value))
+    if isinstance(value, int):
+        return value.bit_length() <= 64
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def is_right(mine: Any, seen: Any) -> bool:
@@ -51,11 +60,11 @@ def _are_numbers(*values: Any) -> bool:
     return all(isinstance(value, Number) and not isinstance(value, complex) for value in values)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a scalar of torch's or numpy's as Python's, a list or a shape as a tuple."""
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         return value.item()
-    return tuple(map(_plain, value)) if isinstance(value, (list, tuple)) else value
+    return tuple(map(plain, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _words(value: Any) -> str:

@@ -16,8 +16,9 @@ from autograder.beside import folders, remember, told
 OWN = Path("checks")
 """The folder of a course's own checks, beside its notebook."""
 
-_EFFORT = re.compile(r"^#.*?(★+)\D*(\d+ minutes)", re.MULTILINE)
-"""A heading with a task's stars and minutes."""
+_HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+_EFFORT = re.compile(r"(★+)\D*(\d+ minutes?)")
+"""A task's stars and minutes in a heading."""
 
 
 class Unknown(ValueError):
@@ -151,8 +152,9 @@ def efforts_in(folder: Path, namespace: MutableMapping[str, Any] | None = None) 
         with suppress(KeyError, TypeError, AttributeError):
             for cell in cells:
                 text = "".join(cell["source"]).strip()
-                if cell["cell_type"] == "markdown" and (headings := _EFFORT.findall(text)):
-                    last = "{}, {}".format(*headings[-1])
+                if cell["cell_type"] == "markdown" and (headings := _HEADING.findall(text)):
+                    effort = _EFFORT.search(headings[-1])
+                    last = f"{effort[1]}, {effort[2]}" if effort else ""
                 elif last and text in calls:
                     efforts[calls[text]], last = last, ""
         found.append(efforts)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections.abc import Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
+from autograder.cell_source import parse_cell
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import DEMONSTRATION
 from autograder.grading.assignment.cells import check_task, grade_id, is_solution, tags
 from autograder.grading.assignment.toml_lines import lines_of
 from autograder.grading.building.source import SourceCell
 from autograder.grading.course.course import Course
-from autograder.grading.records.store import write_whole
+from autograder.grading.records.store import staged
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """The parts that were taken out, and the cells that still speak of the task."""
+    """How much was taken out, and which cells still speak of the task."""
 
     cells: int
     mistakes: int
@@ -46,53 +50,83 @@ def drop_task(course: Course, assignment: str, task: str) -> Dropped:
         raise UserError(f"{course.told(path)} has no task `{task}`; its tasks are {', '.join(graded)}.")
     if len(graded) == 1:
         raise UserError(f"`{task}` is the only task of {assignment}: nothing would be left to grade.")
-    named = re.compile(rf"(?<!\w){re.escape(task)}(?!\w)")
-    gone = [cell for cell in notebook.cells if check_task(cell) == task or grade_id(cell) == task]
-    for number, cell in enumerate(notebook.cells, 1):
-        if cell in gone or cell["cell_type"] != "code" or not named.search(cell["source"]):
-            continue
-        if is_solution(cell) or DEMONSTRATION not in tags(cell):
-            place = SourceCell(number, cell, course.told(path)).where()
-            raise UserError(f"{place}: this cell uses `{task}`, which cannot be dropped before it.")
-        gone.append(cell)
+    gone = _cells_of(notebook, task, course.told(path))
     own = path.parent / "checks"
-    for file in sorted(own.glob("*.py")):
-        if not file.stem.endswith(f"_{task}") and named.search(file.read_text(encoding="utf-8")):
+    files = [own / f"{kind}_{task}.py" for kind in ("test", "hidden", "reference")]
+    named = re.compile(rf"(?<!\w){re.escape(task)}(?!\w)")
+    for file in sorted(set(own.glob("*.py")).difference(files)):
+        if named.search(file.read_text(encoding="utf-8")):
             raise UserError(f"{course.told(file)} uses `{task}`, which cannot be dropped before it.")
     mistakes, answers = course.catalogue_path(assignment), course.right_answers_path(assignment)
     entries = [name for name, table in _tables(mistakes).items() if table.get("task") == task]
     styles = _tables(answers).get(task, {})
     above = notebook.cells[max(notebook.cells.index(gone[0]) - 1, 0)]
-    notebook.cells = [cell for cell in notebook.cells if cell not in gone]
-    texts = {
-        mistakes: _without(mistakes, entries, f"# {task}") if entries else None,
-        answers: _without(answers, [task]) if styles else None,
-        path: f"{nbformat.writes(notebook).rstrip()}\n",
-    }
-    for file, text in texts.items():
-        if text is not None:
-            write_whole(file, text)
-    for file in own.glob(f"*_{task}.py"):
-        file.unlink()
+    notebook.cells = [cell for cell in notebook.cells if not any(cell is each for each in gone)]
+    texts = {path: f"{nbformat.writes(notebook).rstrip()}\n"}
+    if entries:
+        texts[mistakes] = _without(mistakes, entries, f"# {task}")
+    if styles:
+        texts[answers] = _without(answers, [task], "")
+    with ExitStack() as written:
+        for file, text in texts.items():
+            written.enter_context(staged(file, text, course.access))
+    for file in files:
+        file.unlink(missing_ok=True)
     left = (SourceCell(number, cell, course.told(path)) for number, cell in enumerate(notebook.cells, 1))
     still = tuple(each.where() for each in left if each.node is above or named.search(each.source))
     return Dropped(len(gone), len(entries), len(styles), still)
+
+
+def _cells_of(notebook: NotebookNode, task: str, shown: str) -> list[NotebookNode]:
+    """The cells that go with a task: its own first, demonstrations that use it, and their guesses.
+
+    Raises `UserError` if another cell uses it.
+    """
+    own = [cell for cell in notebook.cells if task in (check_task(cell), grade_id(cell))]
+    gone, guess = list(own), None
+    for number, cell in enumerate(notebook.cells, 1):
+        if grade_id(cell).startswith("guess"):
+            guess = cell
+        if cell in own or cell["cell_type"] != "code" or not _uses(cell["source"], task):
+            continue
+        if is_solution(cell) or DEMONSTRATION not in tags(cell):
+            place = SourceCell(number, cell, shown).where()
+            raise UserError(f"{place}: this cell uses `{task}`, which cannot be dropped before it.")
+        gone.append(cell)
+        if guess is not None and "reveal(" in cell["source"]:
+            gone.append(guess)
+            guess = None
+    return gone
+
+
+def _uses(source: str, task: str) -> bool:
+    """Return whether code names a task, as a name or as in `after("task")`; words in a text do not count."""
+    tree = parse_cell(source)
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Name(id=name) if name == task:
+                return True
+            case ast.Constant(value=str(text)) if text == task:
+                return True
+    return False
 
 
 def _tables(path: Path) -> dict[str, dict[str, str]]:
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def _without(path: Path, names: Collection[str], heading: str = "") -> str:
-    """Return a TOML file's text without some of its tables, and without the comment that heads them."""
+def _without(path: Path, names: Collection[str], heading: str) -> str:
+    """Return a TOML file's text without some of its tables, and without the line that heads them."""
     text = path.read_text(encoding="utf-8")
     lines = text.split("\n")
     starts = {name: lines_of(text)[name,] - 1 for name in tomllib.loads(text)}
-    ends = [*list(starts.values())[1:], len(lines)]
-    for (name, start), end in reversed(list(zip(starts.items(), ends, strict=True))):
+    end = len(lines)
+    for name, start in reversed(starts.items()):
         if name in names:
             while not lines[end - 1].strip() or lines[end - 1].startswith("#"):
                 end -= 1  # these lines head the next table
+            while start and lines[start - 1] in ("", heading):
+                start -= 1
             del lines[start:end]
-    kept = "\n".join(line for line in lines if line != heading)
-    return re.sub(r"\n{3,}", "\n\n", kept).rstrip() + "\n"
+        end = start
+    return "\n".join(lines).strip("\n") + "\n"

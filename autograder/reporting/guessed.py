@@ -14,7 +14,7 @@ from autograder.cell_source import parse_cell
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
 from autograder.grading.records.answers import graded_code
-from autograder.guesses import HAPPENED, is_right
+from autograder.guesses import HAPPENED, is_guess, is_right, plain
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ def guesses(course: Course, bundle: Bundle, students: Sequence[str]) -> list[Gue
 
 
 def _line(entry: str, seen: Any, values: Sequence[Any]) -> Guessed:
-    wrong = Counter(repr(value) for value in values if not is_right(value, seen))
-    (commonest, count), *_ = wrong.most_common(1) or [("None", 0)]
-    right = len(values) - wrong.total()
-    return Guessed(entry, seen, len(values), right, ast.literal_eval(commonest), count)
+    # `True` and 1 are equal, and are not the same guess.
+    wrong = Counter((type(value), value) for value in values if not is_right(value, seen))
+    commonest, count = wrong.most_common(1)[0] if wrong else ((None, None), 0)
+    return Guessed(entry, seen, len(values), len(values) - wrong.total(), commonest[1], count)
 
 
 def _happened(solved: Path) -> Iterator[tuple[str, Any]]:
@@ -62,7 +62,7 @@ def _happened(solved: Path) -> Iterator[tuple[str, Any]]:
         return
     for output in outputs:
         found = output.get("data", {}).get(HAPPENED, {})
-        yield from ((entry, _tuple(value)) for entry, value in found.items())
+        yield from ((entry, plain(value)) for entry, value in found.items())
 
 
 def _own(sources: Iterable[str]) -> dict[str, Any]:
@@ -74,8 +74,8 @@ def _own(sources: Iterable[str]) -> dict[str, Any]:
             match node:
                 case ast.Assign(targets=[ast.Name(id="guess")], value=ast.Dict() as value):
                     for key, each in zip(value.keys, value.values, strict=True):
-                        entry, guess = _literal(key), _tuple(_literal(each))
-                        if isinstance(entry, str) and isinstance(guess, (bool, int, float, tuple)):
+                        entry, guess = _literal(key), plain(_literal(each))
+                        if isinstance(entry, str) and is_guess(guess):
                             found[entry] = guess
     return found
 
@@ -85,7 +85,3 @@ def _literal(node: ast.expr | None) -> Any:
         return ast.literal_eval(node) if node is not None else None
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

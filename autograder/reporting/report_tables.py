@@ -61,6 +61,12 @@ def report_tables(report: Report) -> dict[str, Rows]:
             ("one", "other", "share", "tokens", "tasks"),
             *((p.left, p.right, p.share, p.tokens, _names(t.task for t in p.tasks)) for p in report.pairs),
         ],
+        "guesses": [
+            ("asked", "happened", "guessed", "right", "commonest_wrong", "had_by"),
+            *((g.entry, str(g.happened), g.guessed, g.right,
+               "" if g.commonest_wrong is None else str(g.commonest_wrong), g.commonest)
+              for g in report.guesses),
+        ],
         "submissions": [
             ("student", "name", "state", "status", "score", "late_penalty", *tasks, "seconds", "first",
              "late_seconds", "group", "same_as"),

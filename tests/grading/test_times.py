@@ -28,6 +28,11 @@ from tests.support.helpers import ASSIGNMENT, autograder_here
         ("2026-13-01 10:45", None),
         ("2026-07-01 10:45 XYZ", None),
         ("garbage", None),
+        ("0001-01-01 00:00:00 +0100", None),
+        ("9999-12-31 23:59:59 -0100", None),
+        ("0001-01-01 00:00:00 Europe/Zurich", None),
+        ("2026-07-01 10:45 /proc/1/environ", None),
+        ("2026-07-01 10:45 a1,", None),
         ("", None),
     ],
 )
@@ -38,8 +43,8 @@ def test_a_time_is_read_as_written_or_not_at_all(text, hour):
 
 
 def test_a_time_span_is_told_in_its_largest_unit():
-    said = [duration(seconds) for seconds in (40, 90, 5400, 86400, 3.5 * 86400)]
-    assert said == ["40 seconds", "1.5 minutes", "1.5 hours", "1 day", "3.5 days"]
+    said = [duration(seconds) for seconds in (40, 90, 3599.9, 5400, 86400, 3.5 * 86400)]
+    assert said == ["40 seconds", "1.5 minutes", "1 hour", "1.5 hours", "1 day", "3.5 days"]
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,10 @@ def test_each_entry_has_a_line_with_both(capsys):
     assert rises.endswith("False   (no guess)")
 
 
-@pytest.mark.parametrize("guess", [None, 7, "true", [True], {}, {"another": 1}, {"steps": object()}])
+@pytest.mark.parametrize(
+    "guess",
+    [None, 7, "true", [True], {}, {"another": 1}, {"steps": object()}, {"steps": 10**5000}, {"steps": 1e999}],
+)
 def test_a_broken_guess_stops_nothing(guess, capsys):
     (line,) = lines(guess, {"steps": 3}, capsys)
     assert line.startswith("steps  ")

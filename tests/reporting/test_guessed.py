@@ -37,13 +37,15 @@ def test_a_class_that_guessed(course):
         "dee": 'guess = {"it falls": __import__("os")._exit(1)}',
         "eva": "guess = {",
         "fay": "guess = 7",
+        "gil": 'guess = {"steps": 1e999, "shape": (...,), "it falls": "yes"}',
+        "hal": 'guess = {"steps": 0x' + "f" * 5000 + ', "shape": [[1, 2], [3, 4]]}',
     }
     for student, source in answers.items():
         write(course, "autograded", student, 'guess = {"it falls": None, "steps": None}', source)
     assert guesses(course, BUNDLE, [*answers, "nobody"]) == [
         Guessed("it falls", True, 3, 1, False, 2),
         Guessed("steps", 125, 3, 1, 40, 2),
-        Guessed("shape", (3, 5), 2, 1, (5, 3), 1),
+        Guessed("shape", (3, 5), 3, 1, (5, 3), 1),
     ]
 
 

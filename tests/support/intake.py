@@ -75,6 +75,7 @@ UPLOADS: dict[str, dict[str, bytes]] = {
     "copy-answered": {EXPECTED: UNTOUCHED, "Copy of lstm_cell.ipynb": RIGHT},
     "older": {EXPECTED: HALF, "lstm_cell (1).ipynb": RIGHT},
     "saved-twice": {EXPECTED: RIGHT, "a.ipynb": UNTOUCHED, "b.ipynb": RIGHT + b"\n"},
+    "copies": {"lstm_cell (1).ipynb": RIGHT, "lstm_cell-Copy1.ipynb": RIGHT + b"\n"},
     "cut-off": {EXPECTED: RIGHT[:-40], "lstm_cell (1).ipynb": RIGHT},
     "foreign": {EXPECTED: FOREIGN},
     "foreign-beside": {EXPECTED: FOREIGN, "lstm_cell-1.ipynb": RIGHT},

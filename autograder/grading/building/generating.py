@@ -116,5 +116,5 @@ def _by_a_person(db: Session, cell: str) -> bool:
     points = select(Grade.id).where(
         Grade.cell_id == cell, or_(Grade.manual_score.is_not(None), Grade.extra_credit != 0)
     )
-    words = select(Comment.id).where(Comment.cell_id == cell, Comment.manual_comment.is_not(None))
+    words = select(Comment.id).where(Comment.cell_id == cell, Comment.manual_comment != "")
     return any(db.scalar(asked.limit(1)) is not None for asked in (points, words))

@@ -11,7 +11,12 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.assignment.rebuild import MAX_BYTES, CorruptNotebook, answers_in
+from autograder.grading.assignment.rebuild import (
+    MAX_BYTES,
+    CorruptNotebook,
+    answers_in,
+    read_notebook,
+)
 from autograder.grading.handed_in.archive import Archive, BadArchive, is_archive
 from autograder.grading.handed_in.folder import MAX_FILES, MAX_TOTAL, File
 from autograder.grading.handed_in.names import shown
@@ -82,6 +87,11 @@ def is_this(raw: bytes, bundle: Bundle) -> bool:
 def is_part(raw: bytes, bundle: Bundle) -> bool:
     """Return whether a file has cells of this assignment, by name, and is not another's notebook."""
     return bool(_grade_ids(raw) & bundle.stubs.keys()) and not assignment_of(raw, bundle)
+
+
+def text_of(raw: bytes) -> str:
+    """Return what stands in a file's cells, without their outputs; raises `CorruptNotebook`."""
+    return repr([(cell["cell_type"], cell["source"]) for cell in read_notebook(raw).cells])
 
 
 def written(raw: bytes, bundle: Bundle) -> dict[str, str]:

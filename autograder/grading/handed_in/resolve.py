@@ -18,6 +18,7 @@ from autograder.grading.handed_in.candidates import (
     assignment_of,
     candidates,
     is_part,
+    text_of,
     written,
 )
 from autograder.grading.handed_in.folder import HandedIn
@@ -62,16 +63,18 @@ def resolve(handed_in: HandedIn, bundle: Bundle) -> Resolved:
         mine = written(named, bundle) if answered else {}
         others = [each for raw, each in answered.items() if answers[raw] != mine]
         return replace(own, findings=tuple(_beside(each, name) for each in others))
-    if len(this := answered or this) == 1:
-        return _under_another_name(next(iter(this.values())), seen, name)
+    # Copies of one text count once, whatever their outputs are.
+    versions = list({text_of(raw): each for raw, each in answered.items()}.values()) or [*this.values()]
+    if len(versions) == 1:
+        return _under_another_name(versions[0], seen, name)
     kind = kind if kind == "other_notebook" else "missing"
-    if this:
-        return Resolved(None, (_several([each.place for each in this.values()], seen, kind, name),))
+    if versions:
+        return Resolved(None, (_several([each.place for each in versions], seen, kind, name),))
     return Resolved(None, (_nothing(found, handed_in.left_out, seen, kind, name),))
 
 
 def _named(handed_in: HandedIn, bundle: Bundle, name: str) -> tuple[str, str]:
-    """Say why the file of the notebook's name does not count: kind and sentence, empty if it is answered."""
+    """Return why the file of the notebook's name does not count, as kind and sentence; empty if it counts."""
     raw = handed_in.notebook
     if raw is None:
         instead = f"{name} is {handed_in.instead}, not a file"

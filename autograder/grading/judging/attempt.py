@@ -301,10 +301,16 @@ class Attempt:
         return self.rebuilt.sources.get(task) != bundle.stubs.get(task) and task not in self.ran.errors
 
     def _perform(self, messages: Sequence[OfObjects]) -> list[AnyAnswer]:
-        if self._left() <= 0:
-            raise WorkerLost("timeout", "The time for this submission was used up before this check.")
+        left, used_up = self._left(), "The time for this submission was used up before this check was done."
+        if left <= 0:
+            raise WorkerLost("timeout", used_up)
         assert self.worker is not None
-        return self.worker.perform(messages, min(self.limits.call_seconds, self._left()))
+        try:
+            return self.worker.perform(messages, min(self.limits.call_seconds, left))
+        except WorkerLost as lost:
+            if lost.reason == "timeout" and left < self.limits.call_seconds:
+                raise WorkerLost("timeout", used_up) from None  # the call itself may end
+            raise
 
     def _left(self) -> float:
         return self.deadline - time.monotonic()

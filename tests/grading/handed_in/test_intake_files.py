@@ -21,7 +21,7 @@ from tests.support.intake import EXPECTED, HOSTILE, OTHER, RIGHT, UPLOADS, hand_
 
 ELSEWHERE = (
     *("browser", "capitals", "text", "zip", "zipped-folder", "nested", "same-twice", "both"),
-    *("copy-answered", "cut-off", "foreign-beside"),
+    *("copy-answered", "copies", "cut-off", "foreign-beside"),
 )
 NOBODY = 65534
 
