@@ -23,6 +23,7 @@ LOOPS = {
     "that does nothing": "while True: pass",
     "that catches every error": "while True:\n  try: time.sleep(.05)\n  except Exception: pass",
     "whose end is an error": "try:\n  while True: pass\n finally: n = 1",
+    "that catches it once": "try:\n  while True: pass\n except BaseException: pass\n while True: pass",
     "in torch's functions": "x = torch.zeros(3)\n while True: x = torch.tanh(x)",
 }
 

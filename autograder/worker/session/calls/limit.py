@@ -17,6 +17,8 @@ CALL_SECONDS = 20.0
 """The seconds that one call may take in a notebook: over fifty times what the slowest right answer takes."""
 LATER_SECONDS = 5.0
 """Seconds for a call once another has used that up: nobody should wait ten times for an endless loop."""
+_AGAIN = 1.0
+"""Seconds until the exception is raised again: in the callback of a weak reference, say, it is lost."""
 _PROMPTS = frozenset({"_input_request", "cmdloop", "do_wait_suspend"})
 """The functions of ipykernel, pdb and debugpy in which a person is waited for, who may take any time."""
 
@@ -44,14 +46,16 @@ class Limit:
                 over.set()
                 watcher.join()  # an exception that is under way is raised here, none comes afterwards
         except self._time_up as stopped:
+            over.set()  # another may have come before
             self.seconds = min(seconds, self.afterwards)
             return Late(seconds=seconds, line=(describe_exception(stopped).lines or ("",))[-1])
 
     def _stop(self, thread: int, over: threading.Event) -> None:
-        while not over.wait(self.seconds):
+        seconds = self.seconds
+        while not over.wait(seconds):
             frames = walk_stack(sys._current_frames()[thread])
             if not any(frame.f_code.co_name in _PROMPTS for frame, _ in frames):
                 # `interrupt_main` would stop the main thread, which need not be the one that is late.
                 raised = ctypes.py_object(self._time_up)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
-                return
+                seconds = _AGAIN
