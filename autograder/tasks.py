@@ -16,7 +16,7 @@ from autograder.beside import folders, remember, told
 OWN = Path("checks")
 """The folder of a course's own checks, beside its notebook."""
 
-_HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+_HEADING = re.compile(r"^##? .*$", re.MULTILINE)
 _EFFORT = re.compile(r"(★+)\D*(\d+ minutes?)")
 """A task's stars and minutes in a heading."""
 

@@ -17,8 +17,6 @@ CALL_SECONDS = 20.0
 """The seconds that one call may take in a notebook: over fifty times what the slowest right answer takes."""
 LATER_SECONDS = 5.0
 """Seconds for a call once another has used that up: nobody should wait ten times for an endless loop."""
-_AGAIN = 1.0
-"""Seconds until the exception is raised again: in the callback of a weak reference, say, it is lost."""
 _PROMPTS = frozenset({"_input_request", "cmdloop", "do_wait_suspend"})
 """The functions of ipykernel, pdb and debugpy in which a person is waited for, who may take any time."""
 
@@ -58,4 +56,4 @@ class Limit:
                 # `interrupt_main` would stop the main thread, which need not be the one that is late.
                 raised = ctypes.py_object(self._time_up)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
-                seconds = _AGAIN
+                seconds = 1.0  # in the callback of a weak reference, say, it is lost: raise it again
