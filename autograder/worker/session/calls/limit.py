@@ -1,6 +1,6 @@
 """Stops a call of a student's function that does not return, where nobody else can: in the student's kernel.
 
-A second thread has an exception raised in the student's code. One call into C that never returns goes on.
+A second thread has an exception raised in the one that is late. One call into C that never returns goes on.
 """
 
 import ctypes
@@ -35,7 +35,8 @@ class Limit:
     def run(self, call: Callable[[], Value]) -> Value | Late:
         """Make a call and return its value, or `Late` if it was stopped."""
         seconds, over = self.seconds, threading.Event()
-        watcher = threading.Thread(target=self._stop, args=(threading.get_ident(), over), daemon=True)
+        here = ctypes.c_ulong(threading.get_ident())
+        watcher = threading.Thread(target=self._stop, args=(here, over), daemon=True)
         watcher.start()
         try:
             try:
@@ -44,16 +45,14 @@ class Limit:
                 over.set()
                 watcher.join()  # an exception that is under way is raised here, none comes afterwards
         except self._time_up as stopped:
-            over.set()  # another may have come before
+            over.set()
             self.seconds = min(seconds, self.afterwards)
             return Late(seconds=seconds, line=(describe_exception(stopped).lines or ("",))[-1])
 
-    def _stop(self, thread: int, over: threading.Event) -> None:
+    def _stop(self, thread: ctypes.c_ulong, over: threading.Event) -> None:
         seconds = self.seconds
         while not over.wait(seconds):
-            frames = walk_stack(sys._current_frames()[thread])
+            frames = walk_stack(sys._current_frames()[thread.value])
             if not any(frame.f_code.co_name in _PROMPTS for frame, _ in frames):
-                # `interrupt_main` would stop the main thread, which need not be the one that is late.
-                raised = ctypes.py_object(self._time_up)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(self._time_up))
                 seconds = 1.0  # in the callback of a weak reference, say, it is lost: raise it again
