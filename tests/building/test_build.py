@@ -81,7 +81,7 @@ REFUSED = {
     ),
     "a cell that stops": (
         {"demonstration": ("print(2)", "1 / 0")},
-        "cell 33 (print(1)), line 2: 03_lstm_cell cannot be released: in a notebook, it stops with "
+        "cell 36 (print(1)), line 2: 03_lstm_cell cannot be released: in a notebook, it stops with "
         "ZeroDivisionError: division by zero",
     ),
     "a demonstration too early": (
@@ -91,7 +91,7 @@ REFUSED = {
                 'made = []\nwith after("LSTMCell"):\n    made.append(LSTMCell(3, 5))\nprint(made[0])',
             )
         },
-        "cell 33 (print(1)): 03_lstm_cell cannot be released: in the unsolved notebook, it stops with "
+        "cell 36 (print(1)): 03_lstm_cell cannot be released: in the unsolved notebook, it stops with "
         "IndexError: list index out of range\n    line 5: print(made[0])\n",
     ),
     "demonstration": (
@@ -101,7 +101,7 @@ REFUSED = {
     ),
     "a kernel that ends": (
         {"demonstration": ("print(2)", "import os; os._exit(3)")},
-        "cell 33 (print(1)): nbgrader could not generate the solution of 03_lstm_cell: this cell ends the "
+        "cell 36 (print(1)): nbgrader could not generate the solution of 03_lstm_cell: this cell ends the "
         "kernel",
     ),
 }
