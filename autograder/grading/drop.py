@@ -25,7 +25,7 @@ from autograder.grading.records.store import staged
 
 @dataclass(frozen=True)
 class Dropped:
-    """How much was taken out, and which cells still speak of the task."""
+    """The counts of what was taken out, and the cells that still speak of the task."""
 
     cells: int
     mistakes: int
@@ -87,15 +87,13 @@ def _cells_of(notebook: NotebookNode, task: str, shown: str) -> list[NotebookNod
     for number, cell in enumerate(notebook.cells, 1):
         if grade_id(cell).startswith("guess"):
             guess = cell
+        asked, guess = (guess, None) if "reveal(" in cell["source"] else (None, guess)
         if cell in own or cell["cell_type"] != "code" or not _uses(cell["source"], task):
             continue
         if is_solution(cell) or DEMONSTRATION not in tags(cell):
             place = SourceCell(number, cell, shown).where()
             raise UserError(f"{place}: this cell uses `{task}`, which cannot be dropped before it.")
-        gone.append(cell)
-        if guess is not None and "reveal(" in cell["source"]:
-            gone.append(guess)
-            guess = None
+        gone += [cell] if asked is None else [asked, cell]
     return gone
 
 

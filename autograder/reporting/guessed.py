@@ -23,13 +23,13 @@ class Guessed:
 
     entry: str
     happened: Any
-    """What happened in the solved notebook."""
+    """The value in the solved notebook."""
     guessed: int
     right: int
     commonest_wrong: Any
     """The wrong guess that most students had; `None` without one."""
-    commonest: int
-    """The number of students who had it."""
+    had_by: int
+    """The number of students who had that guess."""
 
 
 def guesses(course: Course, bundle: Bundle, students: Sequence[str]) -> list[Guessed]:

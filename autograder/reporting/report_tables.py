@@ -64,7 +64,7 @@ def report_tables(report: Report) -> dict[str, Rows]:
         "guesses": [
             ("asked", "happened", "guessed", "right", "commonest_wrong", "had_by"),
             *((g.entry, str(g.happened), g.guessed, g.right,
-               "" if g.commonest_wrong is None else str(g.commonest_wrong), g.commonest)
+               "" if g.commonest_wrong is None else str(g.commonest_wrong), g.had_by)
               for g in report.guesses),
         ],
         "submissions": [

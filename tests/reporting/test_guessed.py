@@ -1,4 +1,4 @@
-"""What a class guessed: read from the text of the cells, beside what happened in the solved notebook."""
+"""A class's guesses: read from the text of the cells, beside what happened in the solved notebook."""
 
 from __future__ import annotations
 

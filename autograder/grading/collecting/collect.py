@@ -64,7 +64,7 @@ def collect(
 
     groups = {student: one.group for student, one in known.people.items() if one.group}
     groups = groups or {student: one.group for student, one in sent.items() if one.group}
-    given = {student for student, one in sent.items() if one.same_as and one.content == digest(student)}
+    given = {student for student, one in sent.items() if one.same_as and one.file == digest(student)}
     lies_there = source.resolve() == course.folder("submitted", ".", ".").resolve()
     with uploads(source) as (found, outside):
         senders, unmatched = _there(found, assignment, given) if lies_there else _by_student(found, known)
@@ -85,8 +85,8 @@ def collect(
                         stamp(course.folder("submitted", each.student, assignment), each.handed_in)
                 for each in planned:
                     if each.done in ("new", "replaced", "unchanged") and (each.same_as or not lies_there):
-                        content = digest(each.student) if each.same_as else ""
-                        sent[each.student] = Sent("", each.same_as, content, each.late)
+                        file = digest(each.student) if each.same_as else ""
+                        sent[each.student] = Sent("", each.same_as, file, each.late)
                 for student, group in groups.items():
                     sent[student] = msgspec.structs.replace(sent.get(student, Sent()), group=group)
                 write_sent(course, assignment, sent)

@@ -1,4 +1,4 @@
-"""How submissions came in: for which group and from whom, marked as late, with a time that cannot be read."""
+"""Facts on how each submission came in: its group, whose it is, and findings on its time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _WRITE_IT = "Write the time into `timestamp.txt` as `2026-03-01 10:45:00 UTC` an
 
 
 class Sent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `autograder collect` knows of one student's submission."""
+    """One student's submission, as `autograder collect` brought it in."""
 
     group: str = ""
     """The group that one submission counts for; `""` for a student on their own."""
     same_as: str = ""
     """The member of the group whose submission it is; `""` where it is the student's own."""
-    content: str = ""
+    file: str = ""
     """The digest of the files that were put there, if they are another member's."""
     late: bool = False
     """True if the platform marked it as late."""
@@ -40,7 +40,7 @@ def read_sent(course: Course, assignment: str) -> dict[str, Sent]:
         return {}
     for student, each in sent.items():
         kept = load_verdict(course, student, assignment) if each.same_as else None
-        if kept is not None and kept.file != each.content:
+        if kept is not None and kept.file != each.file:
             sent[student] = replace(each, same_as="")
     return sent
 
