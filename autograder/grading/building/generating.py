@@ -1,4 +1,4 @@
-"""Having nbgrader generate a release, with its own reason where it does not."""
+"""A release as nbgrader generates it, and its own reason where it does not."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def generate_release(course: Course, assignment: str) -> None:
             ) from error
 
 
-class Telling(BaseConverter):
-    """One of nbgrader's commands, which keeps what stops it: nbgrader logs it, and raises "see the log"."""
+class KeepsReason(BaseConverter):
+    """An nbgrader command that remembers what stops it: nbgrader itself only says "see the log"."""
 
     stopped: Exception | None = None
 
@@ -68,7 +68,7 @@ class Telling(BaseConverter):
             raise
 
 
-class _Generate(Telling, GenerateAssignment):
+class _Generate(KeepsReason, GenerateAssignment):
     """nbgrader's `generate_assignment`."""
 
 

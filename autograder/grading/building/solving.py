@@ -17,7 +17,7 @@ from nbgrader.utils import determine_grade
 
 from autograder.errors import UserError
 from autograder.grading.assignment.cells import is_grade, is_solution
-from autograder.grading.building.generating import Telling
+from autograder.grading.building.generating import KeepsReason
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 from autograder.grading.building.stopped import shown_by, stopped_at
 from autograder.grading.course.course import Course
@@ -77,7 +77,7 @@ def generate_solution(
     return made
 
 
-class _WithoutGradebook(Telling, GenerateSolution):
+class _WithoutGradebook(KeepsReason, GenerateSolution):
     """nbgrader's command for a stage whose assignment no gradebook knows: making one takes seconds."""
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
