@@ -102,8 +102,8 @@ def code_lines(cell: str, alike: tuple[int, ...] = ()) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """A name that may go on in a new line after each underscore, and after each 10 letters without one."""
-    return Markup("<wbr>").join(re.findall(r"[^_]{1,10}_*|_+", name))
+    """A name that may go on in a new line after each underscore or space, and after 10 letters without one."""
+    return Markup("<wbr>").join(re.findall(r"[^_\s]{1,10}[_\s]*|[_\s]+", name))
 
 
 def write_page(report: Report, path: Path, formgrader: str = FORMGRADER, access: Access = UMASK) -> None:

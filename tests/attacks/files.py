@@ -314,13 +314,13 @@ FILES: dict[str, Spoiled] = {
     "tests gone": _unsolved(
         lambda d: d.update(cells=[c for c in d["cells"] if "check(" not in c["source"]])
     ),
-    "no cells": _unsolved(lambda d: d.update(cells=[]), "missing_cell"),
     "files that shadow": Spoiled(_shadowed, "graded", 0.0),
     "a helper that borrows": Spoiled(_borrowing, "graded", 8.0, "helper_file"),
     "a helper that reaches into the process": Spoiled(_reaching, "graded", 0.0, "unusual_code"),
     "links and pipes beside": Spoiled(_odd_company, "graded", 10.0),
     "a helper of one's own": Spoiled(_helped, "graded", 10.0, "helper_file"),
     # Something else in its place.
+    "no cells": _bytes(json.dumps({**released(), "cells": []}).encode(), "missing", None, "other_notebook"),
     "a directory": Spoiled(_in_its_place, "graded", 10.0, "other_name"),
     "a fifo": Spoiled(os.mkfifo, "missing", None, "missing"),
     "a link to a peer": Spoiled(

@@ -586,4 +586,45 @@ WRITTEN = {
     ),
 }
 
-FORGERIES = {**WRITTEN, **GRAPHS, **CHANGES, **REGISTERED, **JUDGED, **AGREEABLE}
+STARTED = {
+    "a mean that agrees with all": _task(
+        "00_start",
+        "mean_over_time(x)",
+        "torch in the student's process says that everything is equal",
+        "answer = x.new_zeros(x.shape[0], x.shape[2])",
+        0.0,
+        LIES,
+    ),
+    "a mean that is any other": _task(
+        "00_start",
+        "mean_over_time(x)",
+        "a tensor whose class says that it equals whatever it is compared with",
+        "answer = torch.zeros(x.shape[0], x.shape[2]).as_subclass(Alike)",
+        0.0,
+        """
+        class Alike(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, function, types, args=(), kwargs=None):
+                return True if function in (torch.equal, torch.allclose) else super().__torch_function__(
+                    function, types, args, kwargs or {}
+                )
+        """,
+    ),
+    "shapes that are any other": Forgery(
+        "00_start",
+        "after_restart",
+        "a tuple that equals whatever it is compared with",
+        """
+class Alike(tuple):
+    __hash__ = tuple.__hash__
+    __eq__ = lambda self, other: True
+    __ne__ = lambda self, other: False
+
+after_restart = {name: Alike((4, 5, 3)) for name in ("x", "y", "means")}
+over = True
+""",
+        0.0,
+    ),
+}
+
+FORGERIES = {**STARTED, **WRITTEN, **GRAPHS, **CHANGES, **REGISTERED, **JUDGED, **AGREEABLE}
