@@ -217,6 +217,8 @@ def _tell_built(course: Course, one: Built) -> None:
     what = "unchanged since it was built (--force builds it all the same)" if one.unchanged else "built"
     kept = f"; {one.taken_over} are the last build's" if one.taken_over else ""
     tell(f"{one.assignment}: {what}, {one.tasks} tasks, {one.max_score:g} points{by_hand}{kept}")
+    for remark in one.remarks:
+        tell(f"  {remark}")
     if after := course.release_after(one.assignment):
         tell(f"  {told_after(after).capitalize()}")
 

@@ -69,6 +69,8 @@ class Built:
     """True if nothing was done: it had been built, and nothing has changed since."""
     taken_over: str = ""
     """The parts that were taken over from the last build, in words."""
+    remarks: tuple[str, ...] = ()
+    """What an instructor should know of the release: test cells that pass unsolved, for example."""
 
 
 class SolutionFails(UserError):
@@ -77,8 +79,14 @@ class SolutionFails(UserError):
     def __init__(self, verdict: Verdict, places: Places) -> None:
         self.verdict, self.places = verdict, places
         failed = [
-            f"{places.cell(task.task)}: the solution fails `{check.check}`, which is written in "
-            f"{places.check(task.task, check.check)}."
+            f"{places.cell(task.task)}: "
+            + (
+                f"the solution fails `{check.check}`, which is written in "
+                f"{places.check(task.task, check.check)}."
+                if places.has_check(task.task)
+                else f"its tests give the solution {check.points:g} of {check.max_points:g} points "
+                f"({check.message or 'no error'})."
+            )
             for task in verdict.tasks
             for check in task.checks
             if check.outcome not in ("passed", "skipped")
@@ -250,16 +258,20 @@ def _prove(
         say(f"{bundle.assignment}: running the solution in a notebook")
         solution = generate_solution(stage, bundle.assignment, places.source)
         say(f"{bundle.assignment}: proving the release")
-        _prove_release(bundle, solution, full, checks, workers, places)
+        remarks = _prove_release(bundle, solution, full, checks, workers, places)
     by_hand = _graded_by_hand(bundle)
     points = full.max_score + sum(by_hand)
-    return Built(bundle.assignment, len(full.tasks) + len(by_hand), points, sum(by_hand))
+    tasks = len(full.tasks) + len(by_hand)
+    return Built(bundle.assignment, tasks, points, sum(by_hand), remarks=remarks)
 
 
 def _prove_release(
     bundle: Bundle, solution: bytes, full: Verdict, checks: Checks, workers: ForkServer, places: Places
-) -> None:
-    """Prove that the release earns nothing and runs to its end, and that demonstrations change no score."""
+) -> tuple[str, ...]:
+    """Prove that the release earns nothing and runs to its end, and that demonstrations change no score.
+
+    Of what no check judges, points and stops are returned as remarks, a line each.
+    """
 
     def run(raw: bytes, which: Bundle) -> Graded:
         return judge(raw, which, student="build", seed=PROOF_SEED, checks=checks, workers=workers)
@@ -271,7 +283,7 @@ def _prove_release(
         f"{places.graded(task.task)}: {bundle.assignment} cannot be released: the unsolved notebook gets "
         f"points ({task.score:g} for `{task.task}`), for it passes {_passed(task)}."
         for task in empty.tasks
-        if task.score
+        if task.score and task.task in bundle.tasks
     ]
     if given:
         raise UserError("\n".join(given))
@@ -285,8 +297,18 @@ def _prove_release(
                     "demonstrations, which grading leaves out, change a score: "
                     f"`{task.task}` gets {task.score:g} with them and {alone.score:g} without."
                 )
-    for place, told in stops_unsolved(solved.notebook, unsolved.notebook, places.source):
-        raise UserError(f"{place}: {bundle.assignment} cannot be released: in the unsolved notebook, {told}")
+    remarks = [
+        f"{places.cell(task.task)}: the unsolved notebook gets {task.score:g} of {task.max_score:g} points."
+        for task in empty.tasks
+        if task.score and task.task not in bundle.tasks
+    ]
+    for place, told, needed in stops_unsolved(solved.notebook, unsolved.notebook, places.source):
+        if not bundle.is_plain:
+            raise UserError(
+                f"{place}: {bundle.assignment} cannot be released: in the unsolved notebook, {told}{needed}"
+            )
+        remarks.append(f"{place}: in the unsolved notebook, {told}")
+    return tuple(remarks)
 
 
 def _passed(task: TaskVerdict) -> str:

@@ -72,7 +72,7 @@ def handed_out(folder: Path) -> HandedOut | None:
     file = folder / FILE
     try:
         return _read(file, file.stat().st_mtime_ns)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         raise ChecksBroken(

@@ -108,9 +108,14 @@ class Bundle:
         return {grade_id(cell): cell["source"] for cell in self._skeleton.cells if is_solution(cell)}
 
     @property
+    def is_plain(self) -> bool:
+        """Return whether no check judges any of it: only test cells of nbgrader's, and people."""
+        return not (self.tasks or self.own_checks)
+
+    @property
     def has_checks(self) -> bool:
         """Return whether there are checks for the notebook, beside it or in this package."""
-        return bool(self.own_checks) or packaged_checks(self.notebook).is_dir()
+        return bool(self.own_checks) or (bool(self.tasks) and packaged_checks(self.notebook).is_dir())
 
     @property
     def has_whole_checks(self) -> bool:

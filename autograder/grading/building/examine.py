@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.catalogue import catalogue_faults
+from autograder.grading.assignment.cells import is_task
 from autograder.grading.building.cells import (
     defined_in,
     look_at_ids,
@@ -111,13 +112,16 @@ def _look_at_cells(
     markers = Markers.of(course.config)
     yield from look_at_ids(cells)
     yield from look_at_syntax(cells)
-    yield from look_at_markers(cells, markers, set(checked))
-    yield from look_at_tasks(cells, checked, course.told(folder / "checks"))
-    yield from look_at_demonstrations(cells, checked)
-    if not checked and not any(cell.task for cell in cells):
+    plain = not checked and not any(cell.task for cell in cells)
+    yield from look_at_markers(cells, markers, set(checked), plain=plain)
+    if not plain:
+        yield from look_at_tasks(cells, checked, course.told(folder / "checks"))
+        yield from look_at_demonstrations(cells, checked)
+    elif not any(cell.is_grade or is_task(cell.node) for cell in cells):
         yield Problem(
             cells[0].file,
-            f"there are no checks for it: they are expected in {course.told(folder / 'checks')}.",
+            "no cell of it is graded. Mark test cells as Autograder tests (Create Assignment), or write "
+            f"checks in {course.told(folder / 'checks')}.",
         )
 
 
@@ -149,6 +153,8 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
     files = CheckFiles.of(course, assignment, path.stem)
     if cells:
         files = files.of_tasks({name for cell in cells for name in (cell.task, cell.grade_id)})
+    if not files.texts:
+        return []
     bundle = Bundle(assignment, path.stem, "", own_checks=files.texts if files.are_own else {})
     graded = {cell.task: cell for cell in cells if cell.task}
     points = {} if files.are_own else {task: _points_of(cell) for task, cell in graded.items()}

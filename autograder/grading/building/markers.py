@@ -51,8 +51,13 @@ class Markers:
         )
 
 
-def look_at_markers(cells: Sequence[SourceCell], markers: Markers, tasks: set[str]) -> Iterator[Problem]:
-    """Marks that are not closed, not opened, misspelled, in the wrong kind of cell, or not there at all."""
+def look_at_markers(
+    cells: Sequence[SourceCell], markers: Markers, tasks: set[str], *, plain: bool = False
+) -> Iterator[Problem]:
+    """Marks that are not closed, not opened, misspelled, in the wrong kind of cell, or not there at all.
+
+    In a `plain` notebook, which no check judges, what students are given may be any text.
+    """
     for cell in cells:
         meant = _misspelled(cell, markers)
         faults = [
@@ -64,7 +69,7 @@ def look_at_markers(cells: Sequence[SourceCell], markers: Markers, tasks: set[st
             faults += _instead(cell, markers)
         yield from faults
         yield from _misplaced(cell, markers)
-        if not faults and cell.is_solution and cell.is_code:
+        if not faults and not plain and cell.is_solution and cell.is_code:
             if markers.solution.begin not in cell.source:
                 yield from _unmarked(cell, markers, tasks)
             else:

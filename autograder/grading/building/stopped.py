@@ -46,10 +46,11 @@ def shown_by(cell: NotebookNode) -> str:
     return "\n".join(filter(None, texts))
 
 
-def stops_unsolved(solved: str, unsolved: str, file: str) -> Iterator[tuple[str, str]]:
+def stops_unsolved(solved: str, unsolved: str, file: str) -> Iterator[tuple[str, str, str]]:
     """The cells that stop in the unsolved notebook and not in the solved one, both run in the same way.
 
-    Each comes as its place in the source notebook `file`, and what is to be said of it.
+    Each comes as its place in the source notebook `file`, what is to be said of it, and what to do where a
+    notebook is not to stop.
 
     Answers and tests are meant to stop there; what stops in both may be the doing of the wall behind which
     it was run, since the solved notebook ran in a kernel of its own.
@@ -62,7 +63,7 @@ def stops_unsolved(solved: str, unsolved: str, file: str) -> Iterator[tuple[str,
         error = _error(cell)
         if error is not None and right["cell_type"] == "code" and _error(right) is None:
             place, told = stopped_at(here, error)
-            yield place, f'{told}\n    What needs a task belongs into `with after("<task>"):`.'
+            yield place, told, '\n    What needs a task belongs into `with after("<task>"):`.'
 
 
 def _error(cell: NotebookNode) -> NotebookNode | None:

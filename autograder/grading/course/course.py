@@ -125,12 +125,12 @@ class Course:
         bundle = Bundle(
             assignment, notebook, released, tests, own, solution, mistakes, relatives, home, files
         )
-        if not bundle.has_checks:
+        if not bundle.has_checks and not bundle.is_plain:
             raise UserError(
                 f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
                 f"they are expected in {source.parent / 'checks'}."
             )
-        if not bundle.has_whole_checks:
+        if bundle.has_checks and not bundle.has_whole_checks:
             raise UserError(
                 f"The checks for {bundle.notebook} that are installed here are those that students get, "
                 "without the hidden ones: install `lstm-autograder[grading]`, which brings the whole ones."

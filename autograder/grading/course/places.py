@@ -88,6 +88,10 @@ class Places:
         found = (grade_id(cell) for cell in cells if is_grade(cell) and check_task(cell) == task)
         return self.cell(next(found, task))
 
+    def has_check(self, task: str) -> bool:
+        """Return whether checks judge a task, and not a test cell of nbgrader's."""
+        return f"test_{task}.py" in self._checks.texts
+
     def check(self, task: str, name: str) -> str:
         """Return the place of a check."""
         return self._checks.of_check(task, name)

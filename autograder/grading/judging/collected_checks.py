@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +20,11 @@ def checks_of(bundle: Bundle, *, dealt_out: bool = True) -> Iterator[Checks]:
     """Collect the checks of an assignment; their files are there while the block runs.
 
     Without `dealt_out` they have the points that their files give, and not those of the notebook. Raises
-    `UserError` where they are broken.
+    `UserError` where they are broken. There are none of a plain assignment.
     """
+    if not bundle.has_checks:
+        yield Checks([], Path(os.devnull))
+        return
     with bundle.checks_folder() as folder:
         try:
             points = {} if bundle.own_checks or not dealt_out else bundle.tasks
