@@ -36,7 +36,10 @@ class Finding(Struct, frozen=True):
     message: str
     student: str = ""
     """The text for the student, if the message tells a grader what to do. Not in the JSON."""
-    WRITTEN: ClassVar = ("kind", "message")
+    notebook: str = ""
+    """The notebook that it is about, of an assignment that has several; the message begins with it."""
+    WRITTEN: ClassVar = ("kind", "message", "notebook")
+    IF_SET: ClassVar = ("notebook",)
 
 
 class Diagnosis(Struct, frozen=True):
@@ -167,12 +170,24 @@ class ByHand(Struct, frozen=True):
     max_score: float
 
 
+class NotebookVerdict(Struct, frozen=True):
+    """One notebook of an assignment that has several; the names of its tasks begin with its own and a `/`."""
+
+    notebook: str
+    status: Annotated[str, Meta(extra_json_schema={"enum": list(STATUSES)})]
+    """As in a verdict; one that is missing beside others has 0 points."""
+    score: float
+    max_score: float
+    seconds: float
+
+
 class Verdict(Struct, frozen=True):
-    """Everything found out about one notebook of one student."""
+    """Everything found out about one student's submission: of one notebook, or of several together."""
 
     student: str
     assignment: str
     notebook: str
+    """The notebook's name; `""` where there are several."""
     status: Annotated[str, Meta(extra_json_schema={"enum": list(STATUSES)})]
     """One of `STATUSES`; a file of another version may have others."""
     seconds: float
@@ -181,10 +196,55 @@ class Verdict(Struct, frozen=True):
     tasks: tuple[TaskVerdict, ...]
     by_hand: tuple[ByHand, ...] = ()
     """Cells that are worth points and wait for a person; neither `score` nor `max_score` counts them."""
+    notebooks: tuple[NotebookVerdict, ...] = ()
+    """The notebooks of an assignment that has several."""
     WRITTEN: ClassVar = (
         *("student", "assignment", "notebook", "status", "score", "max_score", "seconds", "seed"),
-        *("findings", "tasks", "by_hand"),
+        *("findings", "tasks", "by_hand", "notebooks"),
     )
+    IF_SET: ClassVar = ("notebooks",)
+
+    @classmethod
+    def of_several(cls, parts: Sequence[Verdict]) -> Verdict:
+        """Return the verdict on a submission of several notebooks from those on each of them.
+
+        Its status is the worst of theirs; it is missing only if all are.
+        """
+        there = [part.status for part in parts if part.status != "missing"]
+        return replace(
+            parts[0],
+            notebook="",
+            status=max(there, key=_WORST.index, default="missing"),
+            seconds=round(sum(part.seconds for part in parts), 3),
+            findings=tuple(_of(part.notebook, each) for part in parts for each in part.findings),
+            tasks=tuple(_named(part.notebook, each) for part in parts for each in part.tasks),
+            by_hand=tuple(_named(part.notebook, each) for part in parts for each in part.by_hand),
+            notebooks=tuple(
+                NotebookVerdict(part.notebook, part.status, part.score, part.max_score, part.seconds)
+                for part in parts
+            ),
+        )
+
+    def part(self, notebook: str) -> Verdict:
+        """Return the verdict on one of its notebooks, as it was before they were put together."""
+        about = next((each for each in self.notebooks if each.notebook == notebook), None)
+        if about is None:
+            return self
+        before = qualified(notebook, "")
+        return replace(
+            self,
+            notebook=notebook,
+            status=about.status,
+            seconds=about.seconds,
+            findings=tuple(
+                replace(each, message=each.message.removeprefix(f"{notebook}: "), notebook="")
+                for each in self.findings
+                if each.notebook == notebook
+            ),
+            tasks=tuple(_bare(before, each) for each in self.tasks if each.task.startswith(before)),
+            by_hand=tuple(_bare(before, each) for each in self.by_hand if each.task.startswith(before)),
+            notebooks=(),
+        )
 
     def diagnosed(self, known: Mapping[str, Sequence[Known]]) -> Verdict:
         """Return the same with a diagnosis for each failed check that a mistake, known by task, explains."""
@@ -212,10 +272,38 @@ class Verdict(Struct, frozen=True):
         return data
 
 
+_WORST = ("graded", "timeout", "out_of_memory", "crashed", "corrupt", "infra_error")
+"""The statuses of notebooks that are there, the worst last."""
+
+
+def _of(notebook: str, finding: Finding) -> Finding:
+    told = f"{notebook}: {finding.message}"
+    student = finding.student and f"{notebook}: {finding.student}"
+    return Finding(finding.kind, told, student, notebook)
+
+
+def qualified(notebook: str, task: str) -> str:
+    """Return the name that a task has in a verdict on several notebooks."""
+    return f"{notebook}/{task}"
+
+
+def _named(notebook: str, one: Any) -> Any:
+    return replace(one, task=qualified(notebook, one.task))
+
+
+def _bare(before: str, one: Any) -> Any:
+    return replace(one, task=one.task.removeprefix(before))
+
+
 def plain(value: Any) -> Any:
-    """Return a struct as JSON has it: its fields, or those fields and properties that are `WRITTEN`."""
+    """Return a struct as JSON has it: its fields, or those fields and properties that are `WRITTEN`.
+
+    Of these, fields that are named in `IF_SET` are left out while they are empty.
+    """
     if isinstance(value, tuple):
         return [plain(each) for each in value]
     if hasattr(value, "WRITTEN"):
-        return {name: plain(getattr(value, name)) for name in value.WRITTEN}
+        found = {name: getattr(value, name) for name in value.WRITTEN}
+        left_out = getattr(value, "IF_SET", ())
+        return {name: plain(each) for name, each in found.items() if each or name not in left_out}
     return to_builtins(value) if isinstance(value, Struct) else value

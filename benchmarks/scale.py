@@ -207,7 +207,9 @@ class Origin:
         self.notebook = graded.notebook + "\n"
         self.content = graded.content
         self.verdict = graded.verdict
-        self.rows = SubmissionRows("", datetime.fromisoformat(TIME), scores, read, graded.verdict.nothing_ran)
+        self.rows = SubmissionRows(
+            "", self.verdict.notebook, datetime.fromisoformat(TIME), scores, read, graded.verdict.nothing_ran
+        )
 
 
 def hand_in(

@@ -10,7 +10,7 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.course.course import Course
 from autograder.grading.judging.jobs import Failure, Job, Judges
-from autograder.grading.judging.judge import Graded
+from autograder.grading.judging.judge import Before, Graded
 from autograder.grading.judging.submitted import Submitted, Unchanged
 from autograder.grading.records.beside import is_beside
 from autograder.grading.records.known import KnownMistakes, kept_mistakes, known_mistakes
@@ -80,7 +80,7 @@ def grade(
     recorded, zeros = on_record(course, bundle), zeros_for_nothing(course, bundle)
     digest = bundle.digest() + judges.conditions(bundle)
     make_graded_folder(course)
-    todo: dict[str, str] = {}
+    todo: dict[str, Before | None] = {}
     keys: dict[str, Key] = {}
     verdicts: dict[str, Kept] = {}
     reasons: dict[str, tuple[Verdict, str]] = {}
@@ -92,12 +92,12 @@ def grade(
         key = Key.of(course.handed_in(student, bundle), digest, seed)
         kept = load_verdict(course, student, assignment)
         if kept is None or student not in recorded or kept.verdict.status == "infra_error":
-            todo[student] = ""
+            todo[student] = None
         elif because := _because(kept, key, mistakes, force):
-            todo[student], reasons[student] = "", (kept.verdict, because)
+            todo[student], reasons[student] = None, (kept.verdict, because)
         elif kept.file != key.file:
             verdicts[student], reasons[student] = kept, (kept.verdict, "handed in again")
-            todo[student] = kept.content
+            todo[student] = Before(kept.verdict, kept.content)
         else:
             timely = recorded[student] == course.submitted_at(student, assignment)
             silent = kept.verdict.status in UNREAD and student in zeros
@@ -109,10 +109,10 @@ def grade(
 
     def jobs() -> Iterator[Submitted]:
         """Read each submission only when a judge is free: a large class does not fit into memory."""
-        for student, known_content in todo.items():
+        for student, before in todo.items():
             files = course.handed_in(student, bundle)
             keys[student] = Key.of(files, digest, seed)
-            yield Submitted(student, files, known_content)
+            yield Submitted(student, files, before)
 
     if todo:
         results = judges.work_off(jobs(), bundle, seed, mistakes, seconds=RECORD_SECONDS, most=TOGETHER)
@@ -134,7 +134,8 @@ def _because(kept: Kept, key: Key, mistakes: KnownMistakes, force: bool) -> str:
 
 def _diagnosis_changed(verdict: Verdict, mistakes: KnownMistakes) -> bool:
     """Return whether the known mistakes explain anything in a kept verdict otherwise than it says."""
-    return any(task.diagnosed(mistakes.get(task.task, ())) != task for task in verdict.tasks)
+    parts = [verdict.part(each.notebook) for each in verdict.notebooks] or [verdict]
+    return any(task.diagnosed(mistakes.get(task.task, ())) != task for part in parts for task in part.tasks)
 
 
 def _record_results(
@@ -205,4 +206,5 @@ def _infra_error(student: str, bundle: Bundle, seed: int, told: Failure) -> Verd
         "infra_error",
         f"The grading machine failed, not the student: {told.reason} No score was changed.",
     )
-    return Verdict(student, bundle.assignment, bundle.notebook, "infra_error", 0.0, seed, (found,), ())
+    name = "" if bundle.others else bundle.notebook
+    return Verdict(student, bundle.assignment, name, "infra_error", 0.0, seed, (found,), ())

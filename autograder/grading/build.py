@@ -7,7 +7,7 @@ whose solution gets every point and whose unsolved release gets none reaches the
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
@@ -109,7 +109,7 @@ def source_bundle(course: Course, assignment: str) -> Bundle:
     with staged(course, assignment) as stage:
         bundle = stage.bundle(assignment)
     with suppress(UserError):
-        return replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
+        return course.with_mistakes(bundle)
     return bundle
 
 
@@ -202,18 +202,18 @@ def _build_one(course: Course, order: _Order, judges: LocalJudges, say: Callable
     assignment, workers = order.assignment, judges.workers
     with staged(course, assignment) as stage:
         bundle = stage.bundle(assignment)
-        places = Places(course, assignment, bundle.notebook)
         if order.proved:
             say(f"{assignment}: writing the release and the solution")
-            generate_solution(
-                stage, assignment, places.source, outputs_of=solved_notebook(course, assignment)
-            )
+            for part in bundle.parts:
+                source = Places(course, assignment, part.notebook).source
+                generate_solution(stage, part, source, outputs_of=solved_notebook(course, part))
             built = replace(order.proved, taken_over=_taken_over(order))
         else:
-            built = _prove(course, stage, bundle, workers, places, say)
+            say(f"{assignment}: judging the solution")
+            built = _together([_prove(course, stage, part, workers, say) for part in bundle.parts])
         if not order.tried:
             say(f"{assignment}: trying the known mistakes")
-        bundle = replace(bundle, mistakes=course.mistakes(assignment, bundle.solution))
+        bundle = course.with_mistakes(bundle)
         made = handout(course, bundle, judges, anew=not order.tried)
         say(f"{assignment}: putting it in place")
         with one_writer(course), uninterrupted():
@@ -222,6 +222,17 @@ def _build_one(course: Course, order: _Order, judges: LocalJudges, say: Callable
     seed = assignment_seed(course, assignment)
     known_mistakes(course, course.bundle(assignment), seed, judges, anew=not order.tried)
     return built
+
+
+def _together(parts: Sequence[Built]) -> Built:
+    """Return what was built of an assignment, from what was of each of its notebooks."""
+    return Built(
+        parts[0].assignment,
+        sum(each.tasks for each in parts),
+        sum(each.max_score for each in parts),
+        sum(each.by_hand for each in parts),
+        remarks=tuple(remark for each in parts for remark in each.remarks),
+    )
 
 
 def _taken_over(order: _Order) -> str:
@@ -244,19 +255,14 @@ def _judge_solution(course: Course, bundle: Bundle, checks: Checks, workers: For
 
 
 def _prove(
-    course: Course,
-    stage: Course,
-    bundle: Bundle,
-    workers: ForkServer,
-    places: Places,
-    say: Callable[[str], None],
+    course: Course, stage: Course, bundle: Bundle, workers: ForkServer, say: Callable[[str], None]
 ) -> Built:
-    """Prove that an assignment may be released, whose release was generated in `stage`."""
+    """Prove that a notebook may be released, whose release was generated in `stage`."""
+    places = Places(course, bundle.assignment, bundle.notebook)
     with checks_of(bundle) as checks:
-        say(f"{bundle.assignment}: judging the solution")
         full = _judge_solution(course, bundle, checks, workers)
         say(f"{bundle.assignment}: running the solution in a notebook")
-        solution = generate_solution(stage, bundle.assignment, places.source)
+        solution = generate_solution(stage, bundle, places.source)
         say(f"{bundle.assignment}: proving the release")
         remarks = _prove_release(bundle, solution, full, checks, workers, places)
     by_hand = _graded_by_hand(bundle)

@@ -29,7 +29,7 @@ from autograder.grading.course.course import Course
 from autograder.grading.course.gradebook import patient_url
 from autograder.grading.handed_in.resolve import unreadable
 from autograder.grading.judging.collected_checks import checks_of
-from autograder.grading.judging.judge import judge
+from autograder.grading.judging.judge import Graded, judge
 from autograder.grading.records.known import kept_mistakes, tried_when_needed
 from autograder.grading.records.ready import make_graded_folder, make_ready
 from autograder.grading.records.record import check_gradebook, record_failure, record_scores
@@ -108,9 +108,10 @@ class SubmissionExporter(NotebookExporter):
                 make_ready(self.course, assignment)
                 check_gradebook(self.course, bundle)
                 make_graded_folder(self.course)
-            notebook = self.bundles[assignment].notebook
-            if fnmatch(notebook, converter.coursedir.notebook_id):
-                converter.assignments[folder] = [f"{folder}/{notebook}.ipynb"]
+            names = [part.notebook for part in self.bundles[assignment].parts]
+            chosen = [name for name in names if fnmatch(name, converter.coursedir.notebook_id)]
+            if chosen:
+                converter.assignments[folder] = [f"{folder}/{name}.ipynb" for name in chosen]
         # nbgrader itself writes to the gradebook, too, and would give up after five seconds of waiting.
         url = patient_url(str(converter.coursedir.db_url))
         converter.coursedir.db_url = url.render_as_string(hide_password=False)
@@ -120,10 +121,25 @@ class SubmissionExporter(NotebookExporter):
 
 
 class GradeOutside(NbGraderPreprocessor):
-    """A preprocessor that puts the judged notebook in place of the submitted one, and records its verdict."""
+    """A preprocessor that puts the judged notebook in place of the submitted one, and records its verdict.
+
+    nbgrader converts one notebook after the other: with the first of a submission, all of them are judged.
+    """
+
+    _last: tuple[str, str, Graded] | None = None
+    """The student and the assignment that were judged last, and the result."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        student, assignment = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
+        about = resources["nbgrader"]
+        student, assignment, notebook = about["student"], about["assignment"], about["notebook"]
+        if self._last is None or self._last[:2] != (student, assignment) or not self._last[2].parts:
+            self._last = student, assignment, self._judge_and_record(student, assignment)
+        graded = self._last[2]
+        if graded.parts:
+            graded = next(each for each in graded.notebooks if each.verdict.notebook == notebook)
+        return nbformat.reads(graded.notebook, as_version=4), resources
+
+    def _judge_and_record(self, student: str, assignment: str) -> Graded:
         course, bundle = self.parent.course, self.parent.bundles[assignment]
         seed = assignment_seed(course, assignment)
         files = course.handed_in(student, bundle)
@@ -151,7 +167,7 @@ class GradeOutside(NbGraderPreprocessor):
             record_failure(course, bundle, graded.verdict, key)
             raise NbGraderException(graded.verdict.findings[0].message)
         record_scores(course, bundle, graded, key)
-        return nbformat.reads(graded.notebook, as_version=4), resources
+        return graded
 
 
 def _fork_server() -> ForkServer:

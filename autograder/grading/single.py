@@ -11,7 +11,7 @@ from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import MAX_BYTES
 from autograder.grading.building.as_built import tried_as_built
-from autograder.grading.building.examine import examine, notebook_of
+from autograder.grading.building.examine import examine, notebooks_of
 from autograder.grading.course.course import Course
 from autograder.grading.course.problem import Unfit
 from autograder.grading.judging.collected_checks import checks_of
@@ -42,10 +42,10 @@ def check_notebook(course: Course, notebook: Path, assignment: str | None, worke
         problems = examine(course, [source], catalogue=False)
         if problems:
             raise Unfit(problems)
-        bundle = source_bundle(course, source)
+        bundle = _part(source_bundle(course, source), notebook)
         raw = bundle.with_answers(bundle.solution)
     else:
-        bundle = course.bundle(assignment) if assignment else _bundle_by_name(course, notebook)
+        bundle = _part(course.bundle(assignment or _assignment_by_name(course, notebook)), notebook)
         raw = notebook.read_bytes()
     seed = assignment_seed(course, bundle.assignment) if has_seed(course) else secrets.randbits(48)
     workers.warm(bundle.preload)
@@ -70,16 +70,27 @@ def _source_assignment(course: Course, notebook: Path) -> str | None:
     """The assignment whose source notebook this is, if it is one."""
     here = notebook.resolve()
     for assignment in course.assignments():
-        path = notebook_of(course, assignment)
-        if path is not None and path.resolve() == here:
+        if here in (path.resolve() for path in notebooks_of(course, assignment)):
             return assignment
     return None
 
 
-def _bundle_by_name(course: Course, notebook: Path) -> Bundle:
+def _part(bundle: Bundle, notebook: Path) -> Bundle:
+    """Return the assignment's notebook of the file's name, or its only one."""
+    found = [part for part in bundle.parts if part.notebook == notebook.stem] or [*bundle.parts]
+    if len(found) > 1:
+        names = ", ".join(f"{part.notebook}.ipynb" for part in found)
+        raise UserError(
+            f"{bundle.assignment} has several notebooks ({names}), and {notebook.name} is called like none "
+            "of them: give the file the name of the one that it is."
+        )
+    return found[0]
+
+
+def _assignment_by_name(course: Course, notebook: Path) -> str:
     for assignment in course.assignments():
         if (course.folder("source", ".", assignment) / notebook.name).is_file():
-            return course.bundle(assignment)
+            return assignment
     raise UserError(
         f"No assignment of {course.root} has a notebook called {notebook.name}: "
         "name the assignment with `--assignment`."

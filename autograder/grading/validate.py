@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from autograder.checking.diagnosis.sealed_hints import FILE, opened
-from autograder.grading.assignment.bundle import preload_for
+from autograder.grading.assignment.bundle import Bundle, preload_for
 from autograder.grading.building.changes import Parts, keep_validated, last_validation, sources
 from autograder.grading.building.examine import chosen_assignments, examine
 from autograder.grading.building.side_by_side import side_by_side
@@ -28,7 +28,7 @@ from autograder.grading.validating.findings import (
     look_at_ends,
     look_at_variants,
 )
-from autograder.grading.validating.judged import judge
+from autograder.grading.validating.judged import Judged, judge
 from autograder.grading.validating.right import place_of, right_answers
 from autograder.grading.validating.run_all import stops
 from autograder.grading.workers.forkserver import ForkServer
@@ -100,21 +100,33 @@ def _validate(
     further_seeds: Sequence[int],
 ) -> Validation:
     found = Validation(assignment)
-    bundle = course.bundle(assignment)
-    places = Places(course, assignment, bundle.notebook)
-    variants = right_answers(course, bundle)
     found.variants_in = course.told(course.right_answers_path(assignment))
+    whole = course.bundle(assignment)
+    every = right_answers(course, whole)
+    for bundle in whole.parts:
+        variants = {task: answers for task, answers in every.items() if task in bundle.tasks}
+        if bundle.tasks:  # else there is no check to grade
+            setting = Setting(bundle, SEED, workers)
+            judged = judge(setting, variants, jobs, say, advance, further_seeds)
+            found.variants += sum(map(len, variants.values()))
+            _look_at(course, bundle, judged, found)
+    return found
+
+
+def _look_at(course: Course, bundle: Bundle, judged: Judged, found: Validation) -> None:
+    """Add to what is `found` what is to be said of one notebook's checks."""
+    places = Places(course, bundle.assignment, bundle.notebook)
     with checks_of(bundle) as collected:
         checks = [check for task in bundle.tasks for check in collected.of(task)]
-    judged = judge(Setting(bundle, SEED, workers), variants, jobs, say, advance, further_seeds)
     for own, unfit in judged.unfit.items():
         for check in unfit:
             message = f"the check `{check}` of `{own}` fails the solution at the smallest sizes"
             found.refuse(places.check(own, check), message)
-    if _are_stale(course.folder("release", ".", assignment) / FILE, judged.public):
+    if _are_stale(course.folder("release", ".", bundle.assignment) / FILE, judged.public):
         found.refuse(places.hints, "these hints are not those of the catalogue: build it again")
-    found.faults = met_faults(judged.named_tasks())
-    found.problems += [str(met) for met in found.faults]
+    faults = met_faults(judged.named_tasks())
+    found.faults += faults
+    found.problems += [str(met) for met in faults]
     solutions = [judged.verdicts["solution"], *judged.again]
     look_at_ends(found, solutions, judged.verdicts["release"], places)
     for place, message in stops(bundle, judged.stopped, places.source):
@@ -126,9 +138,7 @@ def _validate(
     for each in checks:
         for message in look_at_check(found, each):
             found.refuse(places.check(each.task, each.name), message)
-    found.variants = sum(map(len, variants.values()))
     look_at_variants(found, judged.suspects, judged.verdicts, partial(place_of, course, bundle))
-    return found
 
 
 def _are_stale(hints: Path, known: KnownMistakes) -> bool:

@@ -14,7 +14,7 @@ import watchfiles
 
 import autograder.exercises
 import autograder.grading.build  # what the forks need, imported once
-from autograder.grading.building.examine import examine, notebook_of
+from autograder.grading.building.examine import examine, notebooks_of
 from autograder.grading.course.course import Course
 from autograder.grading.course.problem import Unfit
 
@@ -50,7 +50,9 @@ def watch_course(course: Course, named: list[str], build: Act, tell: Act) -> Non
 def _assignments_of(course: Course, paths: list[Path]) -> list[str]:
     """Return the assignments that paths name, by themselves or by their notebooks; all, if that is none."""
     words, every = {word for path in paths for word in (*path.parts, path.stem)}, course.assignments()
-    return [name for name in every if words & {name, getattr(notebook_of(course, name), "stem", "")}] or every
+    return [
+        name for name in every if words & {name, *(each.stem for each in notebooks_of(course, name))}
+    ] or every
 
 
 def _interrupted(work: ForkProcess) -> bool:

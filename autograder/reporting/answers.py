@@ -19,6 +19,7 @@ class AnswersAsRead(Mapping[str, Mapping[str, str]]):
     def __init__(self, course: Course, bundle: Bundle, students: Sequence[str]) -> None:
         self._course, self._bundle = course, bundle
         self._students = dict.fromkeys(students)
+        self.stubs = bundle.of_all(lambda part: part.stubs)
         self._kept: dict[str, dict[str, str]] = {}
 
     def __getitem__(self, student: str) -> Mapping[str, str]:
@@ -27,7 +28,7 @@ class AnswersAsRead(Mapping[str, Mapping[str, str]]):
         if student not in self._students:
             raise KeyError(student)
         cells = graded_answers(self._course, student, self._bundle)
-        told = {task: own_words(cell, self._bundle.stubs[task]) for task, cell in cells.items()}
+        told = {task: own_words(cell, self.stubs[task]) for task, cell in cells.items()}
         if len(self._kept) < MOST_KEPT:
             self._kept[student] = told
         return told

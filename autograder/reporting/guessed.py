@@ -34,8 +34,8 @@ class Guessed:
 
 def guesses(course: Course, bundle: Bundle, students: Sequence[str]) -> list[Guessed]:
     """The guesses of a class, entry by entry in the order of the notebook; none where a notebook has none."""
-    solved = course.folder("solution", ".", bundle.assignment) / f"{bundle.notebook}.ipynb"
-    happened = dict(_happened(solved))
+    folder = course.folder("solution", ".", bundle.assignment)
+    happened = dict(each for part in bundle.parts for each in _happened(folder / f"{part.notebook}.ipynb"))
     if not happened:
         return []
     made: dict[str, list[Any]] = {entry: [] for entry in happened}

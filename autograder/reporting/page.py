@@ -102,7 +102,7 @@ def code_lines(cell: str, alike: tuple[int, ...] = ()) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """A name that may go on in a new line after each underscore or space, and after 10 letters without one."""
+    """A name that may go on in a new line after an underscore or space, and after 10 letters without one."""
     return Markup("<wbr>").join(re.findall(r"[^_\s]{1,10}[_\s]*|[_\s]+", name))
 
 

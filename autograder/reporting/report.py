@@ -142,7 +142,7 @@ def gather(course: Course, assignment: str) -> Report:
     own = AnswersAsRead(course, bundle, [v.student for v in counted if not marks.marks[v.student].same_as])
     pairs = [
         pair
-        for pair in similar_pairs(own, bundle.stubs, bundle.solution)
+        for pair in similar_pairs(own, answers.stubs, bundle.of_all(lambda part: part.solution))
         if not (group := marks.marks[pair.left].group) or group != marks.marks[pair.right].group
     ]
     scored = [mark.score for mark in marks.marks.values() if mark.score is not None]

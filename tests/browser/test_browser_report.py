@@ -13,7 +13,7 @@ from autograder.grading.course.course import Course
 from autograder.reporting.page import FORMGRADER, write_page
 from autograder.reporting.report import Report, gather
 from tests.support.environments.browsers import HEIGHT, WIDTH, looking, picture
-from tests.support.helpers import ASSIGNMENT, NOTEBOOK
+from tests.support.helpers import ASSIGNMENT
 
 pytestmark = pytest.mark.browser
 

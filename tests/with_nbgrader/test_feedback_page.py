@@ -50,7 +50,7 @@ def test_what_nobody_could_read_says_so_and_shows_no_number(course, student):
     told = words(course, student)
     reason = {
         "gus": "The submitted file could not be read: the file is not a Jupyter notebook (JSONDecodeError).",
-        "hal": "There is no file lstm_cell.ipynb , and nothing else was handed in.",
+        "hal": "There is no file lstm_cell.ipynb , and nothing else that could be it was handed in.",
     }[student]
     assert f"lstm_cell: no score yet About your submission. {reason}" in told
     assert told.endswith("No points have been given yet: they come from your grader.")

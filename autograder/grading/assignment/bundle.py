@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from autograder.grading.assignment.cells import (
     prose_and_code,
     tags,
 )
+from autograder.verdict import qualified
 
 DEMONSTRATION = "demonstration"
 """The tag of released cells that are not run when grading."""
@@ -59,6 +60,21 @@ class Bundle:
     """The author's folder of the course's own checks, used only to name it when they have faults."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Files beside the source notebook that it may read or import, by path."""
+    others: tuple[Bundle, ...] = ()
+    """The assignment's other notebooks. All else here is about this one alone, but for the digests."""
+
+    @property
+    def parts(self) -> tuple[Bundle, ...]:
+        """Return the assignment's notebooks, in order."""
+        return (replace(self, others=()), *self.others) if self.others else (self,)
+
+    def named(self, part: Bundle, task: str) -> str:
+        """Return the name that a task of one of the notebooks has in a verdict."""
+        return qualified(part.notebook, task) if self.others else task
+
+    def of_all(self, what: Callable[[Bundle], Mapping[str, str]]) -> dict[str, str]:
+        """Return what `what` has by cell or task, over all notebooks, by the names in a verdict."""
+        return {self.named(part, name): each for part in self.parts for name, each in what(part).items()}
 
     def skeleton(self) -> NotebookNode:
         """A fresh copy of the released notebook, the instructor's own tests in place."""
@@ -94,6 +110,15 @@ class Bundle:
         }
 
     @cached_property
+    def test_cells(self) -> dict[str, float]:
+        """Points of each test cell that an instructor wrote, by `grade_id`."""
+        return {
+            grade_id(cell): float(cell["metadata"]["nbgrader"]["points"])
+            for cell in self._skeleton.cells
+            if cell["cell_type"] == "code" and is_grade(cell) and not (is_solution(cell) or check_task(cell))
+        }
+
+    @cached_property
     def by_hand(self) -> dict[str, float]:
         """Points of each cell that a person grades, by `grade_id`: nbgrader's free answers and tasks."""
         return {
@@ -109,8 +134,8 @@ class Bundle:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether no check judges any of it: only test cells of nbgrader's, and people."""
-        return not (self.tasks or self.own_checks)
+        """Return whether test cells of nbgrader's judge the notebook, or some of it, and not only checks."""
+        return bool(self.instructor_tests) or not self.tasks
 
     @property
     def has_checks(self) -> bool:
@@ -130,7 +155,9 @@ class Bundle:
         code += [*self.solution.values(), *self.own_checks.values()]
         if not self.own_checks:
             code += [file.read_text("utf-8") for file in packaged_checks(self.notebook).glob("*.py")]
-        return preload_for(code)
+        return tuple(
+            dict.fromkeys([*preload_for(code), *(each for one in self.others for each in one.preload)])
+        )
 
     @contextmanager
     def checks_folder(self) -> Iterator[Path]:
@@ -155,7 +182,8 @@ class Bundle:
 
     def digest(self) -> str:
         """The digest of all that a graded notebook depends on."""
-        return hashlib.sha256(f"{self.released}\n{self.judging_digest()}".encode()).hexdigest()
+        released = "\n".join(part.released for part in self.parts)
+        return hashlib.sha256(f"{released}\n{self.judging_digest()}".encode()).hexdigest()
 
     def judging_digest(self) -> str:
         """The digest of all that a score depends on: code, solution, tests, checks, their language."""
@@ -167,6 +195,8 @@ class Bundle:
             found.update(file.read_bytes())
         for path, raw in sorted(self.files.items()):
             found.update(f"{path}\0{hashlib.sha256(raw).hexdigest()}".encode())
+        for other in self.others:
+            found.update(other.judging_digest().encode())
         found.update(_language())
         return found.hexdigest()
 

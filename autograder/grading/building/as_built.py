@@ -33,16 +33,16 @@ def tried_as_built(
     return lambda task: ()
 
 
-def solved_notebook(course: Course, assignment: str) -> NotebookNode:
+def solved_notebook(course: Course, bundle: Bundle) -> NotebookNode:
     """The solved notebook of the last build; an error of whatever kind where there is none."""
-    (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
-    return nbformat.read(path, as_version=4)
+    folder = course.folder("solution", ".", bundle.assignment)
+    return nbformat.read(folder / f"{bundle.notebook}.ipynb", as_version=4)
 
 
 def _built_solution(course: Course, bundle: Bundle) -> dict[str, str]:
     """The cells of the solved notebook by task; none if there is no such notebook, or a task is not in it."""
     try:
-        cells = solved_notebook(course, bundle.assignment).cells
+        cells = solved_notebook(course, bundle).cells
     except Exception:  # whatever may have become of a file that is made anew by every build
         return {}
     found = {grade_id(cell): without_instead(cell["source"]) for cell in cells if is_solution(cell)}

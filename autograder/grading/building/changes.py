@@ -175,15 +175,22 @@ def _made(course: Course, step: str, assignment: str) -> str:
 
 def _in_gradebook(course: Course, assignment: str) -> bool:
     """Return whether the gradebook knows the released assignment: else nobody's work could be recorded."""
-    (path,) = course.folder("release", ".", assignment).glob("*.ipynb")
-    cells = [cell for cell in nbformat.read(path, as_version=4).cells if is_grade(cell)]
+    released = {
+        (path.stem, grade_id(cell), float(cell["metadata"]["nbgrader"]["points"]))
+        for path in course.folder("release", ".", assignment).glob("*.ipynb")
+        for cell in nbformat.read(path, as_version=4).cells
+        if is_grade(cell)
+    }
     try:
         with course.gradebook() as gradebook:
-            known = gradebook.find_notebook(path.stem, assignment).grade_cells
-            found = {(cell.name, float(cell.max_score)) for cell in known}
+            known = {
+                (notebook.name, cell.name, float(cell.max_score))
+                for notebook in gradebook.find_assignment(assignment).notebooks
+                for cell in notebook.grade_cells
+            }
     except (UserError, LookupError, ValueError):  # nbgrader's word for what is not there is a ValueError
         return False
-    return found == {(grade_id(cell), float(cell["metadata"]["nbgrader"]["points"])) for cell in cells}
+    return known == released
 
 
 @cache

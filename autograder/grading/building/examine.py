@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,10 +74,9 @@ def passed_over(course: Course) -> list[str]:
     ]
 
 
-def notebook_of(course: Course, assignment: str) -> Path | None:
-    """The assignment's source notebook; `None` if there is not exactly one."""
-    found = sorted(course.folder("source", ".", assignment).glob("*.ipynb"))
-    return found[0] if len(found) == 1 else None
+def notebooks_of(course: Course, assignment: str) -> list[Path]:
+    """Return the assignment's source notebooks, in order."""
+    return sorted(course.folder("source", ".", assignment).glob("*.ipynb"))
 
 
 def _look_at_texts(course: Course, assignment: str, catalogue: bool) -> Iterator[Problem]:
@@ -84,45 +84,54 @@ def _look_at_texts(course: Course, assignment: str, catalogue: bool) -> Iterator
     yield from look_at_folder(folder, course.told(folder))
     if "+" in assignment:
         yield Problem(course.told(folder), "nbgrader takes no name with a `+` in it: choose another.")
-    path = notebook_of(course, assignment)
-    if path is None:
-        names = ", ".join(each.name for each in sorted(folder.glob("*.ipynb")))
-        yield Problem(course.told(folder), f"holds several notebooks ({names}); an assignment is one.")
-        return
-    cells, unread = read_source(path, course.told(path))
-    yield from unread
-    files = CheckFiles.of(course, assignment, path.stem)
-    if cells:
-        files = files.of_tasks({name for cell in cells for name in (cell.task, cell.grade_id)})
+    every: list[SourceCell] = []
+    for path in notebooks_of(course, assignment):
+        cells, unread = read_source(path, course.told(path))
+        yield from unread
+        every += cells
+    files = _check_files(course, assignment, every)
     checked = {
         name.removeprefix("test_").removesuffix(".py"): files.place(name)
         for name in files.texts
         if name.startswith("test_")
     }
-    if cells:
-        yield from _look_at_cells(course, cells, checked, folder)
-    yield from look_at_check_files(files.texts, files.shown, defined_in(cells))
-    if catalogue:
-        yield from _look_at_catalogue(course, assignment, cells)
-
-
-def _look_at_cells(
-    course: Course, cells: list[SourceCell], checked: dict[str, str], folder: Path
-) -> Iterator[Problem]:
-    markers = Markers.of(course.config)
-    yield from look_at_ids(cells)
-    yield from look_at_syntax(cells)
-    plain = not checked and not any(cell.task for cell in cells)
-    yield from look_at_markers(cells, markers, set(checked), plain=plain)
-    if not plain:
-        yield from look_at_tasks(cells, checked, course.told(folder / "checks"))
-        yield from look_at_demonstrations(cells, checked)
-    elif not any(cell.is_grade or is_task(cell.node) for cell in cells):
+    for _, own in groupby(every, key=lambda cell: cell.file):
+        yield from _look_at_cells(course, list(own), checked)
+    if checked or any(cell.task for cell in every):
+        yield from look_at_tasks(every, checked, course.told(folder / "checks"))
+    elif every and not any(cell.is_grade or is_task(cell.node) for cell in every):
         yield Problem(
-            cells[0].file,
+            every[0].file,
             "no cell of it is graded. Mark test cells as Autograder tests (Create Assignment), or write "
             f"checks in {course.told(folder / 'checks')}.",
         )
+    yield from look_at_check_files(files.texts, files.shown, defined_in(every))
+    if catalogue:
+        yield from _look_at_catalogue(course, assignment, every)
+
+
+def _cells_of(course: Course, assignment: str) -> list[SourceCell]:
+    """Return the cells of all notebooks of an assignment, as far as these can be read."""
+    paths = notebooks_of(course, assignment)
+    return [cell for path in paths for cell in read_source(path, course.told(path))[0]]
+
+
+def _check_files(course: Course, assignment: str, cells: Sequence[SourceCell]) -> CheckFiles:
+    """Return the check files that the cells need; of one notebook they may be the package's."""
+    first, *others = notebooks_of(course, assignment)
+    files = CheckFiles.of(course, assignment, "" if others else first.stem)
+    return files.of_tasks({name for cell in cells for name in (cell.task, cell.grade_id)}) if cells else files
+
+
+def _look_at_cells(course: Course, cells: list[SourceCell], checked: dict[str, str]) -> Iterator[Problem]:
+    """Look at the cells of one notebook."""
+    yield from look_at_ids(cells)
+    yield from look_at_syntax(cells)
+    tested = [cell for cell in cells if cell.is_grade and cell.is_code and not cell.is_solution]
+    plain = not any(cell.task for cell in cells) and bool(tested or not checked)
+    yield from look_at_markers(cells, Markers.of(course.config), set(checked), plain=plain)
+    if all(cell.task for cell in tested) and not plain:
+        yield from look_at_demonstrations(cells, checked)
 
 
 def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCell]) -> Iterator[Problem]:
@@ -147,15 +156,12 @@ def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list
     from autograder.checking.runner.collection import collect
     from autograder.grading.releasing.handout import old_marks
 
-    path = notebook_of(course, assignment)
-    assert path is not None  # or its texts had a problem
-    cells, _ = read_source(path, course.told(path))
-    files = CheckFiles.of(course, assignment, path.stem)
-    if cells:
-        files = files.of_tasks({name for cell in cells for name in (cell.task, cell.grade_id)})
+    cells = _cells_of(course, assignment)
+    files = _check_files(course, assignment, cells)
     if not files.texts:
         return []
-    bundle = Bundle(assignment, path.stem, "", own_checks=files.texts if files.are_own else {})
+    name = notebooks_of(course, assignment)[0].stem
+    bundle = Bundle(assignment, name, "", own_checks=files.texts if files.are_own else {})
     graded = {cell.task: cell for cell in cells if cell.task}
     points = {} if files.are_own else {task: _points_of(cell) for task, cell in graded.items()}
 
@@ -187,15 +193,13 @@ def _points_differ(graded: dict[str, SourceCell], checks: Checks, are_own: bool)
 
 
 def _rules_without_check(course: Course, assignment: str, checks: Checks) -> Iterator[Problem]:
-    path = notebook_of(course, assignment)
-    assert path is not None
-    cells, _ = read_source(path, course.told(path))
+    cells = _cells_of(course, assignment)
     solution = {cell.grade_id: cell.solution for cell in cells if cell.is_solution and cell.is_code}
     for mistake in course.mistakes(assignment, solution):
         rules = list(dict.fromkeys(check.rule for check in checks.of(mistake.task)))
         if mistake.caught_by not in rules:
             yield Problem(
-                Places(course, assignment, path.stem).mistake(mistake.name),
+                Places(course, assignment, "").mistake(mistake.name),
                 f"{mistake.name} is to be caught by the rule `{mistake.caught_by}`, which no check of "
                 f"`{mistake.task}` has (they have {', '.join(rules)}).",
                 of_mistakes=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
@@ -36,9 +37,10 @@ def generate_release(course: Course, assignment: str) -> None:
             app.start()
         except (Exception, SystemExit) as error:
             reason = app.reason(error)
-            (notebook,) = course.folder("source", ".", assignment).glob("*.ipynb")  # `examine` has seen to it
+            source = course.folder("source", ".", assignment)
+            place = next((path for path in source.glob("*.ipynb") if path.stem == app.converting), source)
             raise UserError(
-                f"{course.told(notebook)}: nbgrader could not generate the release of {assignment}: {reason}"
+                f"{course.told(place)}: nbgrader could not generate the release of {assignment}: {reason}"
             ) from error
 
 
@@ -46,12 +48,15 @@ class KeepsReason(BaseConverter):
     """An nbgrader command that remembers what stops it: nbgrader itself only says "see the log"."""
 
     stopped: Exception | None = None
+    converting = ""
+    """The name of the notebook that is converted, or was last."""
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         with self._keeping():
             super().init_assignment(assignment_id, student_id)
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
+        self.converting = Path(notebook_filename).stem
         with self._keeping():
             super().convert_single_notebook(notebook_filename)
 

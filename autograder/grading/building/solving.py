@@ -16,6 +16,7 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import determine_grade
 
 from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import is_grade, is_solution
 from autograder.grading.building.generating import KeepsReason
 from autograder.grading.building.source import MAY_FAIL, SourceCell
@@ -24,16 +25,17 @@ from autograder.grading.course.course import Course
 
 
 def generate_solution(
-    course: Course, assignment: str, source: str, outputs_of: NotebookNode | None = None
+    course: Course, bundle: Bundle, source: str, outputs_of: NotebookNode | None = None
 ) -> bytes:
-    """Run the source notebook in a stock kernel, as a student would; refuse what does not run cleanly.
+    """Run a source notebook in a stock kernel, as a student would; refuse what does not run cleanly.
 
     `source` is how the source notebook is called in a refusal. With `outputs_of`, a notebook with the same
     code that was run before, its outputs are taken and nothing is run.
     """
     api = NbGraderAPI(course.directory, config=course.config)
     app = _WithoutGradebook(coursedir=course.directory, parent=api)
-    course.directory.assignment_id = assignment
+    assignment = bundle.assignment
+    course.directory.assignment_id, course.directory.notebook_id = assignment, bundle.notebook
     app.force = True
     told, ended = course.root / "kernel.log", list[SourceCell]()
     running = _telling(told, ended, source) if outputs_of is None else _taking(outputs_of)
@@ -53,7 +55,7 @@ def generate_solution(
         raise UserError(
             f"{place}: nbgrader could not generate the solution of {assignment}: {reason}"
         ) from error
-    (path,) = course.folder("solution", ".", assignment).glob("*.ipynb")
+    path = course.folder("solution", ".", assignment) / f"{bundle.notebook}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     for number, cell in enumerate(notebook.cells, 1):
         if cell["cell_type"] != "code":

@@ -13,7 +13,7 @@ import sysconfig
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -84,10 +84,15 @@ class Course:
         sources = self.folder("source", ".", ".")
         return sorted(folder.name for folder in sources.glob("*") if any(folder.glob("*.ipynb")))
 
-    def bundle(self, assignment: str) -> Bundle:
-        """All that grading the assignment needs; `UserError` if it is unknown or not built."""
+    def bundle(self, assignment: str, released: Mapping[str, str] | None = None) -> Bundle:
+        """All that grading the assignment needs; `UserError` if it is unknown or not built.
+
+        `released` has the texts of notebooks that are not in their place yet, by name.
+        """
         release = self.folder("release", ".", assignment)
-        notebooks = sorted(release.glob("*.ipynb"))
+        notebooks = sorted(
+            {*release.glob("*.ipynb"), *(release / f"{name}.ipynb" for name in released or ())}
+        )
         if not notebooks:
             known = self.assignments()
             if assignment in known:
@@ -99,14 +104,23 @@ class Course:
                 f"There is no assignment {assignment!r} in {self.root}. "
                 f"Assignments: {', '.join(known) or 'none'}."
             )
-        if len(notebooks) > 1:
-            raise UserError(
-                f"The assignment {assignment} has {len(notebooks)} notebooks; "
-                "one is what this grader handles."
-            )
-        return self.bundle_of(assignment, notebooks[0].stem, notebooks[0].read_text(encoding="utf-8"))
+        given = released or {}
+        texts = {each.stem: given.get(each.stem) or each.read_text(encoding="utf-8") for each in notebooks}
+        first, *others = [self._bundle_of(assignment, *each) for each in texts.items()]
+        whole = replace(first, others=tuple(others))
+        return self.with_mistakes(whole)
 
-    def bundle_of(self, assignment: str, notebook: str, released: str) -> Bundle:
+    def with_mistakes(self, bundle: Bundle) -> Bundle:
+        """Return the bundle with its catalogue of known mistakes; `UserError` where that does not fit it."""
+        solution = {task: source for part in bundle.parts for task, source in part.solution.items()}
+        mistakes = self.mistakes(bundle.assignment, solution)
+        first, *others = [
+            replace(part, mistakes=tuple(each for each in mistakes if each.task in part.solution))
+            for part in bundle.parts
+        ]
+        return replace(first, others=tuple(others))
+
+    def _bundle_of(self, assignment: str, notebook: str, released: str) -> Bundle:
         """The bundle of a released notebook that is given as text; `UserError` if it has no whole checks."""
         source = self.folder("source", ".", assignment) / f"{notebook}.ipynb"
         tests: dict[str, str] = {}
@@ -118,14 +132,11 @@ class Course:
                 elif is_grade(cell) and not is_solution(cell) and not check_task(cell):
                     tests[grade_id(cell)] = cell["source"]
         own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
-        mistakes = self.mistakes(assignment, solution)
         relatives = self._relatives(assignment)
         home = self.told(source.parent / "checks") if own else ""
         files = instructors_files(source.parent, source.name)
-        bundle = Bundle(
-            assignment, notebook, released, tests, own, solution, mistakes, relatives, home, files
-        )
-        if not bundle.has_checks and not bundle.is_plain:
+        bundle = Bundle(assignment, notebook, released, tests, own, solution, (), relatives, home, files)
+        if bundle.tasks and not bundle.has_checks:
             raise UserError(
                 f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
                 f"they are expected in {source.parent / 'checks'}."
@@ -143,7 +154,7 @@ class Course:
         The metadata of its source notebook name them: `"autograder": {"release_after": ["01_first"]}`.
         """
         try:
-            (path,) = self.folder("source", ".", assignment).glob("*.ipynb")
+            path = min(self.folder("source", ".", assignment).glob("*.ipynb"))
             named = json.loads(path.read_bytes())["metadata"]["autograder"]["release_after"]
             return [str(each) for each in named] if isinstance(named, list) else []
         except (OSError, ValueError, KeyError, TypeError):
@@ -177,9 +188,9 @@ class Course:
         return sorted(path.relative_to(self.root).parts[position] for path in found)
 
     def handed_in(self, student: str, bundle: Bundle) -> HandedIn:
-        """Return what a student's folder holds: the notebook's bytes, if it has one, and other files."""
+        """Return what a student's folder holds: the notebooks' bytes, if it has them, and other files."""
         folder = self.folder("submitted", student, bundle.assignment)
-        return read_folder(folder, f"{bundle.notebook}.ipynb")
+        return read_folder(folder, *(f"{part.notebook}.ipynb" for part in bundle.parts))
 
     def _relatives(self, assignment: str) -> dict[str, frozenset[str]]:
         """The names of the other assignments' solution cells, by assignment, released or not yet."""

@@ -30,7 +30,7 @@ class CheckFiles:
     @classmethod
     def of(cls, course: Course, assignment: str, notebook: str) -> CheckFiles:
         own = course.folder("source", ".", assignment) / "checks"
-        for folder in (own, packaged_checks(notebook)):
+        for folder in (own, *([packaged_checks(notebook)] if notebook else [])):
             texts = {
                 path.name: path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("*.py")
             }

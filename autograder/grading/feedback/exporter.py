@@ -48,5 +48,6 @@ class FeedbackExporter(Exporter):
             sent = read_sent(course, assignment).get(student, Sent())
             same = f", the same as that of {sent.same_as}" if sent.same_as else ""
             of_group = f"The submission of the group {sent.group}{same}." if sent.group else ""
-            made = page(nb, graded, kept.verdict if kept else None, assignment, beside, of_group)
+            verdict = kept.verdict.part(about["notebook"]) if kept else None
+            made = page(nb, graded, verdict, assignment, beside, of_group)
         return made.encode("utf-8", "replace").decode(), resources  # JSON can hold half a surrogate pair

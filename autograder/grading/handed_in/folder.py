@@ -10,8 +10,8 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.grading.assignment.rebuild import MAX_BYTES
@@ -54,14 +54,23 @@ class HandedIn:
     """The number of other files that were not read: too many, too large, or not readable."""
     refused: str = ""
     """The reason why a notebook that is there could not be read: the machine's fault, not the student's."""
+    others: tuple[HandedIn, ...] = ()
+    """The same for the assignment's other notebooks, each with the files that are none of the notebooks."""
 
     @classmethod
     def of(cls, submitted: HandedIn | bytes | None) -> HandedIn:
         """A notebook's bytes alone, or none at all, as a submission."""
         return submitted if isinstance(submitted, HandedIn) else cls(submitted)
 
+    @property
+    def parts(self) -> tuple[HandedIn, ...]:
+        """Return what was handed in for each of the assignment's notebooks."""
+        return (replace(self, others=()), *self.others) if self.others else (self,)
+
     def digest(self) -> str:
         """A digest of all that was read: while it is the same, the submission is, too."""
+        if self.others:
+            return hashlib.sha256("\n".join(part.digest() for part in self.parts).encode()).hexdigest()
         own = hashlib.sha256(self.notebook).hexdigest() if self.notebook is not None else "missing"
         if not (self.instead or self.beside or self.left_out):
             return own
@@ -70,8 +79,17 @@ class HandedIn:
         return hashlib.sha256(parts.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def read_folder(folder: Path, notebook: str) -> HandedIn:
-    """Read a student's folder, in which `notebook` is the name of the file that is expected."""
+def read_folder(folder: Path, *notebooks: str) -> HandedIn:
+    """Read a student's folder, in which files of these names are expected."""
+    found = [_read_notebook(folder, name) for name in notebooks]
+    if refused := next((each for each in found if each.refused), None):
+        return refused
+    beside, left_out = _read_beside(folder, notebooks)
+    first, *others = [replace(each, beside=beside, left_out=left_out) for each in found]
+    return replace(first, others=tuple(others))
+
+
+def _read_notebook(folder: Path, notebook: str) -> HandedIn:
     instead, refused, raw = "", "", None
     path = folder / notebook
     try:
@@ -86,17 +104,14 @@ def read_folder(folder: Path, notebook: str) -> HandedIn:
         pass
     except OSError as error:
         refused = error.strerror or type(error).__name__
-    if refused:
-        return HandedIn(None, refused=refused)
-    beside, left_out = _read_beside(folder, notebook)
-    return HandedIn(raw, instead, beside, left_out)
+    return HandedIn(None if refused else raw, instead, refused=refused)
 
 
-def _read_beside(folder: Path, notebook: str) -> tuple[tuple[File, ...], int]:
+def _read_beside(folder: Path, notebooks: Sequence[str]) -> tuple[tuple[File, ...], int]:
     found: list[File] = []
     bytes_left, left_out = MAX_TOTAL, 0
     for path, size in sorted(_plain_files(folder)):
-        if path in (notebook, *OF_NBGRADER):
+        if path in (*notebooks, *OF_NBGRADER):
             continue
         raw = None
         if len(found) < MAX_FILES and 0 <= size <= bytes_left:

@@ -102,8 +102,9 @@ def _beside(other: Candidate, name: str) -> Finding:
 
 def unreadable(handed_in: HandedIn, bundle: Bundle, student: str) -> str:
     """Say that the notebook is there and this grader could not read it: the machine's fault."""
+    file = "a notebook" if bundle.others else f"the file {shown(f'{bundle.notebook}.ipynb')}"
     return (
-        f"the file {shown(f'{bundle.notebook}.ipynb')} of {shown(student)} is there and cannot be read "
+        f"{file} of {shown(student)} is there and cannot be read "
         f"({handed_in.refused}). Make it readable for whoever grades, and grade again."
     )
 
@@ -135,7 +136,7 @@ def _nothing(found: list[Candidate], left_out: int, seen: str, kind: str, name: 
             f". Handed in {'besides' if kind == 'other_notebook' else 'instead'}: {listed(named, left_out)}"
         )
     elif kind == "missing":
-        seen += ", and nothing else was handed in"
+        seen += ", and nothing else that could be it was handed in"
     if any(each.possible for each in found):
         todo = f"If one of them is this notebook, rename it to {name} and grade again."
     else:

@@ -22,7 +22,7 @@ def checks_of(bundle: Bundle, *, dealt_out: bool = True) -> Iterator[Checks]:
     Without `dealt_out` they have the points that their files give, and not those of the notebook. Raises
     `UserError` where they are broken. There are none of a plain assignment.
     """
-    if not bundle.has_checks:
+    if not any(part.has_checks for part in bundle.parts):
         yield Checks([], Path(os.devnull))
         return
     with bundle.checks_folder() as folder:

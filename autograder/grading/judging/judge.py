@@ -6,6 +6,7 @@ batch, in nbgrader's own process, or on another machine.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,22 @@ class Graded:
     notebook: str
     content: str = ""
     """The digest of what counts in the submitted file; `""` if it could not be read."""
+    parts: tuple[Graded, ...] = ()
+    """The same for each notebook of an assignment that has several; `notebook` is empty then."""
+
+    @property
+    def notebooks(self) -> tuple[Graded, ...]:
+        """Return what was judged now, a notebook each."""
+        return tuple(part for part in self.parts if part.notebook) if self.parts else (self,)
+
+
+@dataclass(frozen=True)
+class Before:
+    """An earlier verdict on a submission, whose notebooks need not be judged again as they are."""
+
+    verdict: Verdict
+    content: str
+    """The digest of what counted in it."""
 
 
 def judge(
@@ -61,8 +78,58 @@ def judge(
     workers: ForkServer,
     known: MistakesOf = lambda task: (),
     explain: bool = True,
+    before: Before | None = None,
 ) -> Graded:
     """Judge one submission: a folder as it was read, or a notebook's bytes, or `None` for none at all.
+
+    Of several notebooks each is judged by itself, but for those that are as they were `before`.
+    """
+    parts: list[Graded] = []
+    contents = _contents(before.content) if before else {}
+    for part, files in zip(bundle.parts, HandedIn.of(submitted).parts, strict=True):
+        content = contents.get(part.notebook)
+        if before and bundle.others and content and content == content_of(files, part):
+            parts.append(Graded(before.verdict.part(part.notebook), "", content))
+            continue
+        parts.append(
+            _judge(
+                files,
+                part,
+                student=student,
+                seed=seed,
+                checks=checks,
+                workers=workers,
+                known=known,
+                explain=explain,
+            )
+        )
+    if not bundle.others:
+        return parts[0]
+    verdict = Verdict.of_several([part.verdict for part in parts])
+    content = json.dumps({part.verdict.notebook: part.content for part in parts})
+    return Graded(verdict, "", content, tuple(parts))
+
+
+def _contents(content: str) -> dict[str, str]:
+    """Return the digests of several notebooks by their names, as `judge` puts them together."""
+    try:
+        return dict(json.loads(content))
+    except (ValueError, TypeError):
+        return {}
+
+
+def _judge(
+    submitted: HandedIn,
+    bundle: Bundle,
+    *,
+    student: str,
+    seed: int,
+    checks: Checks,
+    workers: ForkServer,
+    known: MistakesOf,
+    explain: bool,
+) -> Graded:
+    """Judge one notebook of a submission.
 
     A task that fails is compared with the mistakes that are `known`. Without `explain` messages are shorter:
     nothing is found out about wrong values by running their check again. Where a check has a fault, the
@@ -71,7 +138,7 @@ def judge(
     """
     started = time.monotonic()
     blank = blank_verdict(student, bundle, seed)
-    resolved = resolve(HandedIn.of(submitted), bundle)
+    resolved = resolve(submitted, bundle)
     if resolved.raw is None:
         return _unread(replace(blank, status="missing", findings=resolved.findings), bundle)
     first = next(iter(surroundings(bundle.tasks, checks).values()), None)
@@ -129,6 +196,9 @@ def with_remarks(task: TaskVerdict, habits: Sequence[Habit]) -> TaskVerdict:
 
 def content_of(submitted: HandedIn, bundle: Bundle) -> str:
     """The digest of what counts in a submission; `""` where the notebook is missing or cannot be read."""
+    if bundle.others:
+        each = zip(bundle.parts, submitted.parts, strict=True)
+        return json.dumps({part.notebook: content_of(files, part) for part, files in each})
     resolved = resolve(submitted, bundle)
     try:
         return resolved.content(rebuild(resolved.raw, bundle)) if resolved.raw is not None else ""

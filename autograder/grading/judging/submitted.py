@@ -8,7 +8,7 @@ from autograder.checking.runner.checks import Checks
 from autograder.grading.handed_in.folder import HandedIn
 from autograder.grading.handed_in.resolve import unreadable
 from autograder.grading.judging.jobs import Failure, Setting
-from autograder.grading.judging.judge import Graded, content_of, judge
+from autograder.grading.judging.judge import Before, Graded, content_of, judge
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Submitted:
 
     student: str
     submitted: HandedIn | bytes | None
-    known_content: str = ""
-    """The digest of what has a verdict already; `""` if it is to be judged in any case."""
+    before: Before | None = None
+    """The verdict that there is already; `None` if it is to be judged in any case."""
     explain: bool = True
     """False where nobody reads the messages."""
     seed: int | None = None
@@ -34,7 +34,8 @@ class Submitted:
         if files.refused:
             return Failure(unreadable(files, bundle, self.student))
         # Found out here, because reading a file may cost the process that does it.
-        if self.known_content and content_of(files, bundle) == self.known_content:
+        before = self.before if self.before and self.before.content else None
+        if before and content_of(files, bundle) == before.content:
             return Unchanged()
         return judge(
             files,
@@ -45,4 +46,5 @@ class Submitted:
             workers=setting.workers,
             known=lambda task: setting.known.get(task, ()),
             explain=self.explain,
+            before=before,
         )

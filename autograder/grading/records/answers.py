@@ -10,21 +10,25 @@ from autograder.grading.course.course import Course
 
 
 def graded_answers(course: Course, student: str, bundle: Bundle) -> dict[str, str]:
-    """The source of each solution cell by its `grade_id`; empty if the graded notebook cannot be read.
+    """The source of each solution cell by its name in a verdict; none of a notebook that cannot be read.
 
     The file is read as plain JSON: it was written here, and a class has hundreds of them.
     """
-    try:
-        cells = _cells(course, student, bundle)
-        return {name: _joined(cell["source"]) for cell in cells if (name := _name(cell)) in bundle.stubs}
-    except (KeyError, TypeError, AttributeError):
-        return {}
+
+    def answers(part: Bundle) -> dict[str, str]:
+        try:
+            cells = _cells(course, student, part)
+            return {name: _joined(cell["source"]) for cell in cells if (name := _name(cell)) in part.stubs}
+        except (KeyError, TypeError, AttributeError):
+            return {}
+
+    return bundle.of_all(answers)
 
 
 def graded_code(course: Course, student: str, bundle: Bundle) -> list[str]:
     """The sources of all code cells, in order; empty if the graded notebook cannot be read."""
     try:
-        cells = _cells(course, student, bundle)
+        cells = [cell for part in bundle.parts for cell in _cells(course, student, part)]
         return [_joined(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (KeyError, TypeError):
         return []

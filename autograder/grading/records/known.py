@@ -50,10 +50,12 @@ def known_mistakes(
     course: Course, bundle: Bundle, seed: int, judges: Judges, *, anew: bool = False
 ) -> KnownMistakes:
     """The answers of the assignment's mistakes: as they are kept, unless `anew`, or tried now and kept."""
-    kept = None if anew and bundle.mistakes else kept_mistakes(course, bundle, seed)
+    kept = None if anew and _mistakes(bundle) else kept_mistakes(course, bundle, seed)
     if kept is not None:
         return kept
-    table = try_mistakes(bundle, seed, judges).known
+    table = {
+        task: known for part in bundle.parts for task, known in try_mistakes(part, seed, judges).known.items()
+    }
     tasks = {task: [asdict(known) for known in mistakes] for task, mistakes in table.items()}
     with one_writer(course):
         write_whole(
@@ -66,7 +68,7 @@ def known_mistakes(
 
 def kept_mistakes(course: Course, bundle: Bundle, seed: int) -> KnownMistakes | None:
     """The answers of the assignment's mistakes, if they are kept; an empty catalogue needs no keeping."""
-    if not bundle.mistakes:
+    if not _mistakes(bundle):
         return {}
     try:
         kept = json.loads(_path(course, bundle).read_text(encoding="utf-8"))
@@ -97,14 +99,24 @@ def try_mistakes(bundle: Bundle, seed: int, judges: Judges) -> Tried:
 
 def tried_when_needed(bundle: Bundle, seed: int, checks: Checks, workers: ForkServer) -> MistakesOf:
     """The mistakes of a task, tried in this process when they are first asked for."""
-    setting = Setting(bundle, seed, workers)
-    return functools.cache(lambda task: Trial(task, seed).run(setting, checks)[0])
+
+    @functools.cache
+    def tried(task: str) -> Sequence[Known]:
+        part = next((part for part in bundle.parts if task in part.tasks), bundle)
+        return Trial(task, seed).run(Setting(part, seed, workers), checks)[0]
+
+    return tried
 
 
 def _path(course: Course, bundle: Bundle) -> Path:
     return course.root / ".autograder" / "known" / f"{bundle.assignment}.json"
 
 
+def _mistakes(bundle: Bundle) -> tuple[Mistake, ...]:
+    """Return the known mistakes in all notebooks."""
+    return tuple(mistake for part in bundle.parts for mistake in part.mistakes)
+
+
 def _key(bundle: Bundle, seed: int) -> str:
-    parts = (__version__, bundle.judging_digest(), str(seed), repr(bundle.mistakes))
+    parts = (__version__, bundle.judging_digest(), str(seed), repr(_mistakes(bundle)))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -56,18 +56,19 @@ from autograder.verdict import UNREAD, Verdict
 def check_gradebook(course: Course, bundle: Bundle) -> None:
     """Raise `UserError`, before anything is run, unless the gradebook can be written and knows it."""
     with course.gradebook() as gradebook:
-        try:
-            known = gradebook.find_notebook(bundle.notebook, bundle.assignment).grade_cells
-        except MissingEntry:
-            raise not_in_gradebook(course, bundle.assignment) from None
-        cells = [cell for cell in nbformat.reads(bundle.released, as_version=4).cells if is_grade(cell)]
-        if {grade_id(cell): float(cell["metadata"]["nbgrader"]["points"]) for cell in cells} != {
-            cell.name: float(cell.max_score) for cell in known
-        }:
-            raise UserError(
-                f"The gradebook knows other cells or points of {bundle.assignment} than the release has: "
-                f"run `autograder build {bundle.assignment}` again."
-            )
+        for part in bundle.parts:
+            try:
+                known = gradebook.find_notebook(part.notebook, part.assignment).grade_cells
+            except MissingEntry:
+                raise not_in_gradebook(course, part.assignment) from None
+            cells = [cell for cell in nbformat.reads(part.released, as_version=4).cells if is_grade(cell)]
+            if {grade_id(cell): float(cell["metadata"]["nbgrader"]["points"]) for cell in cells} != {
+                cell.name: float(cell.max_score) for cell in known
+            }:
+                raise UserError(
+                    f"The gradebook knows other cells or points of {bundle.assignment} than the release has: "
+                    f"run `autograder build {bundle.assignment}` again."
+                )
         take_lock(gradebook)
         gradebook.db.rollback()
 
@@ -92,8 +93,13 @@ def on_record(course: Course, bundle: Bundle) -> dict[str, datetime | None]:
     )
     with course.gradebook() as gradebook:
         found = gradebook.db.execute(query).all()
-    name = f"{bundle.notebook}.ipynb"
-    return {s: at for s, at in found if _is_whole(course.folder("autograded", s, bundle.assignment) / name)}
+    names = [f"{part.notebook}.ipynb" for part in bundle.parts]
+
+    def is_there(student: str) -> bool:
+        folder = course.folder("autograded", student, bundle.assignment)
+        return all(_is_whole(folder / name) for name in names)
+
+    return {student: at for student, at in found if is_there(student)}
 
 
 def record(course: Course, bundle: Bundle, batch: Sequence[tuple[Graded, Key]]) -> None:
@@ -109,8 +115,10 @@ def record(course: Course, bundle: Bundle, batch: Sequence[tuple[Graded, Key]]) 
         with ExitStack() as files:
             for graded, _ in batch:
                 student, assignment = graded.verdict.student, graded.verdict.assignment
-                notebook = course.folder("autograded", student, assignment) / f"{bundle.notebook}.ipynb"
-                files.enter_context(staged(notebook, graded.notebook + "\n", course.access))
+                folder = course.folder("autograded", student, assignment)
+                for part in graded.notebooks:
+                    notebook = folder / f"{part.verdict.notebook}.ipynb"
+                    files.enter_context(staged(notebook, part.notebook + "\n", course.access))
                 files.enter_context(staged_beside(course, student, assignment))
             _save(course, bundle, [graded for graded, _ in batch])
         for graded, _ in batch:
@@ -141,22 +149,23 @@ def refile(course: Course, bundle: Bundle, kept: Kept, key: Key) -> None:
         withdraw_feedback_of_another_time(course, student, assignment)
         with _transaction(course) as gradebook:
             if kept.verdict.status in UNREAD:
-                _take_zeros_back(gradebook.find_submission_notebook(bundle.notebook, assignment, student))
+                for notebook in gradebook.find_submission(assignment, student).notebooks:
+                    _take_zeros_back(notebook)
             at = course.submitted_at(student, assignment)
             save_time(gradebook.db, bundle, student, at, partial(_late_penalty, course))
 
 
 def record_failure(course: Course, bundle: Bundle, verdict: Verdict, key: Key) -> None:
     """Record that the machine failed: no score changes, and those of an earlier grading want a person."""
-    where = (bundle.notebook, bundle.assignment, verdict.student)
     with (
         one_writer(course),
         staged_verdict(course, verdict, key, ""),
         _transaction(course) as gradebook,
         suppress(MissingEntry),  # never graded: formgrader says so
     ):
-        for grade in gradebook.find_submission_notebook(*where).grades:
-            grade.needs_manual_grade = True
+        for notebook in gradebook.find_submission(bundle.assignment, verdict.student).notebooks:
+            for grade in notebook.grades:
+                grade.needs_manual_grade = True
 
 
 def zeros_for_nothing(course: Course, bundle: Bundle) -> set[str]:
@@ -187,7 +196,7 @@ def _take_zeros_back(notebook: SubmittedNotebook) -> None:
 
 def _save(course: Course, bundle: Bundle, batch: Sequence[Graded]) -> None:
     """Save the scores, and withdraw the old verdicts just before that becomes true."""
-    rows = [_rows(course, graded) for graded in batch]
+    rows = [row for graded in batch for row in _rows(course, graded)]
     for tries_left in (2, 1, 0):
         try:
             with _transaction(course) as gradebook:
@@ -214,17 +223,25 @@ def _transaction(course: Course) -> Iterator[Gradebook]:
             gradebook.db.commit = commit
 
 
-def _rows(course: Course, graded: Graded) -> SubmissionRows:
-    verdict = graded.verdict
-    # Ours, and found valid when it was written: so it is not validated again.
-    cells = {grade_id(cell): cell for cell in nbformat.v4.reads(graded.notebook).cells if grade_id(cell)}
-    return SubmissionRows(
-        verdict.student,
-        course.submitted_at(verdict.student, verdict.assignment),
-        {name: CellScore(_score(cell), _untouched(cell)) for name, cell in cells.items()},
-        read=verdict.status not in UNREAD,
-        look_again=verdict.nothing_ran,
-    )
+def _rows(course: Course, graded: Graded) -> Iterator[SubmissionRows]:
+    """Yield what the gradebook keeps of each notebook; one that is missing beside others has 0 points."""
+    student, assignment = graded.verdict.student, graded.verdict.assignment
+    at = course.submitted_at(student, assignment)
+    for part in graded.notebooks:
+        verdict = part.verdict
+        absent = verdict.status == "missing" != graded.verdict.status
+        # Ours, and found valid when it was written: so it is not validated again.
+        cells = {grade_id(cell): cell for cell in nbformat.v4.reads(part.notebook).cells if grade_id(cell)}
+        yield SubmissionRows(
+            student,
+            verdict.notebook,
+            at,
+            {}
+            if absent
+            else {name: CellScore(_score(cell), _untouched(cell)) for name, cell in cells.items()},
+            read=absent or verdict.status not in UNREAD,
+            look_again=verdict.nothing_ran,
+        )
 
 
 def _set_permissions(course: Course, student: str, assignment: str) -> None:

@@ -47,9 +47,10 @@ class CellScore:
 
 @dataclass(frozen=True)
 class SubmissionRows:
-    """The result of one submission, as the gradebook keeps it."""
+    """The result of one notebook of a submission, as the gradebook keeps it."""
 
     student: str
+    notebook: str
     handed_in: datetime | None
     cells: Mapping[str, CellScore]
     """The result by `grade_id`; a cell that is missing gets 0 points."""
@@ -63,17 +64,17 @@ class SubmissionRows:
 
 
 def save_rows(db: Session, bundle: Bundle, submissions: Sequence[SubmissionRows], penalty: Penalty) -> None:
-    """Write the rows of submissions, one for each student, in as many statements as one of them would take.
+    """Write the rows of submissions, one for each notebook, in as many statements as one of them would take.
 
     Rows that are missing are made. Of those that are there, a person's points and comments stay, and the
     points are flagged for a second look. The caller commits. Raises SQLAlchemy's errors, among them
     `IntegrityError` where another program makes the same rows at the same time.
     """
     assignment = _assignment(db, bundle)
-    _enrol(db, [one.student for one in submissions])
+    _enrol(db, list(dict.fromkeys(one.student for one in submissions)))
     handed_in = _save_times(db, assignment.id, {one.student: one.handed_in for one in submissions})
     rows = _notebook_rows(db, assignment.notebooks, [one.id for one in handed_in.values()])
-    by_row = {rows[assignment.ours, handed_in[one.student].id]: one for one in submissions}
+    by_row = {rows[assignment.ours[one.notebook], handed_in[one.student].id]: one for one in submissions}
     cells = _cells(db, assignment.notebooks)
     _save_grades(db, _pairs(cells, rows, GRADED), by_row)
     _save_comments(db, _pairs(cells, rows, COMMENTED), by_row)
@@ -98,8 +99,8 @@ class _Assignment:
     due: datetime | None
     notebooks: Sequence[str]
     """The rows of its notebooks."""
-    ours: str
-    """The row of the notebook that is graded here."""
+    ours: Mapping[str, str]
+    """The rows of those that are graded here, by name."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,8 @@ def _assignment(db: Session, bundle: Bundle) -> _Assignment:
     id, due = db.execute(asked).one()
     named = select(Notebook.name, Notebook.id).where(Notebook.assignment_id == id)
     notebooks = {row.name: row.id for row in db.execute(named)}
-    return _Assignment(id, due, list(notebooks.values()), notebooks[bundle.notebook])
+    ours = {part.notebook: notebooks[part.notebook] for part in bundle.parts}
+    return _Assignment(id, due, list(notebooks.values()), ours)
 
 
 def _enrol(db: Session, students: Sequence[str]) -> None:
@@ -258,13 +260,17 @@ def _save_penalties(
     penalty: Penalty,
 ) -> None:
     """Take off what the course takes off for lateness, and nothing where a submission was in time."""
-    ours = {student: rows[assignment.ours, one.id] for student, one in handed_in.items()}
     late = {student: one.seconds_late(assignment.due) for student, one in handed_in.items()}
-    cells = select(BaseCell.id).where(BaseCell.notebook_id == assignment.ours)
+    ours = {
+        rows[notebook, one.id]: student
+        for student, one in handed_in.items()
+        for notebook in assignment.ours.values()
+    }
+    cells = select(BaseCell.id).where(BaseCell.notebook_id.in_(assignment.ours.values()))
     asked = select(Grade.notebook_id, func.sum(Grade.score)).group_by(Grade.notebook_id)
     asked = asked.where(
         Grade.cell_id.in_(cells),  # as in `_rows_for`, for the index
-        Grade.notebook_id.in_([ours[student] for student, seconds in late.items() if seconds > 0]),
+        Grade.notebook_id.in_([row for row, student in ours.items() if late[student] > 0]),
     )
     score = {row: float(points) for row, points in db.execute(asked)}
     changed = [
@@ -274,6 +280,6 @@ def _save_penalties(
             if late[student] > 0
             else None,
         }
-        for student, row in ours.items()
+        for row, student in ours.items()
     ]
     _update(db, SubmittedNotebook, changed)

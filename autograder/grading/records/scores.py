@@ -18,6 +18,7 @@ from nbgrader.api import (
     Grade,
     Gradebook,
     MissingEntry,
+    Notebook,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
@@ -26,7 +27,7 @@ from sqlalchemy import Row, Select, select
 
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.assignment.cells import check_task, grade_id, is_grade
+from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_task
 from autograder.grading.course.course import Course
 from autograder.grading.course.times import seconds_late
 from autograder.grading.records.handing_in import Sent, read_sent
@@ -160,7 +161,7 @@ def read_marks(course: Course, assignment: str, statuses: Mapping[str, str] | No
     with course.gradebook() as gradebook:
         max_scores = _max_scores(course, gradebook, bundle)
         students = enrolled(gradebook)
-        names = dict(_task_names(bundle))
+        names = _task_names(bundle)
         handed_in, sent = set(submitted), read_sent(course, assignment)
 
         def mark(student: str, rows: list[Row[Any]]) -> Mark:
@@ -198,6 +199,7 @@ def _grades_of(assignment: str) -> Select[Any]:
         select(
             SubmittedAssignment.student_id.label("student"),
             SubmittedNotebook.id.label("notebook_id"),
+            Notebook.name.label("notebook"),
             SubmittedNotebook.late_submission_penalty.label("penalty"),
             SubmittedAssignment.timestamp,
             SubmittedAssignment.extension,
@@ -211,42 +213,54 @@ def _grades_of(assignment: str) -> Select[Any]:
         .select_from(Grade)
         .join(BaseCell, Grade.cell_id == BaseCell.id)
         .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
         .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
         .where(Assignment.name == assignment)
-        .order_by(SubmittedAssignment.student_id)
+        .order_by(SubmittedAssignment.student_id, Notebook.name)
     )
 
 
 def _max_scores(course: Course, gradebook: Gradebook, bundle: Bundle) -> dict[str, float]:
-    try:
-        notebook = gradebook.find_notebook(bundle.notebook, bundle.assignment)
-    except MissingEntry:
-        raise not_in_gradebook(course, bundle.assignment) from None
-    cells = [*notebook.grade_cells, *notebook.task_cells]
-    worth = {cell.name: float(cell.max_score) for cell in cells}
-    ordered = {task: worth.pop(name) for name, task in _task_names(bundle) if name in worth}
-    return ordered | worth  # cells that the release no longer has come last
+    worth: dict[_Cell, float] = {}
+    for part in bundle.parts:
+        try:
+            notebook = gradebook.find_notebook(part.notebook, bundle.assignment)
+        except MissingEntry:
+            raise not_in_gradebook(course, bundle.assignment) from None
+        cells = [*notebook.grade_cells, *notebook.task_cells]
+        worth |= {(part.notebook, cell.name): float(cell.max_score) for cell in cells}
+    ordered = {task: worth.pop(cell) for cell, task in _task_names(bundle).items() if cell in worth}
+    # Cells that the release no longer has come last.
+    return ordered | {name: points for (_, name), points in worth.items()}
 
 
-def _task_names(bundle: Bundle) -> list[tuple[str, str]]:
-    """The `grade_id` of each graded cell with the task it judges: itself, if it is no `check("…")`."""
-    cells = nbformat.reads(bundle.released, as_version=4).cells
-    return [(grade_id(cell), check_task(cell) or grade_id(cell)) for cell in cells if is_grade(cell)]
+_Cell = tuple[str, str]
+"""A notebook's name and the `grade_id` of a cell in it."""
+
+
+def _task_names(bundle: Bundle) -> dict[_Cell, str]:
+    """Return the task of each graded cell: itself, if it is no `check("…")`."""
+    return {
+        (part.notebook, grade_id(cell)): bundle.named(part, check_task(cell) or grade_id(cell))
+        for part in bundle.parts
+        for cell in nbformat.reads(part.released, as_version=4).cells
+        if is_grade(cell) or is_task(cell)
+    }
 
 
 def _mark(
-    student: str, status: str | None, rows: list[Row[Any]], names: Mapping[str, str], submitted: bool
+    student: str, status: str | None, rows: list[Row[Any]], names: Mapping[_Cell, str], submitted: bool
 ) -> Mark:
-    by_hand = frozenset(
-        names.get(row.cell, row.cell) for row in rows if row.manual_score is not None or row.extra_credit
-    )
+    task_of = {row: names.get((row.notebook, row.cell), row.cell) for row in rows}
+    by_hand = frozenset(task_of[row] for row in rows if row.manual_score is not None or row.extra_credit)
     if not rows:
         if status in UNGRADABLE:
             return Mark(student, str(status), {}, 0.0, None)
         return Mark(student, "not_graded" if submitted else "missing", {}, 0.0, None)
-    tasks = {names.get(row.cell, row.cell): _points(row) for row in rows}
-    penalty, notebook_id = float(rows[0].penalty or 0.0), str(rows[0].notebook_id)
+    tasks = {task_of[row]: _points(row) for row in rows}
+    penalty = sum({row.notebook: float(row.penalty or 0.0) for row in rows}.values())
+    notebook_id = str(rows[0].notebook_id)
     late = seconds_late(rows[0].timestamp, rows[0].duedate, rows[0].extension)
     known = (by_hand, notebook_id, None if late is None else max(late, 0.0))
     if status in UNGRADABLE and not by_hand:

@@ -136,7 +136,8 @@ def clear_leftovers(course: Course, bundle: Bundle) -> None:
         ours += [(hidden, "seed"), (hidden / "known", "*.json"), (hidden / "collected", "*.json")]
         for student in course.students(bundle.assignment):
             graded = course.folder("autograded", student, bundle.assignment)
-            ours += [(graded, name) for name in (f"{bundle.notebook}.ipynb", *BESIDE)]
+            names = (f"{part.notebook}.ipynb" for part in bundle.parts)
+            ours += [(graded, name) for name in (*names, *BESIDE)]
             ours.append((course.folder("feedback", student, bundle.assignment), SECRET))
         for folder, name in ours:
             for path in folder.glob(f".{name}.*.tmp"):

@@ -10,7 +10,6 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
@@ -18,7 +17,6 @@ from nbgrader.preprocessors import ClearSolutions
 
 from autograder.checking.runner.handed_out_file import KEPT_FOR_GRADING
 from autograder.errors import UserError
-from autograder.grading.assignment.cells import check_task
 from autograder.grading.assignment.images import without_unused
 from autograder.grading.assignment.instead import released_instead
 from autograder.grading.course.course import Course
@@ -85,9 +83,10 @@ class ReleaseExporter(ReleasedNotebook):
 
     def _complete(self, converter: Any, names: Any, released: str) -> None:
         course = _course_of(converter)
-        if not any(map(check_task, nbformat.reads(released, as_version=4).cells)):
-            return  # none of ours: nbgrader alone grades it
-        bundle = course.bundle_of(names["assignment"], names["notebook"], released)
+        notebooks = sorted(course.folder("source", ".", names["assignment"]).glob("*.ipynb"))
+        if names["notebook"] != notebooks[-1].stem:
+            return  # the others are not there yet
+        bundle = course.bundle(names["assignment"], {names["notebook"]: released})
         made = handout(course, bundle)
         made.write(course.folder("release", ".", names["assignment"]))
         write_page(course, names["assignment"])

@@ -100,20 +100,19 @@ def _made(bundle: Bundle, judges: LocalJudges, places: Places, noted: bool) -> H
         written = complete.all
     known: dict[str, list[Known]] = {}
     recorder = Recorder()
-    trials = [PublicTrial(task, noted) for task in bundle.tasks]
-    for trial, told in work_off(trials, judges.count, Setting(bundle, PUBLIC_SEED, judges.workers)):
-        assert isinstance(trial, PublicTrial)
-        if isinstance(told, Failure):
-            where = f"{places.checks_of(trial.task)}: the known mistakes of `{trial.task}`"
-            raise UserError(f"{where} could not be tried: {told.reason}")
-        refuse_faults(bundle.assignment, told.faults)
-        known[trial.task] = told.known
-        recorder.add(told.record)
-    files = (
-        {HINTS: sealed({task: known[task] for task in bundle.tasks if known[task]})}
-        if bundle.mistakes
-        else {}
-    )
+    for part in bundle.parts:
+        trials = [PublicTrial(task, noted) for task in part.tasks]
+        for trial, told in work_off(trials, judges.count, Setting(part, PUBLIC_SEED, judges.workers)):
+            assert isinstance(trial, PublicTrial)
+            if isinstance(told, Failure):
+                where = f"{places.checks_of(trial.task)}: the known mistakes of `{trial.task}`"
+                raise UserError(f"{where} could not be tried: {told.reason}")
+            refuse_faults(bundle.assignment, told.faults)
+            known[trial.task] = told.known
+            recorder.add(told.record)
+    # In the notebook's order: judges are done in any.
+    hints = {task: known[task] for part in bundle.parts for task in part.tasks if known[task]}
+    files = {HINTS: sealed(hints)} if any(part.mistakes for part in bundle.parts) else {}
     handed_out = text_of(written, recorder.record()) if noted else ""
     if not bundle.own_checks:
         return Handout(files, handed_out)
@@ -200,5 +199,6 @@ class PublicTrial:
 
 
 def _key(bundle: Bundle) -> str:
-    parts = (__version__, bundle.judging_digest(), repr(bundle.mistakes))
+    mistakes = tuple(mistake for part in bundle.parts for mistake in part.mistakes)
+    parts = (__version__, bundle.judging_digest(), repr(mistakes))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -31,9 +31,10 @@ def right_answers(course: Course, bundle: Bundle) -> Variants:
     if not path.is_file():
         return {}
     found = _read(path, course.told(path)) if path.suffix == ".toml" else _run(path, course)
+    tasks = {task for part in bundle.parts for task in part.tasks}
     for task, answers in found.items():
         place = toml_place(course, path, task)
-        if task not in bundle.tasks:
+        if task not in tasks:
             raise UserError(f"{place}: `{task}` is no task of {bundle.assignment}.")
         if not isinstance(answers, dict) or not all(isinstance(text, str) for text in answers.values()):
             raise UserError(f"{place}: `{task}` must be a table with the text of a cell for each style.")
