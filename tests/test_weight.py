@@ -24,7 +24,7 @@ LINES = {
     "cli": 1750,
     "data": 50,
     "exercises": 9000,
-    "grading": 13600,
+    "grading": 13900,
     "jupyter": 450,
     "protocol": 1150,
     "reporting": 2350,

@@ -212,7 +212,7 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
         cells.append(cell)
 
     def put_students(cell: NotebookNode) -> None:
-        cell["id"] = f"added-{len(cells)}"  # not by chance: grading twice gives the same file
+        give_id(notebook, cell, f"added-{len(cells)}")  # not by chance: grading twice gives the same file
         put(cell, "added" if cell["cell_type"] == "code" else "skip", f"added cell {len(cells)}")
 
     for added in followers.get(-1, ()):
@@ -235,6 +235,14 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
             put_students(added)
     notebook.cells = cells
     return Rebuilt(notebook, tuple(step for step in steps if step.role != "skip"), tuple(findings))
+
+
+def give_id(notebook: NotebookNode, cell: NotebookNode, id: str) -> None:
+    """Give a new cell of a notebook an id, or none in a format that knows no ids."""
+    if (notebook["nbformat"], notebook["nbformat_minor"]) >= (4, 5):
+        cell["id"] = id
+    else:
+        cell.pop("id", None)
 
 
 _BESIDE = "The answer `{}` is as it was released, and text of the student's stands beside it: read that."

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.collecting.incoming import choose_notebook, own_path, read_incoming
+from autograder.grading.collecting.incoming import choose_notebooks, own_path, read_incoming
 from autograder.grading.collecting.layouts import Placed, Sender, place
 from autograder.grading.collecting.placing import Collected, compared, put, stamp
 from autograder.grading.collecting.roster import Person, Roster, is_student, read_roster
@@ -190,15 +190,15 @@ def _planned(
     times: str,
 ) -> Collected:
     incoming, notes = read_incoming(sent)
-    notebook, rest, more = choose_notebook(incoming, bundle)
+    notebooks, rest, more = choose_notebooks(incoming, bundle)
     notes += more
-    files = {f"{bundle.notebook}.ipynb": notebook.raw} if notebook else {}
+    files = {f"{name}.ipynb": each.raw for name, each in notebooks.items()}
     for each in rest:
         path = own_path(each.placed.path, bundle.assignment)
         if path and path not in files and path not in OF_NBGRADER:
             files[path] = each.raw
     platform = sent[0][1].sender.platform
-    dates = [each.dated for each in ([notebook] if notebook else incoming) if each.dated]
+    dates = [each.dated for each in (notebooks.values() or incoming) if each.dated]
     dated = max(dates, default=None)
     # Platforms date the files of a zip with the time of the download.
     of_files = dated if times == "files" or (times == "known" and not platform) else None
@@ -206,7 +206,7 @@ def _planned(
     late = any(placed.sender.late for _, placed in sent)
     if late and not told:
         notes.append("marked as late; the time it was handed in is unknown")
-    name, when = notebook.path if notebook else "", told or of_files
+    name, when = ", ".join(each.path for each in notebooks.values()), told or of_files
     line = Collected(student, "new", name, when, late, tuple(notes), files, told or dated)
     return compared(course, bundle, line) if files else replace(line, done="refused")
 

@@ -59,21 +59,36 @@ def read_incoming(sent: Sequence[tuple[Upload, Placed]]) -> tuple[list[Incoming]
     return found, notes
 
 
-def choose_notebook(
+def choose_notebooks(
     incoming: Sequence[Incoming], bundle: Bundle
-) -> tuple[Incoming | None, list[Incoming], list[str]]:
-    """The notebook, the newest answered one if there are several; what goes with it; what is to be said."""
+) -> tuple[dict[str, Incoming], list[Incoming], list[str]]:
+    """Return each notebook of the assignment by name, what goes with them, and what is to be said."""
+    parts = {part.notebook: part for part in bundle.parts}
+    certain = {name: [each for each in incoming if is_this(each.raw, parts[name])] for name in parts}
+    rest = [each for each in incoming if not any(each in files for files in certain.values())]
+    chosen: dict[str, Incoming] = {}
+    notes: list[str] = []
+    for name, part in parts.items():
+        notebook, said = _choose(certain[name], rest, part)
+        notes += [f"{name}: {each}" if bundle.others else each for each in said]
+        if notebook is not None:
+            chosen[name] = notebook
+    rest = [each for each in rest if not any(each is one for one in chosen.values())]
+    first = next(iter(chosen.values()), None)
+    return chosen, _beside(first, rest) if first else rest, notes
+
+
+def _choose(
+    certain: Sequence[Incoming], rest: Sequence[Incoming], bundle: Bundle
+) -> tuple[Incoming | None, list[str]]:
+    """Return the notebook, the newest answered one if there are several, and what is to be said."""
     expected = f"{bundle.notebook}.ipynb"
-    certain = [each for each in incoming if is_this(each.raw, bundle)]
-    rest = [each for each in incoming if each not in certain]
     if not certain:
-        named = [each for each in incoming if each.placed.path.rpartition("/")[2] == expected]
+        named = [each for each in rest if each.placed.path.rpartition("/")[2] == expected]
         loose = named or [
-            each for each in incoming if is_notebook(each.raw) and not assignment_of(each.raw, bundle)
+            each for each in rest if is_notebook(each.raw) and not assignment_of(each.raw, bundle)
         ]
-        if len(loose) == 1:
-            return loose[0], [each for each in rest if each is not loose[0]], []
-        return None, rest, ["no file here is clearly this notebook"]
+        return (loose[0], []) if len(loose) == 1 else (None, ["no file here is clearly this notebook"])
     different = {each.raw for each in certain}
     answered = {raw for raw in different if len(different) > 1 and written(raw, bundle)}
 
@@ -89,7 +104,7 @@ def choose_notebook(
         notes.append(
             f"the newest answered one of {len(different)} versions was taken; not taken: {listed(others)}"
         )
-    return newest, _beside(newest, rest), notes
+    return newest, notes
 
 
 def _age(one: Incoming, certain: Sequence[Incoming]) -> float:

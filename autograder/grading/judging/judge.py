@@ -20,7 +20,7 @@ from autograder.checking.explain.habits import Habit
 from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
-from autograder.grading.assignment.rebuild import CorruptNotebook, rebuild
+from autograder.grading.assignment.rebuild import CorruptNotebook, give_id, rebuild
 from autograder.grading.handed_in.folder import HandedIn
 from autograder.grading.handed_in.helpers import replaced, unread, used
 from autograder.grading.handed_in.helpers import sources as sources_of
@@ -282,6 +282,6 @@ def _file_text(notebook: NotebookNode, verdict: Verdict) -> str:
             notes or [f"It ended with the status {verdict.status}."]
         )
         note = nbformat.v4.new_markdown_cell(text, metadata={"tags": ["autograder"]})
-        note["id"] = "autograder-note"
+        give_id(notebook, note, "autograder-note")
         notebook.cells.insert(0, note)
     return str(nbformat.writes(notebook, version=4))
