@@ -94,6 +94,7 @@ def _telling(file: Path, ended: list[SourceCell], source: str) -> type[Execute]:
     """
 
     class QuietExecute(Execute):
+        kernel_name = "python3"  # this environment's: a notebook may name one of its author's machine
         shutdown_kernel = "immediate"  # half a second earlier: nothing is left for it to do
 
         def start_new_kernel(self, **options: Any) -> None:
