@@ -62,6 +62,7 @@ def new(
 ) -> None:
     """Make a fresh course directory from the packaged course."""
     from autograder.grading.course.course import CONFIG_FILE, Course
+    from autograder.grading.course.settings import missing
     from autograder.grading.course.template import new_course
 
     with told():
@@ -76,6 +77,9 @@ def new(
         tell(f"On nbgrader's exchange it is called {name}. Another name: `course_id` in nbgrader_config.py.")
         if assignment is not None:
             _lay_out(Course.at(directory), assignment, None, elsewhere)
+            return
+        if missing(Course.at(directory).config):
+            tell(f"Next: autograder adopt {directory}")
             return
         step = "new-assignment 01_first" if empty else "build"
         tell(f"Next: autograder {step} --course {directory}")
@@ -172,16 +176,18 @@ def build(
             def build_one(name: str) -> None:
                 with suppress(typer.Exit), told():  # watching goes on, whatever came of it
                     try:
-                        _build(Course.at(course), [name], one_file=one_file)
+                        build_and_tell(Course.at(course), [name], one_file=one_file)
                     except KeyboardInterrupt:
                         raise SystemExit(130) from None
 
             watch_course(Course.at(course), assignments or [], build_one, tell)
             return
-        _build(Course.at(course), assignments or [], force, one_file)
+        build_and_tell(Course.at(course), assignments or [], force, one_file)
 
 
-def _build(course: Course, assignments: list[str], force: bool = False, one_file: bool = False) -> None:
+def build_and_tell(
+    course: Course, assignments: list[str], force: bool = False, one_file: bool = False
+) -> None:
     """Build, and tell what came of it: of a solution that loses points, all that was found out about it."""
     from autograder.cli.tables import print_verdict
     from autograder.grading.build import SolutionFails

@@ -14,6 +14,7 @@ from autograder import __version__
 from autograder.checking.remote.errors import WorkerLost
 from autograder.errors import UserError
 from autograder.grading.course.course import CONFIG_FILE, Course, find_alembic
+from autograder.grading.course.settings import SETTINGS
 from autograder.grading.records.open_paths import open_paths
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.protocol.messages import RunCell
@@ -37,21 +38,6 @@ GPU_USE = (
 )
 TRIAL_SECONDS = 30.0
 PINNED = {"torch": "2.13.0", "nbgrader": "0.9.6"}
-SETTINGS = {
-    ("GenerateAssignment", "exporter_class"): (
-        "autograder.grading.releasing.exporter.ReleaseExporter",
-        "formgrader's Generate hands out hidden checks and no hints",
-    ),
-    ("GenerateFeedback", "exporter_class"): (
-        "autograder.grading.feedback.FeedbackExporter",
-        "feedback is nbgrader's own page, which does not begin with what to look at",
-    ),
-    ("ExportApp", "plugin_class"): (
-        "autograder.reporting.nbgrader_csv.ScoresAndStates",
-        "`nbgrader export` writes 0 for those who have no score",
-    ),
-}
-"""Settings of nbgrader that a course made by an earlier version lacks, and what happens without them."""
 
 
 def examine(course: Path) -> dict[str, Any]:
@@ -125,9 +111,10 @@ def _try_worker(level: Level) -> str:
 def missing_settings(course: Course) -> list[str]:
     """Return a sentence for each setting that the course's configuration does not mention."""
     return [
-        f'Without the line `c.{app}.{name} = "{value}"` in {course.root / CONFIG_FILE}, {otherwise}: add it.'
-        for (app, name), (value, otherwise) in SETTINGS.items()
-        if name not in course.config[app]
+        f"Without the line `{each.line}` in {course.root / CONFIG_FILE}, {each.otherwise}: "
+        "`autograder adopt` adds it."
+        for each in SETTINGS
+        if each.lacks(course.config)
     ]
 
 

@@ -55,10 +55,10 @@ class Course:
     directory: CourseDirectory
 
     @classmethod
-    def at(cls, root: Path) -> Course:
-        """The course in a directory; `UserError` if there is none."""
+    def at(cls, root: Path, *, configured: bool = True) -> Course:
+        """The course in a directory; `UserError` if there is none, which needs to be `configured`."""
         root = root.resolve()
-        if not (root / CONFIG_FILE).is_file():
+        if configured and not (root / CONFIG_FILE).is_file():
             raise UserError(
                 f"There is no course in {root}: it has no {CONFIG_FILE}. "
                 "Name the course directory with `--course DIR`, or make one with `autograder new DIR`."

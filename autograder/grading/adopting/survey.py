@@ -1,0 +1,140 @@
+"""An assignment as nbgrader has it: what is graded in it, by what, and what cannot be."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.grading.assignment.bundle import DEMONSTRATION
+from autograder.grading.assignment.cells import is_task
+from autograder.grading.building.examine import examine
+from autograder.grading.building.markers import Markers
+from autograder.grading.building.source import SourceCell, read_source
+from autograder.grading.course.course import Course
+
+_MAGIC = re.compile(r"\s*%%(\S+)")
+_PYTHON_MAGICS = frozenset(
+    {"capture", "file", "html", "HTML", "latex", "markdown", "prun", "svg", "SVG", "time"}
+    | {"timeit", "writefile"}
+)
+"""Cell magics that run the cell's Python, keep it in a file, or show it."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found in an assignment's source."""
+
+    assignment: str
+    said: str
+    """What there is, in words."""
+    left_out: tuple[str, ...] = ()
+    """The cells that grading passes over, each with its place and what comes of it."""
+    refused: tuple[str, ...] = ()
+    """What keeps the whole assignment from being graded here, each with its place."""
+    problems: tuple[str, ...] = ()
+    """What is to be mended before it can be built, each with its place."""
+
+    @property
+    def can_be_built(self) -> bool:
+        return not self.refused and not self.problems
+
+
+def survey(course: Course, assignment: str) -> Survey:
+    """Look at an assignment's source notebooks. Nothing is run."""
+    paths = sorted(course.folder("source", ".", assignment).glob("*.ipynb"))
+    cells = {path: read_source(path, course.told(path))[0] for path in paths}
+    every = [cell for some in cells.values() for cell in some]
+    refused = tuple(filter(None, (_other_kernel(path, course.told(path)) for path in paths)))
+    return Survey(
+        assignment,
+        f"{assignment}: {_said(len(paths), every, Markers.of(course.config))}",
+        left_out=() if refused else tuple(_left_out(every, _autotest(course.config))),
+        refused=refused,
+        problems=() if refused else tuple(map(str, examine(course, [assignment]))),
+    )
+
+
+def plural(count: float, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{count:g} {noun}{'' if count == 1 else 's'}"
+
+
+def _said(notebooks: int, cells: list[SourceCell], markers: Markers) -> str:
+    tasks = [cell for cell in cells if is_task(cell.node)]
+    graded = [cell for cell in cells if cell.is_grade and not is_task(cell.node)]
+    checks = [cell for cell in graded if cell.task]
+    by_hand = [cell for cell in graded if cell.is_solution or not cell.is_code]
+    tests = [cell for cell in graded if cell not in by_hand and not cell.task]
+    hidden = sum(cell.source.count(markers.hidden.begin) for cell in graded)
+    parts = [f"{plural(len(tests), 'test cell')} ({plural(_points(tests), 'point')})"] if tests else []
+    if checks:
+        parts.append(f"{plural(len(checks), 'task')} with checks ({plural(_points(checks), 'point')})")
+    people = [plural(len(by_hand), "cell")] if by_hand else []
+    people += [plural(len(tasks), "task")] if tasks else []
+    if people:
+        parts.append(f"{' and '.join(people)} that a person grades")
+    if not cells:
+        return f"{plural(notebooks, 'notebook')}, and no cell could be read."
+    said = f"{plural(notebooks, 'notebook')}, {plural(_points([*graded, *tasks]), 'point')}"
+    said += f": {', '.join(parts)}." if parts else "; nothing in it is graded."
+    if hidden:
+        verb = "is" if hidden == 1 else "are"
+        said += f" {plural(hidden, 'hidden test')} {verb} kept from students and from their feedback."
+    return said
+
+
+def _points(cells: Iterable[SourceCell]) -> float:
+    return sum(_number(cell.node["metadata"]["nbgrader"].get("points", 0)) for cell in cells)
+
+
+def _number(points: Any) -> float:
+    try:
+        return float(points)
+    except (TypeError, ValueError):
+        return 0.0  # nbgrader refuses the cell, which is told by itself
+
+
+def _other_kernel(path: Path, shown: str) -> str:
+    """Return why a notebook cannot be served, if its kernel is of another language than Python."""
+    try:
+        metadata = json.loads(path.read_text(encoding="utf-8-sig"))["metadata"]
+        kernel, info = metadata.get("kernelspec", {}), metadata.get("language_info", {})
+        name, language = str(kernel.get("name", "")), kernel.get("language") or info.get("name", "")
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        return ""  # what is no notebook is told by itself
+    if "python" in str(language or name or "python").lower() or (not language and "py" in name.lower()):
+        return ""
+    return f"{shown} is a notebook for {language or name}, and grading runs Python."
+
+
+def _left_out(cells: list[SourceCell], autotest: str) -> Iterator[str]:
+    """Return what grading does not run of the cells, each reason once for all cells of a notebook."""
+    found: dict[tuple[str, str], list[SourceCell]] = {}
+    for cell in cells:
+        if not cell.is_code or DEMONSTRATION in cell.tags:
+            continue
+        magic = _MAGIC.match(cell.source)
+        if magic and magic[1] not in _PYTHON_MAGICS:
+            why = f"`%%{magic[1]}` is no Python, and grading passes over it"
+        elif _is_test(cell) and autotest in cell.source:
+            why = f"the tests that nbgrader makes of `{autotest}` are not run: write asserts"
+        else:
+            continue
+        found.setdefault((cell.file, why), []).append(cell)
+    for (file, why), some in found.items():
+        test = " As a test it tests nothing." if any(map(_is_test, some)) else ""
+        yield f"{file}, {', '.join(cell.name for cell in some)}: {why}.{test}"
+
+
+def _is_test(cell: SourceCell) -> bool:
+    return cell.is_grade and not cell.is_solution
+
+
+def _autotest(config: Any) -> str:
+    from nbgrader.preprocessors import InstantiateTests
+
+    return str(InstantiateTests(config=config).autotest_delimiter)
