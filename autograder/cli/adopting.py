@@ -70,7 +70,7 @@ def _tell_survey(found: Survey) -> None:
     for line in found.left_out:
         tell(f"  {line}")
     for line in found.refused:
-        tell(f"  {line} {found.assignment} stays as it is.")
+        tell(f"  {line} Keep {found.assignment} in a course directory that nbgrader alone grades.")
     for line in found.problems:
         tell(f"  To be mended before it can be built: {line}")
     tell("")

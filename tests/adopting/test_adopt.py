@@ -133,7 +133,7 @@ class TestWhatIsSaid:
             ({"kernelspec": {"name": "ir", "language": "R"}}, "R"),
             ({"kernelspec": {"name": "julia-1.11"}, "language_info": {"name": "julia"}}, "julia"),
             ({"kernelspec": {"name": "conda-env-x-py", "language": "python"}}, ""),
-            ({"kernelspec": {"name": "conda-env-x-py"}}, ""),
+            ({"kernelspec": {"name": "ir"}}, ""),
             ({"language_info": {"name": "python"}}, ""),
             ({}, ""),
         ],
@@ -143,6 +143,18 @@ class TestWhatIsSaid:
         told = adopt(course)
         refused = f"source/hw1/hw1.ipynb is a notebook for {language}, and grading runs Python."
         assert (refused in told.stdout, told.returncode) == (bool(language), int(bool(language)))
+
+    def test_a_notebook_of_another_language_is_not_graded(self, course):
+        """Nobody is given a 0 for it, whatever nbgrader released."""
+        (course / "nbgrader_config.py").write_text("")
+        made = write(course, "hw1/hw1.ipynb", cell(TEST, "f", "grade", 2), language_info={"name": "R"})
+        (course / "release").mkdir()
+        shutil.copytree(made.parent, course / "release" / "hw1")
+        told = autograder_here("grade", "hw1", "--course", course)
+        assert (told.returncode, told.stderr.startswith("The notebook hw1 of hw1 is one for R, and")) == (
+            1,
+            True,
+        )
 
     def test_what_a_build_would_refuse_is_told_before(self, course):
         write(course, "hw2/hw2.ipynb", cell(SOLUTION + "\n### BEGIN SOLUTION", "f", "solution"))

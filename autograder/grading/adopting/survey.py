@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading.assignment.bundle import DEMONSTRATION
-from autograder.grading.assignment.cells import is_task
+from autograder.grading.assignment.cells import is_task, other_language
 from autograder.grading.building.examine import examine
 from autograder.grading.building.markers import Markers
 from autograder.grading.building.source import SourceCell, read_source
@@ -101,14 +101,10 @@ def _number(points: Any) -> float:
 def _other_kernel(path: Path, shown: str) -> str:
     """Return why a notebook cannot be served, if its kernel is of another language than Python."""
     try:
-        metadata = json.loads(path.read_text(encoding="utf-8-sig"))["metadata"]
-        kernel, info = metadata.get("kernelspec", {}), metadata.get("language_info", {})
-        name, language = str(kernel.get("name", "")), kernel.get("language") or info.get("name", "")
+        language = other_language(json.loads(path.read_text(encoding="utf-8-sig"))["metadata"])
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return ""  # what is no notebook is told by itself
-    if "python" in str(language or name or "python").lower() or (not language and "py" in name.lower()):
-        return ""
-    return f"{shown} is a notebook for {language or name}, and grading runs Python."
+    return language and f"{shown} is a notebook for {language}, and grading runs Python."
 
 
 def _left_out(cells: list[SourceCell], autotest: str) -> Iterator[str]:

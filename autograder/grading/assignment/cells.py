@@ -49,6 +49,14 @@ def check_task(cell: NotebookNode) -> str:
     return ""
 
 
+def other_language(metadata: Mapping[str, Any]) -> str:
+    """The language of a notebook whose kernel is of another than Python, by its metadata; else `""`."""
+    found = ((metadata.get("kernelspec"), "language"), (metadata.get("language_info"), "name"))
+    named = [str(about.get(key) or "") for about, key in found if isinstance(about, Mapping)]
+    language = next(filter(None, named), "")  # a kernel's own name is anybody's choice
+    return "" if "python" in language.lower() else language
+
+
 def prose_and_code(raw: bytes) -> tuple[str, str]:
     """Return the two parts of a notebook: its prose, which only people read, and all the rest.
 

@@ -30,7 +30,7 @@ from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.catalogue import Mistake, read_catalogue
-from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
+from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, other_language
 from autograder.grading.assignment.instead import without_instead
 from autograder.grading.course.gradebook import Opener, patient_url
 from autograder.grading.course.times import read_time
@@ -136,6 +136,11 @@ class Course:
         home = self.told(source.parent / "checks") if own else ""
         files = instructors_files(source.parent, source.name)
         bundle = Bundle(assignment, notebook, released, tests, own, solution, (), relatives, home, files)
+        if language := other_language(bundle.handed_out()["metadata"]):
+            raise UserError(
+                f"The notebook {bundle.notebook} of {assignment} is one for {language}, and grading runs "
+                "Python: keep it in a course directory that nbgrader alone grades."
+            )
         if bundle.tasks and not bundle.has_checks:
             raise UserError(
                 f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
