@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parents[1] / "autograder"
 LINES = {
     "cards": 650,
     "checking": 10450,
-    "cli": 1850,
+    "cli": 1900,
     "data": 50,
     "exercises": 9000,
     "grading": 14400,

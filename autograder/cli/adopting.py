@@ -11,6 +11,7 @@ import typer
 
 from autograder.cli.authoring import build_and_tell
 from autograder.cli.console import app, err, importing, tell, told
+from autograder.cli.progress import steps
 from autograder.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,6 +29,14 @@ def adopt(
         bool, typer.Option("--dry-run", help="Say what there is and what would be done; write nothing.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Answer every question with yes.")] = False,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Judge the submissions that the gradebook has scores of, and say who would get others. "
+            "Nothing of it is recorded.",
+        ),
+    ] = False,
 ) -> None:
     """Have an nbgrader course graded here: say what there is, complete its configuration, build.
 
@@ -48,6 +57,8 @@ def adopt(
         buildable = [each.assignment for each in surveys if each.can_be_built]
         if all(each.refused for each in surveys):
             raise UserError("Nothing of it can be graded here. Nothing was changed.")
+        if compare and buildable:
+            _compare(course, buildable)
         configuration = Configuration.of(course)
         asking = not dry_run and not yes and sys.stdin.isatty()
         keep = _clashes(configuration, asking)
@@ -73,6 +84,23 @@ def _tell_survey(found: Survey) -> None:
         tell(f"  {line} Keep {found.assignment} in a course directory that nbgrader alone grades.")
     for line in found.problems:
         tell(f"  To be mended before it can be built: {line}")
+    tell("")
+
+
+def _compare(course: Course, assignments: Sequence[str]) -> None:
+    """Tell which submissions would get other scores than those that the gradebook has of them."""
+    from autograder.grading.workers.forkserver import ForkServer
+
+    with steps(tell) as way, ForkServer(preload=None) as workers:
+        from autograder.grading.adopting.compare import compare
+        from autograder.grading.judging.judge_pool import LocalJudges, cores
+
+        for name in assignments:
+            way.say(f"{name}: judging the submissions of the gradebook")
+            found = compare(course, name, LocalJudges(workers, cores()), way.advance)
+            tell(f"{name}: {found or 'the gradebook has no scores of submissions that are there.'}")
+            for line in found.different if found else ():
+                tell(f"  {line}")
     tell("")
 
 
