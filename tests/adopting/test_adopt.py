@@ -156,6 +156,12 @@ class TestWhatIsSaid:
             True,
         )
 
+    def test_a_notebook_of_an_older_nbgrader_is_told_how_to_update_it(self, course):
+        path = course / "source" / "hw1" / "hw1.ipynb"
+        path.write_text(path.read_text().replace('"schema_version": 3', '"schema_version": 1'))
+        told = said(course)
+        assert told.count("run `nbgrader update source/hw1/hw1.ipynb`.") == 1
+
     def test_what_a_build_would_refuse_is_told_before(self, course):
         write(course, "hw2/hw2.ipynb", cell(SOLUTION + "\n### BEGIN SOLUTION", "f", "solution"))
         (course / "source" / "hw2" / "other.ipynb").write_text("<<<<<<< HEAD\n{")

@@ -11,12 +11,23 @@ from autograder.grading.course.problem import Problem
 
 def look_at_ids(cells: Sequence[SourceCell]) -> Iterator[Problem]:
     """Ids that two cells have, and nbgrader's own rules for what a cell's metadata must say."""
-    from nbgrader.nbgraderformat import MetadataValidator, ValidationError
+    from nbgrader.nbgraderformat import (
+        MetadataValidator,
+        SchemaTooNewError,
+        SchemaTooOldError,
+        ValidationError,
+    )
 
     seen: dict[str, SourceCell] = {}
     for cell in cells:
         try:
             MetadataValidator().validate_cell(cell.node)
+        except SchemaTooOldError:
+            yield Problem(cell.file, f"was made with an older nbgrader: run `nbgrader update {cell.file}`.")
+            return
+        except SchemaTooNewError:
+            yield Problem(cell.file, "was made with a newer nbgrader than this one, which cannot read it.")
+            return
         except ValidationError as error:
             yield Problem(cell.where(), f"nbgrader refuses its metadata: {str(error).splitlines()[0]}")
         except (KeyError, TypeError, AttributeError) as error:

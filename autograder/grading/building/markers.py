@@ -47,7 +47,7 @@ class Markers:
         return cls(
             Region(clear.begin_solution_delimeter, clear.end_solution_delimeter, "solution"),
             Region(tests.begin_test_delimeter, tests.end_test_delimeter, "hidden tests"),
-            clear.code_stub["python"],
+            clear.code_stub.get("python", ""),  # without one nbgrader says so when it releases
         )
 
 
