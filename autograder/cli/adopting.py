@@ -54,7 +54,7 @@ def adopt(
         tell(f"The course in {course.root}:\n")
         for each in surveys:
             _tell_survey(each)
-        buildable = [each.assignment for each in surveys if each.can_be_built]
+        buildable = [each.assignment for each in surveys if not (each.refused or each.problems)]
         if all(each.refused for each in surveys):
             raise UserError("Nothing of it can be graded here. Nothing was changed.")
         if compare and buildable:

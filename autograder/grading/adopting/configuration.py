@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.errors import UserError
 from autograder.grading.course.course import CONFIG_FILE, Course
-from autograder.grading.course.settings import SETTINGS, Setting, missing, with_settings
+from autograder.grading.course.settings import Setting, missing, with_settings
 
 
 @dataclass(frozen=True)
@@ -67,23 +67,16 @@ class Configuration:
     def write(self, text: str, keep: Collection[str] = ()) -> Course:
         """Put a completed text in place, and return the course as it is configured then.
 
-        Raises `UserError`, and puts the old text back, where the lines have no effect.
+        Raises `UserError` where the new lines have no effect.
         """
         path = self.course.root / CONFIG_FILE
         _write(path, text)
-        try:
-            course = Course.at(self.course.root)
-            if idle := [each for each in missing(course.config) if each.app not in keep]:
-                raise UserError(f"`{idle[0].line}` has no effect at its end.")
-        except UserError as error:
-            if self.text:
-                _write(path, self.text)
-            else:
-                path.unlink()
+        course = Course.at(self.course.root)
+        if idle := [each.line for each in missing(course.config) if each.app not in keep]:
             raise UserError(
-                f"{path} cannot be completed, so it is as before: {error} Write these lines where they hold: "
-                + "; ".join(each.line for each in SETTINGS if each.app not in keep)
-            ) from error
+                f"{path} has the lines at its end, where they have no effect: move them to where they do. "
+                f"The first is `{idle[0]}`."
+            )
         return course
 
 

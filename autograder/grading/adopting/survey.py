@@ -38,13 +38,11 @@ class Survey:
     problems: tuple[str, ...] = ()
     """What is to be mended before it can be built, each with its place."""
 
-    @property
-    def can_be_built(self) -> bool:
-        return not self.refused and not self.problems
-
 
 def survey(course: Course, assignment: str) -> Survey:
     """Look at an assignment's source notebooks. Nothing is run."""
+    from nbgrader.preprocessors import InstantiateTests
+
     paths = sorted(course.folder("source", ".", assignment).glob("*.ipynb"))
     cells = {path: read_source(path, course.told(path))[0] for path in paths}
     every = [cell for some in cells.values() for cell in some]
@@ -52,7 +50,7 @@ def survey(course: Course, assignment: str) -> Survey:
     return Survey(
         assignment,
         f"{assignment}: {_said(len(paths), every, Markers.of(course.config))}",
-        left_out=() if refused else tuple(_left_out(every, _autotest(course.config))),
+        left_out=() if refused else tuple(_left_out(every, InstantiateTests(config=course.config))),
         refused=refused,
         problems=() if refused else tuple(map(str, examine(course, [assignment]))),
     )
@@ -88,14 +86,8 @@ def _said(notebooks: int, cells: list[SourceCell], markers: Markers) -> str:
 
 
 def _points(cells: Iterable[SourceCell]) -> float:
-    return sum(_number(cell.node["metadata"]["nbgrader"].get("points", 0)) for cell in cells)
-
-
-def _number(points: Any) -> float:
-    try:
-        return float(points)
-    except (TypeError, ValueError):
-        return 0.0  # nbgrader refuses the cell, which is told by itself
+    points = (cell.node["metadata"]["nbgrader"].get("points") for cell in cells)
+    return sum(each for each in points if isinstance(each, int | float))  # else nbgrader refuses the cell
 
 
 def _other_kernel(path: Path, shown: str) -> str:
@@ -107,7 +99,7 @@ def _other_kernel(path: Path, shown: str) -> str:
     return language and f"{shown} is a notebook for {language}, and grading runs Python."
 
 
-def _left_out(cells: list[SourceCell], autotest: str) -> Iterator[str]:
+def _left_out(cells: list[SourceCell], made: Any) -> Iterator[str]:
     """Return what grading does not run of the cells, each reason once for all cells of a notebook."""
     found: dict[tuple[str, str], list[SourceCell]] = {}
     for cell in cells:
@@ -116,8 +108,8 @@ def _left_out(cells: list[SourceCell], autotest: str) -> Iterator[str]:
         magic = _MAGIC.match(cell.source)
         if magic and magic[1] not in _PYTHON_MAGICS:
             why = f"`%%{magic[1]}` is no Python, and grading passes over it"
-        elif _is_test(cell) and autotest in cell.source:
-            why = f"the tests that nbgrader makes of `{autotest}` are not run: write asserts"
+        elif _is_test(cell) and made.autotest_delimiter in cell.source:
+            why = f"the tests that nbgrader makes of `{made.autotest_delimiter}` are not run: write asserts"
         else:
             continue
         found.setdefault((cell.file, why), []).append(cell)
@@ -128,9 +120,3 @@ def _left_out(cells: list[SourceCell], autotest: str) -> Iterator[str]:
 
 def _is_test(cell: SourceCell) -> bool:
     return cell.is_grade and not cell.is_solution
-
-
-def _autotest(config: Any) -> str:
-    from nbgrader.preprocessors import InstantiateTests
-
-    return str(InstantiateTests(config=config).autotest_delimiter)
