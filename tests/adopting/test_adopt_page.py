@@ -7,17 +7,14 @@ import json
 import pytest
 
 from tests.support.helpers import ROOT, autograder_here
-from tests.support.pages import Followed, Step, follow, steps
+from tests.support.pages import Followed, follow, steps
 
 STEPS = list(steps(ROOT / "docs" / "adopt.md", {}))
-ONE_NOTEBOOK = Step("", "console", "rm source/ps1/problem2.ipynb\n", "")
-"""Until an assignment may hold several notebooks; then this step goes."""
 
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory) -> Followed:
-    first = next(number for number, step in enumerate(STEPS) if "adopt --yes" in step.text)
-    return follow([*STEPS[:first], ONE_NOTEBOOK, *STEPS[first:]], tmp_path_factory.mktemp("adopt"))
+    return follow(STEPS, tmp_path_factory.mktemp("adopt"))
 
 
 @pytest.mark.slow

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 
-from nbgrader.api import Assignment, BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Assignment, BaseCell, Grade, Notebook, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import select
 
 from autograder.grading.adopting.survey import plural
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.assignment.cells import check_task, grade_id
 from autograder.grading.build import PROOF_SEED, source_bundle
 from autograder.grading.course.course import Course
 from autograder.grading.judging.jobs import Failure, Judges
 from autograder.grading.judging.judge import Graded
 from autograder.grading.judging.submitted import Submitted
+from autograder.grading.records.scores import Cell, task_names
 from autograder.verdict import UNREAD, TaskVerdict
 
 _SHOWN = 120
@@ -66,46 +66,46 @@ def compare(
     return Comparison(len(students), tuple(different[student] for student in sorted(different)))
 
 
-def _scores(course: Course, assignment: str) -> dict[str, dict[str, float]]:
+def _scores(course: Course, assignment: str) -> dict[str, dict[Cell, float]]:
     """The automatic scores in the gradebook, by student and cell."""
     if not course.has_gradebook:
         return {}
     asked = (
-        select(SubmittedAssignment.student_id, BaseCell.name, Grade.auto_score)
+        select(SubmittedAssignment.student_id, Notebook.name, BaseCell.name, Grade.auto_score)
         .select_from(Grade)
         .join(BaseCell, Grade.cell_id == BaseCell.id)
         .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
         .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
         .where(Assignment.name == assignment, Grade.auto_score.is_not(None))
     )
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[Cell, float]] = {}
     with course.gradebook() as gradebook:
-        for student, cell, score in gradebook.db.execute(asked):
-            found.setdefault(student, {})[cell] = score
+        for student, notebook, cell, score in gradebook.db.execute(asked):
+            found.setdefault(student, {})[notebook, cell] = score
     return found
 
 
-def _difference(student: str, before: Mapping[str, float], result: object, bundle: Bundle) -> str:
+def _difference(student: str, before: Mapping[Cell, float], result: object, bundle: Bundle) -> str:
     """The line for a submission that would get other scores; `""` for one that would not."""
     if not isinstance(result, Graded):
         reason = result.reason if isinstance(result, Failure) else "it could not be judged."
         return f"{student}: not compared, {reason}"
     verdict = result.verdict
-    names = {check_task(cell): grade_id(cell) for cell in bundle.skeleton().cells if check_task(cell)}
-    tasks = {names.get(task.task, task.task): task for task in verdict.tasks}
-    old = {name: before.get(name, 0.0) for name in tasks}
+    cells = {task: cell for cell, task in task_names(bundle).items()}
+    old = {task.task: before.get(cells[task.task], 0.0) for task in verdict.tasks}
     if verdict.status in UNREAD:
         return f"{student} {sum(old.values()):g}: {' '.join(each.message for each in verdict.findings)}"
-    changed = [_change(name, old[name], task) for name, task in tasks.items() if task.score != old[name]]
+    changed = [_change(old[task.task], task) for task in verdict.tasks if task.score != old[task.task]]
     if not changed:
         return ""
     return f"{student} {sum(old.values()):g} → {verdict.score:g}: {'; '.join(changed)}"
 
 
-def _change(name: str, old: float, task: TaskVerdict) -> str:
+def _change(old: float, task: TaskVerdict) -> str:
     message = next(
         (check.message for check in task.checks if check.outcome != "passed" and check.message), ""
     )
     said = f" ({shorten(message, _SHOWN, placeholder=' …')})" if message else ""
-    return f"`{name}` {old:g} → {task.score:g}{said}"
+    return f"`{task.task}` {old:g} → {task.score:g}{said}"

@@ -161,7 +161,7 @@ def read_marks(course: Course, assignment: str, statuses: Mapping[str, str] | No
     with course.gradebook() as gradebook:
         max_scores = _max_scores(course, gradebook, bundle)
         students = enrolled(gradebook)
-        names = _task_names(bundle)
+        names = task_names(bundle)
         handed_in, sent = set(submitted), read_sent(course, assignment)
 
         def mark(student: str, rows: list[Row[Any]]) -> Mark:
@@ -222,7 +222,7 @@ def _grades_of(assignment: str) -> Select[Any]:
 
 
 def _max_scores(course: Course, gradebook: Gradebook, bundle: Bundle) -> dict[str, float]:
-    worth: dict[_Cell, float] = {}
+    worth: dict[Cell, float] = {}
     for part in bundle.parts:
         try:
             notebook = gradebook.find_notebook(part.notebook, bundle.assignment)
@@ -230,16 +230,16 @@ def _max_scores(course: Course, gradebook: Gradebook, bundle: Bundle) -> dict[st
             raise not_in_gradebook(course, bundle.assignment) from None
         cells = [*notebook.grade_cells, *notebook.task_cells]
         worth |= {(part.notebook, cell.name): float(cell.max_score) for cell in cells}
-    ordered = {task: worth.pop(cell) for cell, task in _task_names(bundle).items() if cell in worth}
+    ordered = {task: worth.pop(cell) for cell, task in task_names(bundle).items() if cell in worth}
     # Cells that the release no longer has come last.
     return ordered | {name: points for (_, name), points in worth.items()}
 
 
-_Cell = tuple[str, str]
+Cell = tuple[str, str]
 """A notebook's name and the `grade_id` of a cell in it."""
 
 
-def _task_names(bundle: Bundle) -> dict[_Cell, str]:
+def task_names(bundle: Bundle) -> dict[Cell, str]:
     """Return the task of each graded cell: itself, if it is no `check("…")`."""
     return {
         (part.notebook, grade_id(cell)): bundle.named(part, check_task(cell) or grade_id(cell))
@@ -250,7 +250,7 @@ def _task_names(bundle: Bundle) -> dict[_Cell, str]:
 
 
 def _mark(
-    student: str, status: str | None, rows: list[Row[Any]], names: Mapping[_Cell, str], submitted: bool
+    student: str, status: str | None, rows: list[Row[Any]], names: Mapping[Cell, str], submitted: bool
 ) -> Mark:
     task_of = {row: names.get((row.notebook, row.cell), row.cell) for row in rows}
     by_hand = frozenset(task_of[row] for row in rows if row.manual_score is not None or row.extra_credit)
