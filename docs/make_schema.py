@@ -22,7 +22,8 @@ def schema() -> str:
     for record in (Verdict, TaskVerdict, CheckVerdict, Finding):
         fields = computed | types[record.__name__]["properties"]
         written = {name: fields[name] for name in record.WRITTEN}
-        types[record.__name__] |= {"properties": written, "required": list(written)}
+        required = [name for name in written if name not in getattr(record, "IF_SET", ())]
+        types[record.__name__] |= {"properties": written, "required": required}
     whole = types.pop("Verdict")
     whole["properties"]["mark"] = {"anyOf": [{"$ref": "#/$defs/Counting"}, {"type": "null"}]}
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": types}
