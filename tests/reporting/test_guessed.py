@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
+from autograder.grading.assignment.bundle import Bundle
 from autograder.guesses import HAPPENED
 from autograder.reporting.guessed import Guessed, guesses
 
-BUNDLE = SimpleNamespace(assignment="01_first", notebook="first")
+BUNDLE = Bundle("01_first", "first", "")
 HAPPENED_THEN = {"it falls": True, "steps": 125, "shape": [3, 5]}
 
 

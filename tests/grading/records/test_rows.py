@@ -23,7 +23,7 @@ def course(tmp_path) -> Course:
 
 def submission(student: str, points: float | None = 1.0, at: datetime = ON_TIME, **other) -> SubmissionRows:
     cells = {"check_lstm_cell": CellScore(points, False), "lstm_cell": CellScore(None, True)}
-    return SubmissionRows(student, at, cells, **{"read": True, "look_again": False} | other)
+    return SubmissionRows(student, NOTEBOOK, at, cells, **{"read": True, "look_again": False} | other)
 
 
 def save(course: Course, *submissions: SubmissionRows, penalty=lambda student, score, late: None) -> dict:
