@@ -1,6 +1,7 @@
 """The names that a check may use; `autograder.checking` hands them on."""
 
 from autograder.checking.expectations.comparing import compare
+from autograder.checking.expectations.equal import computed, expect_equal
 from autograder.checking.expectations.forbidden import expect_no_mention
 from autograder.checking.expectations.gradients import as_leaves, expect_gradients
 from autograder.checking.expectations.in_use import expect_follows
@@ -80,12 +81,14 @@ __all__ = [
     "carried",
     "case",
     "compare",
+    "computed",
     "computed_once",
     "expect",
     "expect_count",
     "expect_device_neutral",
     "expect_dtype",
     "expect_dtypes",
+    "expect_equal",
     "expect_follows",
     "expect_gradients",
     "expect_module",

@@ -28,7 +28,7 @@ def inputs_of(task: str, messages: Sequence[OfObjects], namespace: dict[str, Any
     executor = Executor(namespace)
     if isinstance(executor.perform([Begin(name=task, seed=0), *before])[-1], Stop):
         raise Unknown(f"`{task}` cannot be made as in the check any more: run the check again.")
-    args, kwargs = executor.objects.arguments(call.args, call.kwargs)
+    args, kwargs = executor.objects.arguments(call.args, call.kwargs, call.packed)
     made = [executor.objects.target(Target(number=call.target.number))] if call.target.number else []
     return (*made, *args, *kwargs.values())
 

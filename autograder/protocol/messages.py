@@ -113,6 +113,8 @@ class Call(Message, frozen=True, tag="call"):
     """True to hand numpy float32 for the bfloat16 that it does not have."""
     unanswered: bool = False
     """True if nobody wants to know what it returns."""
+    packed: bool = False
+    """True if arguments and answer go as `packed.py` packs them: sets, arrays and such travel then, too."""
 
 
 class Backward(Message, frozen=True, tag="backward"):
@@ -140,6 +142,8 @@ class Attribute(Message, frozen=True, tag="attribute"):
     """Send an object itself."""
 
     target: Target
+    packed: bool = False
+    """True to have it packed, as in a `Call`."""
 
 
 class Made(Struct, frozen=True, forbid_unknown_fields=True):

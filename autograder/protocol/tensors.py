@@ -108,6 +108,20 @@ def decode_tensors(layouts: Any, body: bytearray) -> list[Tensor]:
     return tensors
 
 
+def tensor_of(array: np.ndarray) -> Tensor | None:
+    """Return a numpy array as a tensor; `None` where its numbers do not travel as one."""
+    if type(array) is not np.ndarray or array.dtype.name not in DTYPES or array.ndim > MAX_DIMS:
+        return None
+    return torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C"))
+
+
+def array_of(tensor: Any) -> np.ndarray:
+    """Return the array that became a tensor; `TypeError` for what is none."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError("no tensor")
+    return np.asarray(tensor.detach().numpy())
+
+
 class _Layout(NamedTuple):
     """The layout of a tensor in the body: `float64 5 7`, or `float64 5 7; 1 0` for a transposed one."""
 

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from autograder.checking.explain.failure import CheckFailed
+from autograder.checking.remote.as_python import Plain
 from autograder.checking.remote.connection import Connection, Request, expected
 from autograder.checking.remote.errors import NoAnswer, StudentError
 from autograder.checking.remote.observations import Gradients, Probed, placed
@@ -79,6 +80,14 @@ class Handle:
     def on_gpu(self) -> bool:
         """Return whether it can be called on a real GPU."""
         return self._connection.on_gpu
+
+    @property
+    def plain(self) -> Plain:
+        """Return it as one of Python's own: it takes and gives sets, numpy's arrays, frames of pandas, too.
+
+        An object that a call gives stays with the student's code; its attributes are asked for by name.
+        """
+        return Plain(self._connection, self._target)
 
     def remark(self, text: str) -> None:
         """Have the card say something of a check that passes."""

@@ -17,6 +17,7 @@ from torch import nn
 
 from autograder.protocol.frames import MAX_BODY, MAX_NESTING
 from autograder.protocol.messages import Target
+from autograder.protocol.packed import pack, unpack
 from autograder.protocol.tensors import DTYPES
 from autograder.protocol.values import ByName, Keywords, Opaque, Ref, map_tree
 from autograder.worker.session.calls.left import Left
@@ -66,16 +67,20 @@ class Objects:
         return found
 
     def arguments(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None, packed: bool = False
     ) -> tuple[tuple[Any, ...], Keywords]:
-        """Return what a call is made with: copies, for in a notebook these are the check's own tensors."""
+        """Return what a call is made with: copies, for in a notebook these are the check's own tensors.
+
+        What was `packed` is unpacked.
+        """
 
         def leaf(value: Any) -> Any:
             if isinstance(value, torch.Tensor):
                 return value.detach().clone()
             return self._numbered[value.id] if isinstance(value, Ref) else value
 
-        return map_tree((tuple(args), dict(kwargs or {})), leaf)
+        given: tuple[tuple[Any, ...], Keywords] = map_tree((tuple(args), dict(kwargs or {})), leaf)
+        return (unpack(given[0]), unpack(given[1])) if packed else given
 
     def plain(self, value: Any, depth: int = 0) -> Any:
         """Return a value as it travels."""
@@ -97,6 +102,14 @@ class Objects:
         if isinstance(value, (nn.Module, type, ModuleType)) or callable(value):
             return self._handed_out(value)
         return Opaque(_kind(value), type(value).__module__ == "__main__")
+
+    def packed(self, value: Any) -> Any:
+        """Return a value as it travels where sets and arrays do, and where the student's objects stay."""
+
+        def leaf(item: Any) -> Any:
+            return self._handed_out(item) if type(item).__module__ == "__main__" else item
+
+        return self.plain(pack(settled(value), leaf))
 
     def _plain_key(self, key: Any) -> Any:
         return key if type(key) in (str, int, float, bool) or key is None else _kind(key)

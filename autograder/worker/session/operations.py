@@ -94,7 +94,7 @@ def convert_module(objects: Objects, message: messages.Convert) -> answers.Done:
 def call(objects: Objects, message: messages.Call) -> answers.Done | answers.Called:
     """Call a target, and say what was seen of the call."""
     target = objects.target(message.target)
-    args, kwargs = objects.arguments(message.args, message.kwargs)
+    args, kwargs = objects.arguments(message.args, message.kwargs, message.packed)
     leaves: list[torch.Tensor] = []
     if message.grad:
         # The student gets a copy one step into the graph: writing into it stays an error of
@@ -123,7 +123,7 @@ def call(objects: Objects, message: messages.Call) -> answers.Done | answers.Cal
         if any(map(is_inference, tensors)):
             left.append("inference")
     return answers.Called(
-        value=objects.plain(value),
+        value=objects.packed(value) if message.packed else objects.plain(value),
         attached=tuple([asks_for_gradients(tensor) for tensor in tensors]),
         arguments=given,
         left=tuple(left),
@@ -193,7 +193,8 @@ def parameters(objects: Objects, message: messages.Parameters) -> answers.Parame
 
 def attribute(objects: Objects, message: messages.Attribute) -> answers.Value:
     """Send an object itself."""
-    return answers.Value(value=objects.plain(objects.target(message.target)))
+    found = objects.target(message.target)
+    return answers.Value(value=objects.packed(found) if message.packed else objects.plain(found))
 
 
 def _attach(value: Any, leaves: list[torch.Tensor]) -> Any:

@@ -1,0 +1,171 @@
+"""Python's own values across the wall, and what is said where one is not the right one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.checking import CheckFailed, Submission, computed, expect_equal, expect_raises
+from autograder.checking.remote.errors import NoAnswer
+from autograder.protocol.answers import Called
+from autograder.protocol.frames import SIZES, decode_frame, encode_frame
+from autograder.protocol.messages import Batch
+from autograder.protocol.packed import pack, unpack
+from autograder.worker.session.executor import Executor
+
+NOTEBOOK = """
+def same(x):
+    return x
+
+def refuses(n):
+    raise ValueError("no")
+
+class Account:
+    def __init__(self, balance):
+        self.balance = balance
+    def deposit(self, amount):
+        self.balance += amount
+        return self
+    def __len__(self):
+        return self.balance
+    def __eq__(self, other):
+        return self.balance == other.balance
+    def __str__(self):
+        return f"{self.balance} coins"
+
+def richer(one, other):
+    return one if one.balance > other.balance else other
+"""
+VALUES = [
+    {1, "two"},
+    frozenset(),
+    {(1, 2): [3], "four": None},
+    {"\0set": [1]},
+    10**30,
+    -(2**63),
+    3 + 4j,
+    b"\0ab",
+    float("inf"),
+    np.arange(6).reshape(2, 3)[:, ::-1],
+    np.zeros((0, 3), dtype=np.float32),
+    np.array(5),
+    np.array(["a", "bb"]),
+    np.array([1, None, [2]], dtype=object),
+    np.array([1, 2], dtype=np.uint16),
+    np.array([1 + 2j]),
+    np.array(["2026-01-02"], dtype="datetime64[D]"),
+    [torch.ones(2), (True, "x")],
+]
+
+
+@pytest.fixture
+def submission() -> Submission:
+    """The notebook's objects, each batch and answer through the bytes of a frame."""
+    namespace = {"__name__": "__main__"}
+    exec(NOTEBOOK, namespace)
+    executor = Executor(namespace)
+
+    def sent(message):
+        frame = encode_frame(message)
+        header, _ = SIZES.unpack(frame[: SIZES.size])
+        rest = frame[SIZES.size :]
+        return decode_frame(rest[:header], bytearray(rest[header:]), type(message))
+
+    def perform(messages):
+        batch = sent(Batch(number=1, messages=tuple(messages)))
+        return [sent(answer) for answer in executor.perform(batch.messages)]
+
+    made = Submission(perform)
+    made.connection.begin("same", 1)
+    return made
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_value_goes_to_a_students_function_and_comes_back(submission, value):
+    seen = submission.same.plain(value)
+    assert type(seen) is type(value) or isinstance(value, frozenset)
+    assert getattr(seen, "dtype", None) == getattr(value, "dtype", None)
+    expect_equal(seen, value, "same(…)")
+
+
+def test_frames_come_back_where_the_check_has_imported_pandas(submission):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2], "b": ["x", None]}, index=["p", "q"])
+    expect_equal(submission.same.plain(frame), frame, "same(frame)")
+    expect_equal(submission.same.plain(frame["a"]), frame["a"], "same(frame['a'])")
+
+
+def test_objects_stay_where_they_are(submission):
+    poor, rich = submission.Account.plain(1), submission.Account.plain(10)
+    assert poor.deposit(2).balance == 3
+    assert submission.richer.plain(poor, rich).balance == 10
+    assert (len(poor), str(poor), poor == rich, poor == submission.Account.plain(3)) == (
+        3,
+        "3 coins",
+        False,
+        True,
+    )
+    with pytest.raises(TypeError):
+        list(rich)  # a student's object may have no end
+    with pytest.raises(TypeError, match="type object cannot be handed"):
+        submission.same.plain(object())
+
+
+def test_an_error_is_expected_of_a_call_that_takes_any_value(submission):
+    expect_raises(submission.refuses.plain.request({1}), ValueError)
+
+
+@pytest.mark.parametrize(
+    ("seen", "wanted", "told"),
+    [
+        ([1, 4, 9, 17], [1, 4, 9, 16], "They differ first at index 3: `16` and `17`."),
+        (None, 3, "It is `None`. Is a `return` missing?"),
+        ((1, 2), [1, 2], "must be `[1, 2]`. It is `(1, 2)`."),
+        ([1], [1, 2], "It has 1 parts and not 2."),
+        (np.arange(3), np.arange(4), "must be `array([0, 1, 2, 3])`. It is `array([0, 1, 2])`."),
+        (lambda: len(None), 3, "cannot be computed from what your code returns: TypeError"),
+    ],
+)
+def test_a_message_says_the_call_what_was_expected_and_what_came(seen, wanted, told):
+    with pytest.raises(CheckFailed) as failed:
+        expect_equal(seen, wanted, "f(2)")
+    assert str(failed.value).startswith("`f(2)` ")
+    assert told in str(failed.value)
+
+
+def test_numbers_are_compared_with_a_tolerance_and_by_their_shape():
+    expect_equal([0.1 + 0.2, 1.0], np.array([0.3, 1]), "f()", rtol=1e-9)
+    expect_equal(2.0000001, 2, "f()", atol=1e-6)
+    for seen in (2.1, "two", None, [2, 2, 2], {2}):
+        with pytest.raises(CheckFailed, match="must be about"):
+            expect_equal(seen, np.array([2, 2]), "f()", atol=1e-3)
+    assert computed(lambda: 1 + 1, "1 + 1") == 2
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"\0nothing": 1},
+        {"\0set": [[1]]},
+        {"\0int": "f" * 5000},
+        {"\0int": "x"},
+        {"\0dict": [1]},
+        {"\0array": ["<U900000000", [9, 9], ["a"]]},
+        {"\0array": ["O", [2], []]},
+        {"\0array": [3]},
+        {"\0frame": [1, 2]},
+    ],
+    ids=repr,
+)
+def test_what_no_value_is_packed_as_is_no_answer(sent):
+    hostile = Submission(lambda batch: [Called(value=sent, attached=()) for _ in batch])
+    with pytest.raises(NoAnswer):
+        hostile.same.plain(1)
+
+
+def test_a_value_nested_without_end_is_packed_to_its_depth():
+    endless: list[object] = []
+    endless.append({"more": endless})
+    assert unpack(pack((1, {"a": [2]}))) == (1, {"a": [2]})
+    assert "nested too deeply" in repr(pack(endless))
