@@ -24,7 +24,7 @@ LINES = {
     "cli": 1900,
     "data": 50,
     "exercises": 9000,
-    "grading": 14400,
+    "grading": 14500,
     "jupyter": 450,
     "protocol": 1300,
     "reporting": 2350,

@@ -128,9 +128,10 @@ def _look_at_cells(course: Course, cells: list[SourceCell], checked: dict[str, s
     yield from look_at_ids(cells)
     yield from look_at_syntax(cells)
     tested = [cell for cell in cells if cell.is_grade and cell.is_code and not cell.is_solution]
-    plain = not any(cell.task for cell in cells) and bool(tested or not checked)
+    by_asserts = any(not cell.task for cell in tested)
+    plain = by_asserts or not (checked or tested)
     yield from look_at_markers(cells, Markers.of(course.config), set(checked), plain=plain)
-    if all(cell.task for cell in tested) and not plain:
+    if not plain:
         yield from look_at_demonstrations(cells, checked)
 
 

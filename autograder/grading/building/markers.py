@@ -56,7 +56,8 @@ def look_at_markers(
 ) -> Iterator[Problem]:
     """Marks that are not closed, not opened, misspelled, in the wrong kind of cell, or not there at all.
 
-    In a `plain` notebook, which no check judges, what students are given may be any text.
+    In a `plain` notebook, which test cells of nbgrader's judge, what students are given may be any text. So
+    it may in a cell that a person grades.
     """
     for cell in cells:
         meant = _misspelled(cell, markers)
@@ -69,7 +70,7 @@ def look_at_markers(
             faults += _instead(cell, markers)
         yield from faults
         yield from _misplaced(cell, markers)
-        if not faults and not plain and cell.is_solution and cell.is_code:
+        if not faults and not plain and cell.is_solution and not cell.is_grade and cell.is_code:
             if markers.solution.begin not in cell.source:
                 yield from _unmarked(cell, markers, tasks)
             else:

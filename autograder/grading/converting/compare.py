@@ -1,0 +1,150 @@
+"""A class judged by the test cells that there are and by the check that is to take their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from autograder.checking.remote.errors import WorkerLost
+from autograder.checking.runner.checks import Checks
+from autograder.errors import UserError
+from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.building.examine import examine
+from autograder.grading.building.generating import generate_release
+from autograder.grading.building.staging import staged
+from autograder.grading.converting.convert import Conversion
+from autograder.grading.course.course import Course
+from autograder.grading.course.problem import Unfit
+from autograder.grading.handed_in.folder import HandedIn
+from autograder.grading.judging.collected_checks import checks_of
+from autograder.grading.judging.judge import judge
+from autograder.grading.workers.forkserver import ForkServer
+from autograder.verdict import Verdict
+
+_SEED = 20_260_102
+"""The seed of both judgings: what is drawn at random is the same in the two."""
+_LONGEST = 160
+"""Characters of a reason."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One submission judged both ways: the points by the cells and by the check, and a reason."""
+
+    who: str
+    before: float
+    after: float
+    reason: str
+    """Why the one that gives less does so."""
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.before:g} → {self.after:g}" + (f" ({self.reason})" if self.reason else "")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The solution, the release and the class, judged both ways."""
+
+    solution: Pair
+    release: Pair
+    students: tuple[Pair, ...]
+
+    @property
+    def unlike(self) -> list[Pair]:
+        return [each for each in self.students if each.before != each.after]
+
+    def told(self) -> list[str]:
+        """Return what is to be said of the class, in lines."""
+        count = len(self.students)
+        if not count:
+            return ["Nobody has handed it in: only the solution and the release were judged."]
+        alike = f"{count - len(self.unlike)} of {count} submissions alike"
+        if not self.unlike:
+            return [f"{alike}."]
+        return [f"{alike}; look at {len(self.unlike)}:", *(f"  {each}" for each in self.unlike)]
+
+
+def compare(
+    course: Course,
+    assignment: str,
+    conversion: Conversion,
+    advance: Callable[[int, int], None] = lambda done, total: None,
+) -> Compared:
+    """Judge solution, release and submissions by the cells and by the check; nothing is recorded.
+
+    Raises `UserError` if the assignment could not be built with the check, if the solution does not earn all
+    of its points, or the release any.
+    """
+    with staged(course, assignment) as stage:
+        before = stage.bundle(assignment)
+        source = stage.folder("source", ".", assignment)
+        (source / "checks").mkdir(exist_ok=True)
+        for path, text in conversion.texts.items():
+            (source / path.relative_to(conversion.path.parent)).write_text(text, encoding="utf-8")
+        problems = examine(stage, [assignment], catalogue=False)
+        if problems:
+            raise Unfit(problems)
+        generate_release(stage, assignment)
+        after = stage.bundle(assignment)
+    students = course.students(assignment)
+    with ForkServer(preload=after.preload) as workers, checks_of(before) as cells, checks_of(after) as checks:
+        judging = _Both((before, cells), (after, checks), conversion, workers)
+        solution = judging.pair(
+            "the solution", before.with_answers(before.solution), after.with_answers(after.solution)
+        )
+        if solution.after != conversion.points:
+            raise UserError(
+                f"The check gives the solution {solution.after:g} of {conversion.points:g} points "
+                f"({solution.reason}). Nothing was written."
+            )
+        release = judging.pair("the release", before.released.encode(), after.released.encode())
+        if release.after:
+            raise UserError(
+                f"The check gives the untouched release {release.after:g} points (the cells gave "
+                f"{release.before:g}): an answer must be needed for them. Nothing was written."
+            )
+        pairs = []
+        for done, student in enumerate(students):
+            advance(done, len(students))
+            pairs.append(
+                judging.pair(student, course.handed_in(student, before), course.handed_in(student, after))
+            )
+    return Compared(solution, release, tuple(pairs))
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Both ways of judging."""
+
+    before: tuple[Bundle, Checks]
+    after: tuple[Bundle, Checks]
+    conversion: Conversion
+    workers: ForkServer
+
+    def pair(self, who: str, one: HandedIn | bytes, other: HandedIn | bytes) -> Pair:
+        old = [each.cell.grade_id for each in self.conversion.converted]
+        by_cells, by_check = self._judged(*self.before, one), self._judged(*self.after, other)
+        before = sum(task.score for task in by_cells.tasks if task.task in old)
+        after = sum(task.score for task in by_check.tasks if task.task == self.conversion.task)
+        lower = by_cells if before < after else by_check
+        notes = [task.note for task in by_check.tasks if task.task == self.conversion.task and before < after]
+        reasons = filter(None, [*notes, *_reasons(lower, {*old, self.conversion.task})])
+        return Pair(who, before, after, next(reasons, ""))
+
+    def _judged(self, bundle: Bundle, checks: Checks, submitted: HandedIn | bytes) -> Verdict:
+        try:
+            graded = judge(
+                submitted, bundle, student="", seed=_SEED, checks=checks, workers=self.workers, explain=False
+            )
+            return graded.verdict
+        except WorkerLost as lost:
+            raise UserError(f"The grading machine failed, not a notebook: {lost}") from lost
+
+
+def _reasons(verdict: Verdict, tasks: set[str]) -> Iterator[str]:
+    """Yield what is said against some tasks of a submission, in short."""
+    for task in verdict.tasks:
+        for check in task.checks if task.task in tasks else ():
+            if check.outcome != "passed" and check.message:
+                text = " ".join(check.message.split()).removesuffix(":")
+                yield text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
