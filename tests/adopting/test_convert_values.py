@@ -34,6 +34,10 @@ class Account:
     def __str__(self):
         return f"{self.balance} coins"
 
+class Alike:
+    def __eq__(self, other):
+        return True
+
 def richer(one, other):
     return one if one.balance > other.balance else other
 """
@@ -169,3 +173,10 @@ def test_a_value_nested_without_end_is_packed_to_its_depth():
     endless.append({"more": endless})
     assert unpack(pack((1, {"a": [2]}))) == (1, {"a": [2]})
     assert "nested too deeply" in repr(pack(endless))
+
+
+def test_an_object_that_equals_everything_is_no_plain_value(submission):
+    with pytest.raises(CheckFailed, match="must be `1`"):
+        expect_equal(submission.Alike.plain(), 1, "f()")
+    with pytest.raises(CheckFailed):
+        expect_equal([submission.Alike.plain()], [1], "f()")

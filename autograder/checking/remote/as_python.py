@@ -50,7 +50,8 @@ class Plain:
         return self._connection.request(message, self._value).ask()
 
     def __eq__(self, other: object) -> bool:
-        return self._special("__eq__", other) is True
+        """Return what the student's class says of two of its objects; of any other value it has no say."""
+        return isinstance(other, Plain) and self._special("__eq__", other) is True
 
     __hash__ = object.__hash__
 

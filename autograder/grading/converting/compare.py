@@ -76,7 +76,9 @@ def compare(
     of its points, or the release any.
     """
     with staged(course, assignment) as stage:
-        before = stage.bundle(assignment)
+        whole = stage.bundle(assignment)
+        at = [part.notebook for part in whole.parts].index(conversion.path.stem)
+        before = whole.parts[at]
         source = stage.folder("source", ".", assignment)
         (source / "checks").mkdir(exist_ok=True)
         for path, text in conversion.texts.items():
@@ -85,7 +87,7 @@ def compare(
         if problems:
             raise Unfit(problems)
         generate_release(stage, assignment)
-        after = stage.bundle(assignment)
+        after = stage.bundle(assignment).parts[at]
     students = course.students(assignment)
     with ForkServer(preload=after.preload) as workers, checks_of(before) as cells, checks_of(after) as checks:
         judging = _Both((before, cells), (after, checks), conversion, workers)
@@ -106,9 +108,8 @@ def compare(
         pairs = []
         for done, student in enumerate(students):
             advance(done, len(students))
-            pairs.append(
-                judging.pair(student, course.handed_in(student, before), course.handed_in(student, after))
-            )
+            files = course.handed_in(student, whole).parts[at]
+            pairs.append(judging.pair(student, files, files))
     return Compared(solution, release, tuple(pairs))
 
 
