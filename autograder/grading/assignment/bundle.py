@@ -60,6 +60,8 @@ class Bundle:
     """The author's folder of the course's own checks, used only to name it when they have faults."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Files beside the source notebook that it may read or import, by path."""
+    cell_seconds: float | None = None
+    """The course's own limit for a cell, in seconds, 0 for none; `None` for ours."""
     others: tuple[Bundle, ...] = ()
     """The assignment's other notebooks. All else here is about this one alone, but for the digests."""
 
@@ -188,7 +190,8 @@ class Bundle:
     def judging_digest(self) -> str:
         """The digest of all that a score depends on: code, solution, tests, checks, their language."""
         _, code = prose_and_code(self.released.encode())
-        parts = (self.assignment, self.notebook, code)
+        limit = () if self.cell_seconds is None else (self.cell_seconds,)
+        parts = (self.assignment, self.notebook, code, *limit)
         own = [sorted(part.items()) for part in (self.instructor_tests, self.own_checks, self.solution)]
         found = hashlib.sha256(repr((parts, own)).encode())
         for file in sorted(packaged_checks(self.notebook).glob("*.py")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,12 @@ _KINDS = ("grade", "solution", "task", "source")
 
 def generate_release(course: Course, assignment: str) -> None:
     """Have nbgrader generate the release. Raises `UserError` with nbgrader's reason."""
-    api = NbGraderAPI(course.directory, config=course.config)
+    config = deepcopy(course.config)
+    tests = config.InstantiateTests.get("autotest_filename", "autotests.yml")
+    if not (course.folder("source", ".", assignment) / tests).is_file():
+        # nbgrader would look in the working folder, and this command may be called in any.
+        config.InstantiateTests.autotest_filename = str(course.root / tests)
+    api = NbGraderAPI(course.directory, config=config)
     api.log.setLevel(logging.CRITICAL)
     with temp_attrs(course.directory, assignment_id=assignment):
         app = _Generate(coursedir=course.directory, parent=api)

@@ -22,9 +22,10 @@ def staged(course: Course, assignment: str) -> Iterator[Course]:
     """A course with this one assignment, its release generated; it is there while the block runs."""
     with tempfile.TemporaryDirectory(prefix="autograder-build-", dir=_short_folder()) as folder:
         stage = _stage(course, assignment, Path(folder))
-        # Of what no one submits to, no gradebook need know; making one takes seconds.
-        stage.config.GenerateAssignment.no_database = True
-        stage.config.SaveCells.enabled = False
+        if not stage.has_autotests(assignment):
+            # Of what no one submits to, no gradebook need know; making one takes seconds.
+            stage.config.GenerateAssignment.no_database = True
+            stage.config.SaveCells.enabled = False
         generate_release(stage, assignment)
         yield stage
 
@@ -55,4 +56,6 @@ def _stage(course: Course, assignment: str, root: Path) -> Course:
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__"))
     for header in source.parent.glob("*.ipynb"):
         shutil.copyfile(header, target.parent / header.name)
+    for templates in course.root.glob("*.yml"):  # of nbgrader's AUTOTEST lines
+        shutil.copyfile(templates, root / templates.name)
     return stage

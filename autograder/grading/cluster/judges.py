@@ -91,7 +91,9 @@ class ClusterJudges:
         self._orders.append(name)
         # What the bundle has worked out for itself since it was made need not travel.
         order = Order(replace(bundle), seed, known, bundle.digest())
-        parcel = Parcel.of(name, order, self._start, patience(self._start.limits))
+        parcel = Parcel.of(
+            name, order, self._start, patience(self._start.limits.with_cells_of(order.bundle.cell_seconds))
+        )
         waiting = iter(jobs)
         out = _Out(self._client, self._roll, parcel)
         done: Gathering[tuple[Job[Result], Result | Failure]] = Gathering(seconds, most)

@@ -22,7 +22,7 @@ import nbformat
 import sqlalchemy.exc
 from dateutil.tz import gettz
 from jupyter_core.paths import jupyter_config_path
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
@@ -40,6 +40,8 @@ from autograder.grading.handed_in.helpers import instructors_files
 from autograder.grading.handed_in.names import shown
 
 CONFIG_FILE = "nbgrader_config.py"
+_AUTOTEST = "AUTOTEST"
+"""The mark of lines in whose place nbgrader writes tests when it generates a release."""
 
 # nbgrader builds its rows in an order that SQLAlchemy 2 comments on, three times a student;
 # the rows are right.
@@ -131,6 +133,8 @@ class Course:
                     solution[grade_id(cell)] = without_instead(cell["source"])
                 elif is_grade(cell) and not is_solution(cell) and not check_task(cell):
                     tests[grade_id(cell)] = cell["source"]
+        if any(_AUTOTEST in text for text in tests.values()):
+            tests = self._instantiated(assignment, notebook, tests)
         own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
         relatives = self._relatives(assignment)
         home = self.told(source.parent / "checks") if own else ""
@@ -141,6 +145,8 @@ class Course:
                 f"The notebook {bundle.notebook} of {assignment} is one for {language}, and grading runs "
                 "Python: keep it in a course directory that nbgrader alone grades."
             )
+        if not bundle.has_checks:
+            bundle = replace(bundle, cell_seconds=self._cell_seconds())
         if bundle.tasks and not bundle.has_checks:
             raise UserError(
                 f"There are no checks for the notebook {bundle.notebook} of {assignment}: "
@@ -164,6 +170,12 @@ class Course:
             return [str(each) for each in named] if isinstance(named, list) else []
         except (OSError, ValueError, KeyError, TypeError):
             return []
+
+    def _cell_seconds(self) -> float:
+        """The seconds that `c.Execute.timeout`, or what it inherits, gives a cell; 0 for no limit."""
+        from nbgrader.preprocessors import Execute
+
+        return max(0.0, Execute(config=self.config).timeout or 0.0)
 
     def catalogue_path(self, assignment: str) -> Path:
         """The file with the assignment's known mistakes."""
@@ -237,6 +249,23 @@ class Course:
     def verdict_path(self, student: str, assignment: str) -> Path:
         """The file of a verdict: not in `autograded/`, which nbgrader hands back to students."""
         return self.root / "verdicts" / assignment / f"{student}.json"
+
+    def has_autotests(self, assignment: str) -> bool:
+        """Return whether nbgrader writes tests of the assignment itself, from its AUTOTEST lines."""
+        sources = self.folder("source", ".", assignment).glob("*.ipynb")
+        return any(_AUTOTEST.encode() in path.read_bytes() for path in sources)
+
+    def _instantiated(self, assignment: str, notebook: str, tests: Mapping[str, str]) -> dict[str, str]:
+        """The tests that nbgrader wrote when it generated the release, hidden ones included."""
+        with self.gradebook() as gradebook:
+            try:
+                cells = gradebook.find_notebook(notebook, assignment).source_cells
+            except MissingEntry:
+                raise UserError(
+                    f"The assignment {assignment} has not been built: "
+                    f"run `autograder build {assignment}` first."
+                ) from None
+            return {cell.name: cell.source for cell in cells if cell.name in tests}
 
     @property
     def has_gradebook(self) -> bool:

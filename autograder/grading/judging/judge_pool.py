@@ -85,7 +85,7 @@ def work_off_together(
     Those that came within `seconds` of the first go together, or `most` of them as soon as there are so many.
     """
     waiting = iter(jobs)
-    give_up = patience(setting.workers.limits)
+    give_up = patience(setting.workers.limits.with_cells_of(setting.bundle.cell_seconds))
     judges: dict[Connection, _Judge[Job[Result]]] = {}
     done: Gathering[tuple[Job[Result], Result | Failure]] = Gathering(seconds, most)
 

@@ -30,9 +30,8 @@ _KEPT_VARIABLES = (
     "LC_CTYPE",
     "TZ",
     "MPLBACKEND",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
+    "NBGRADER_EXECUTION",
+    *(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL")),
     "PYTHONHASHSEED",
     *gpu_nodes.KEPT_VARIABLES,
 )
