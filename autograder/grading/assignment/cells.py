@@ -30,6 +30,11 @@ def is_task(cell: NotebookNode) -> bool:
     return _marked(cell, "task")
 
 
+def is_locked(cell: NotebookNode) -> bool:
+    """Return whether a cell is one that nbgrader puts back as it was."""
+    return _marked(cell, "locked")
+
+
 def tags(cell: NotebookNode) -> list[str]:
     """The cell's tags."""
     return list(cell["metadata"].get("tags", []))

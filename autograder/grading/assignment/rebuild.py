@@ -22,7 +22,15 @@ from nbformat import NotebookNode
 
 from autograder.cell_source import MAX_LINKS, bound_names, links, parse_cell
 from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle
-from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, tags
+from autograder.grading.assignment.cells import (
+    check_task,
+    grade_id,
+    is_grade,
+    is_locked,
+    is_solution,
+    is_task,
+    tags,
+)
 from autograder.grading.assignment.images import images_of, with_placeholders
 from autograder.jupyter.inside import is_holding
 from autograder.verdict import Finding
@@ -202,7 +210,9 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
     handed_out = bundle.handed_out()
     answers, claimed = _find_answers(submitted.cells, notebook.cells, findings)
     counting = set(answers.values())
-    followers = _find_added(submitted.cells, handed_out.cells, claimed, counting, findings)
+    followers = _find_added(
+        submitted.cells, handed_out.cells, claimed, counting, findings, restored=bundle.is_plain
+    )
     beside = _written_beside(notebook.cells, followers)
     cells: list[NotebookNode] = []
     steps: list[Step] = []
@@ -317,11 +327,14 @@ def _find_added(
     claimed: set[int],
     counting: set[int],
     findings: list[Finding],
+    *,
+    restored: bool,
 ) -> dict[int, list[NotebookNode]]:
     """The student's own cells, under the position of the released cell each one follows (-1: none).
 
     Of `claimed` cells those that are `counting` are answers. Of other cells that were released, and of copies
-    that do not count, the lines that the student wrote into them are kept as text.
+    that do not count, the lines that the student wrote into them are kept as text. A locked cell that was
+    changed runs behind the released one, unless such cells are `restored`, as by nbgrader.
     """
     positions = {grade_id(cell): i for i, cell in enumerate(released) if grade_id(cell)}
     by_id = {str(cell["id"]): i for i, cell in enumerate(released) if cell.get("id")}
@@ -343,6 +356,7 @@ def _find_added(
                 )
             )
         runs = cell["cell_type"] == "code" and (there is None or _role(there) in ("run", "skip"))
+        runs = runs and not (restored and there is not None and is_locked(there))
         own = _students_cell(cell) if there is None or runs else _written_into(cell, there)
         if own is not None:
             added.setdefault(anchor, []).append(own)
@@ -378,9 +392,9 @@ def _as_it_is(text: str) -> str:
 def _written_beside(released: list[NotebookNode], added: Mapping[int, list[NotebookNode]]) -> set[int]:
     """The positions of the solution cells that have text of the student's around them.
 
-    Around a cell is what stands between the solution or grade cells before and after it.
+    Around a cell is what stands between the solution, grade or task cells before and after it.
     """
-    marked = [i for i, cell in enumerate(released) if is_solution(cell) or is_grade(cell)]
+    marked = [i for i, cell in enumerate(released) if is_solution(cell) or is_grade(cell) or is_task(cell)]
     found = set()
     for before, position, after in zip([-1, *marked], marked, [*marked[1:], len(released)], strict=False):
         kinds = {own["cell_type"] for i in range(before + 1, after) for own in added.get(i, ())}

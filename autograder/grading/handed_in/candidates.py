@@ -174,7 +174,8 @@ def _grade_ids(raw: bytes) -> set[str]:
 
 
 def _shares(ids: set[str], bundle: Bundle) -> Mapping[str, float]:
-    return {name: _share(ids, own) for name, own in bundle.relatives.items()}
+    """The shares of other assignments' cells; the names of some, as `q1`, are here, too, and tell nothing."""
+    return {name: _share(ids, own - bundle.stubs.keys()) for name, own in bundle.relatives.items()}
 
 
 def _share(ids: set[str], own: Set[str]) -> float:
