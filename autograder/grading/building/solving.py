@@ -17,11 +17,12 @@ from nbgrader.utils import determine_grade
 
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.assignment.cells import is_grade, is_solution
+from autograder.grading.assignment.cells import check_task, is_grade, is_solution
 from autograder.grading.building.generating import KeepsReason
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 from autograder.grading.building.stopped import shown_by, stopped_at
 from autograder.grading.course.course import Course
+from autograder.grading.judging.own_tests import earned_points
 
 
 def generate_solution(
@@ -67,6 +68,8 @@ def generate_solution(
             raise UserError(f"{where}: {assignment} cannot be released: in a notebook, {reason}")
         if is_grade(cell) and not is_solution(cell):
             score, maximum = determine_grade(cell)
+            if not check_task(cell):
+                score = earned_points(cell)  # a warning takes nothing away
             if score != maximum:
                 raise UserError(
                     f"{here.where()}: {assignment} cannot be released: in a notebook, it gives its solution "

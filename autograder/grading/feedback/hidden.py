@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,11 +11,9 @@ from nbgrader.preprocessors import ClearHiddenTests
 from traitlets import List
 
 from autograder.grading.assignment.cells import is_grade, is_solution
-from autograder.protocol.text import one_line
+from autograder.grading.judging.own_tests import lines_met
 
 FAILED = "A hidden test of this cell failed."
-_LINE = re.compile(r"line (\d+): (.*)")
-"""A line of a traceback, as the worker tells it."""
 
 
 class WithoutHiddenTests(ClearHiddenTests):
@@ -55,21 +52,9 @@ class WithoutHiddenTests(ClearHiddenTests):
 def _shown(output: NotebookNode, lines: Sequence[str], hidden: set[int]) -> NotebookNode | None:
     """Return what is shown of an output of a cell with hidden lines; `None` for nothing."""
     if output.output_type == "error":
-        named = [_LINE.search(line) for line in output.traceback]
-        places = {
-            number
-            for found in named
-            if found
-            for number, line in enumerate(lines, 1)
-            if _as_told(line) == found[2] and (number == int(found[1]) or number in hidden)
-        }
+        places = set(lines_met(output.traceback, lines, hidden))
         if places and not places & hidden:
             return output
         return new_output("error", ename="", evalue=FAILED, traceback=[FAILED])
     # Ours alone is HTML: of what students show, only text and images are kept.
     return output if "text/html" in output.get("data", {}) else None
-
-
-def _as_told(line: str) -> str:
-    """Return a line of code as a traceback tells it (`protocol.events.Line`)."""
-    return one_line(line.strip(), 200)

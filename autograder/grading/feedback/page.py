@@ -24,6 +24,7 @@ from autograder.grading.assignment.cells import check_task, grade_id, is_grade, 
 from autograder.grading.course.times import duration
 from autograder.grading.feedback.markdown import code_html, image_html, markdown_html
 from autograder.grading.feedback.points import sentence, to_come, waits
+from autograder.grading.judging.own_tests import HIDDEN_FAILED
 from autograder.verdict import UNREAD, CheckVerdict, TaskVerdict, Verdict
 
 FOLDED_FROM = 30
@@ -156,12 +157,10 @@ def _with_outcome(task: Task, cell: NotebookNode, judged: Mapping[str, TaskVerdi
     found = judged.get(task.name)
     if is_solution(cell) or is_task(cell) or found is None or not found.checks:
         return task
-    if not check_task(cell):
-        errors = [output.traceback for output in cell.outputs if output.output_type == "error"]
-        ends = (errors[0][0], errors[0][-1]) if errors and errors[0] else ()
-        failed = ", ".join(dict.fromkeys(line.rstrip(": ") for line in ends))
-        return replace(task, state="right" if found.score == found.max_score else "wrong", failed=failed)
     first = found.first_to_read
+    if not check_task(cell):
+        failed = (HIDDEN_FAILED if first.hidden else first.message) if first is not None else ""
+        return replace(task, state="right" if first is None else "wrong", failed=failed)
     if first is not None:
         return replace(task, state="to-do" if first.unwritten else "wrong", first=as_student_sees(first))
     return replace(task, state="right" if all(check.fault is None for check in found.checks) else "")
@@ -217,10 +216,11 @@ def _cell(cell: NotebookNode, below: int, folder: Path) -> Markup:
 def _test(cell: NotebookNode) -> Markup:
     """A card, or an instructor's own test with what it shows."""
     code = "" if check_task(cell) else _long("The tests in this cell", code_html(cell.source))
-    ours = (output.get("data", {}).get("text/html") for output in cell.outputs)
-    return Markup(
-        code + "".join(card or _output(each) for card, each in zip(ours, cell.outputs, strict=True))
-    )
+    ours = [output.get("data", {}).get("text/html") for output in cell.outputs]
+    shown = [
+        each for each in cell.outputs if not any(ours) or each.output_type != "error"
+    ]  # the card says it
+    return Markup(code + "".join(each.get("data", {}).get("text/html") or _output(each) for each in shown))
 
 
 def _output(output: NotebookNode) -> str:

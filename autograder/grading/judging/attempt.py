@@ -19,6 +19,7 @@ from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
 from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import grade_id
 from autograder.grading.assignment.rebuild import Rebuilt, Step
 from autograder.grading.judging.carried_errors import may_follow, merged
 from autograder.grading.judging.own_tests import own_test
@@ -54,11 +55,15 @@ class Attempt:
     """A rebuilt notebook in a worker. Use as a context manager."""
 
     def __init__(
-        self, rebuilt: Rebuilt, workers: ForkServer, files: Mapping[str, bytes] | None = None
+        self,
+        rebuilt: Rebuilt,
+        workers: ForkServer,
+        files: Mapping[str, bytes] | None = None,
+        cell_seconds: float | None = None,
     ) -> None:
-        """Take a notebook to run; `files` are those beside it, by path."""
+        """Take a notebook to run; `files` are those beside it, by path, `cell_seconds` the course's limit."""
         self.files = files or {}
-        self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits
+        self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits.with_cells_of(cell_seconds)
         self.numbers = _execution_counts(rebuilt)
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.ran = Ran()
@@ -326,10 +331,19 @@ def lost_in_checks(tasks: Iterable[TaskVerdict]) -> list[Finding]:
     ]
 
 
-def own_tests(rebuilt: Rebuilt, ran: Ran) -> tuple[tuple[TaskVerdict, ...], list[Finding]]:
-    """Score an instructor's own tests by nbgrader's rules, from outputs of the student's process."""
+def own_tests(rebuilt: Rebuilt, ran: Ran, bundle: Bundle) -> tuple[tuple[TaskVerdict, ...], list[Finding]]:
+    """Score an instructor's own tests, from what the student's process says of their cells."""
+    released = {grade_id(cell): cell["source"] for cell in bundle.handed_out().cells}
     steps = [step for step in rebuilt.steps if step.role == "unprotected"]
-    tasks = tuple(own_test(step.name, cell_with_outputs(rebuilt, ran, step)) for step in steps)
+    tasks = tuple(
+        own_test(
+            step.name,
+            cell_with_outputs(rebuilt, ran, step),
+            released.get(step.name, ""),
+            ran.errors.get(step.name),
+        )
+        for step in steps
+    )
     said = "The test cell `{}` ran beside the student's code; its result can be forged."
     return tasks, [Finding("unprotected_cell", said.format(step.name)) for step in steps]
 
@@ -341,6 +355,8 @@ def graded_notebook(rebuilt: Rebuilt, ran: Ran, verdict: Verdict) -> NotebookNod
         cell = cell_with_outputs(rebuilt, ran, step)
         if step.role == "check":
             cell["outputs"] = [nbformat.from_dict(output) for output in task_outputs(tasks[step.name])]
+        elif step.role == "unprotected":  # the card first: nbgrader, too, scores the cell by it
+            cell["outputs"][:0] = map(nbformat.from_dict, task_outputs(tasks[step.name]))
     return rebuilt.notebook
 
 

@@ -152,12 +152,12 @@ def _judge(
     content = resolved.content(rebuilt)
     files = {**resolved.files, **bundle.files}  # of equal names the instructor's wins, as with nbgrader
     own = {path: raw for path, raw in files.items() if path not in bundle.files}
-    with Attempt(rebuilt, workers, files) as attempt:
+    with Attempt(rebuilt, workers, files, bundle.cell_seconds) as attempt:
         attempt.begin(first)
         judged = attempt.judge_tasks(bundle.tasks, checks, seed, explain=explain, known=known)
         tasks = attempt.without_follow_on_errors(judged, bundle, checks, seed)
         ran = attempt.ran
-        tests, unprotected = own_tests(rebuilt, ran)
+        tests, unprotected = own_tests(rebuilt, ran, bundle)
         tasks = tuple(
             task if all_passed(task) else task.diagnosed(known(task.task)) for task in tasks + tests
         )

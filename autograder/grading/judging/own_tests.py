@@ -2,23 +2,110 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence, Set
+
 from nbformat import NotebookNode
 
+from autograder.checking.remote.errors import StudentError
 from autograder.checking.runner.check import Outcome
+from autograder.protocol.text import one_line
 from autograder.verdict import CheckVerdict, TaskVerdict
 
+HIDDEN_FAILED = "A hidden test failed."
+_LINE = re.compile(r"line (\d+): (.*)")
+"""A line of a traceback, as the worker tells it."""
+_INSTEAD = re.compile(r"\s*#+\s*HIDDEN:\s*(.+)")
+"""A comment among hidden tests, which students read where one below it fails."""
 
-def own_test(name: str, cell: NotebookNode) -> TaskVerdict:
-    """The task that a test cell with its outputs is, by nbgrader's rules for points."""
-    from nbgrader.utils import determine_grade
 
-    score, maximum = determine_grade(cell)
-    outcome: Outcome = "passed" if score == maximum else "failed"
-    errors = [
-        f"{output.get('ename')}: {output.get('evalue')}"
-        for output in cell["outputs"]
-        if output["output_type"] == "error"
+def own_test(name: str, cell: NotebookNode, released: str, error: StudentError | None) -> TaskVerdict:
+    """The task that a test cell with its outputs is. An error is the cell's own, shown or not.
+
+    What fails in a line that is not in the `released` source is hidden from students.
+    """
+    most = float(cell["metadata"]["nbgrader"]["points"])
+    earned = earned_points(cell) if error is None else 0.0
+    outcome: Outcome = "passed" if error is None and earned == most else "failed"
+    message, instead = "", ""
+    if error is not None:
+        lines = cell["source"].split("\n")
+        hidden = _hidden(lines, released.split("\n"))
+        places = lines_met(error.lines, lines, hidden)
+        message = _message(error, lines, places, hidden)
+        if hidden and (not places or set(places) & hidden):
+            instead = _instead(lines, hidden, max(set(places) & hidden, default=len(lines)))
+    elif earned < most:
+        message = f"The tests give {earned:g} of {most:g} points."
+    check = CheckVerdict(
+        name,
+        "error",
+        f"The tests in the cell {name}",
+        outcome,
+        earned,
+        most,
+        message,
+        hidden=bool(instead),
+        instead=instead,
+    )
+    return TaskVerdict(name, most, (check,))
+
+
+def earned_points(cell: NotebookNode) -> float:
+    """Return the points of a test cell that ran to its end: the number it ends with, as in nbgrader, or all.
+
+    Unlike in nbgrader a warning takes none away, and a number beyond the cell's points gives just those.
+    """
+    most = float(cell["metadata"]["nbgrader"]["points"])
+    shown = (each["data"] for each in cell["outputs"] if each["output_type"] == "execute_result")
+    try:
+        earned = float(next((data.get("text/plain", "") for data in shown), ""))
+    except ValueError:
+        return most
+    return min(earned, most) if earned >= 0 else most
+
+
+def lines_met(told: Sequence[str], lines: Sequence[str], hidden: Set[int]) -> list[int]:
+    """Return the numbers, from 1, of a cell's lines that a traceback leads through, the outermost first.
+
+    A line that is `hidden` is found by its text alone.
+    """
+    named = (found for line in told if (found := _LINE.search(line)))
+    return [
+        number
+        for found in named
+        for number, line in enumerate(lines, 1)
+        if one_line(line.strip(), 200) == found[2] and (number == int(found[1]) or number in hidden)
     ]
-    title = f"The tests in the cell {name}"
-    check = CheckVerdict(name, "error", title, outcome, score or 0.0, maximum, "; ".join(errors))
-    return TaskVerdict(name, maximum, (check,))
+
+
+def _hidden(lines: Sequence[str], released: Sequence[str]) -> set[int]:
+    """The numbers of the lines that nbgrader took out of a cell when it was released."""
+    hidden, at = set(), 0
+    for number, line in enumerate(lines, 1):
+        if at < len(released) and line.rstrip() == released[at].rstrip():
+            at += 1
+        else:
+            hidden.add(number)
+    return hidden
+
+
+def _instead(lines: Sequence[str], hidden: set[int], failed: int) -> str:
+    """The text in place of a hidden test: of the last comment for it above the line that failed."""
+    above = (_INSTEAD.match(lines[number - 1]) for number in sorted(hidden) if number <= failed)
+    return next((found[1].strip() for found in reversed([*above]) if found), HIDDEN_FAILED)
+
+
+def _message(error: StudentError, lines: Sequence[str], places: Sequence[int], hidden: Set[int]) -> str:
+    """Say which line of the cell stopped, as students count them, why, and in which line of theirs."""
+    why = error.type if not error.message else f"{error.type}: {error.message}"
+    if not places:
+        return why
+    code = one_line(lines[places[0] - 1].strip(), 200)
+    asserted = error.type == "AssertionError"
+    if asserted:
+        why = error.message
+    number = places[0] if places[0] in hidden else places[0] - sum(each < places[0] for each in hidden)
+    said = f"Line {number}, `{code}`, " + ("fails" if asserted else "stops") + (f": {why}" if why else ".")
+    last = error.lines[-1]
+    return said if lines_met([last], lines, {*places}) else f"{said.rstrip('.')}. In your code, {last}"

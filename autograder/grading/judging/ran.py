@@ -69,6 +69,8 @@ class Ran:
             if step.role == "solution"
             else "An added cell"
             if step.role == "added"
+            else f"The test cell `{step.name}`"
+            if step.role == "unprotected"
             else f"The released cell `{step.name}`"
         )
         says = {"timeout": "did not end in time", "out_of_memory": "used too much memory"}.get(
@@ -79,7 +81,9 @@ class Ran:
         seen = seen.noted(lost.reason, f"{where} {says} and was left out; everything else was graded.")
         if step.role != "added":
             stopped = StudentError(Raised(type="Stopped", message=f"the cell {says} when it was run."))
-            seen = replace(seen, status=lost.reason, errors={**seen.errors, step.name: stopped})
+            seen = replace(seen, errors={**seen.errors, step.name: stopped})
+        if step.role not in ("added", "unprotected"):  # a test cell is but one of several
+            seen = replace(seen, status=lost.reason)
         return seen
 
     def without_added(self, steps: Iterable[Step]) -> Ran:

@@ -11,6 +11,7 @@ import pytest
 from traitlets.config import Config
 
 from autograder.grading.feedback.hidden import FAILED, WithoutHiddenTests
+from autograder.grading.judging.own_tests import HIDDEN_FAILED
 from tests.grading.judging.test_own_tests import marked
 from tests.support.helpers import cell_named, make_bundle, released, run_judge, submission
 
@@ -38,6 +39,13 @@ def shown(workers, answer: str, test: str = TEST, **config: str):
     return page
 
 
+def below_card(cell):
+    """The outputs of a test cell below its card."""
+    card, *outputs = cell.outputs
+    assert "Checks of test_double" in card.data["text/html"]
+    return outputs
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -59,9 +67,9 @@ def test_an_error_is_shown_if_only_visible_lines_led_to_it(quick_workers, answer
     text = json.dumps(cell.outputs)
     assert not any(secret in text for secret in SECRETS)
     if told is None:
-        assert cell.outputs == []
+        assert below_card(cell) == []
     else:
-        (output,) = cell.outputs
+        (output,) = below_card(cell)
         assert told in "\n".join(output.traceback)
         if told == FAILED:
             assert (output.ename, output.evalue, output.traceback) == ("", FAILED, [FAILED])
@@ -70,10 +78,17 @@ def test_an_error_is_shown_if_only_visible_lines_led_to_it(quick_workers, answer
 def test_a_function_of_the_hidden_part_that_a_visible_line_calls_is_hidden(quick_workers):
     hidden = "def secret(n):\n    assert double(n) == 2 * n"
     test = f"### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS\nsecret(-3)"
-    (output,) = cell_named(
-        shown(quick_workers, "def double(n):\n    return abs(2 * n)", test), "test_double"
-    ).outputs
+    cell = cell_named(shown(quick_workers, "def double(n):\n    return abs(2 * n)", test), "test_double")
+    (output,) = below_card(cell)
     assert output.traceback == [FAILED]
+
+
+def test_a_comment_says_what_stands_in_place_of_a_hidden_test(quick_workers):
+    test = TEST.replace("secret = -3", "### HIDDEN: Try a negative number, too.\nsecret = -3")
+    cell = cell_named(shown(quick_workers, "def double(n):\n    return abs(2 * n)", test), "test_double")
+    assert "Try a negative number, too." in cell.outputs[0].data["text/html"]
+    plain = cell_named(shown(quick_workers, "def double(n):\n    return abs(2 * n)"), "test_double")
+    assert HIDDEN_FAILED in plain.outputs[0].data["text/html"]
 
 
 def test_the_delimiters_are_those_that_nbgrader_is_configured_with(quick_workers):
@@ -82,7 +97,7 @@ def test_the_delimiters_are_those_that_nbgrader_is_configured_with(quick_workers
     answer = "def double(n):\n    return abs(2 * n)"
     cell = cell_named(shown(quick_workers, answer, test, **words), "test_double")
     assert cell.source == "assert double(2) == 4"
-    assert cell.outputs[0].traceback == [FAILED]
+    assert below_card(cell)[0].traceback == [FAILED]
 
 
 def test_a_student_who_writes_the_delimiters_stops_nothing(quick_workers):
@@ -93,4 +108,4 @@ def test_a_student_who_writes_the_delimiters_stops_nothing(quick_workers):
 def test_cells_without_a_hidden_part_keep_what_they_show(quick_workers):
     answer = "def double(n):\n    print('given', n)\n    return n"
     cell = cell_named(shown(quick_workers, answer, VISIBLE.replace("2", "3")), "test_double")
-    assert [output.output_type for output in cell.outputs] == ["stream", "error"]
+    assert [output.output_type for output in below_card(cell)] == ["stream", "error"]

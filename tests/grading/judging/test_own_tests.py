@@ -50,8 +50,14 @@ def with_own_test(*further: dict) -> tuple[dict, Bundle]:
     ("answer", "score", "said"),
     [
         ("x * x", 3.0, ""),
-        ("2 * x", 0.0, "AssertionError: "),
-        ("x / 0", 0.0, "ZeroDivisionError: division by zero"),
+        ("2 * x", 0.0, "Line 3, `assert square(3) == 9`, fails."),
+        ("3 * x", 0.0, "Line 1, `assert square(2) == 4`, fails."),
+        (
+            "x / 0",
+            0.0,
+            "Line 1, `assert square(2) == 4`, stops: ZeroDivisionError: division by zero. "
+            "In your code, line 2: return x / 0",
+        ),
     ],
 )
 def test_asserts_of_an_instructor_count_and_are_told_to_a_person(workers, answer, score, said):
@@ -62,6 +68,7 @@ def test_asserts_of_an_instructor_count_and_are_told_to_a_person(workers, answer
     told = {task.task: task for task in graded.verdict.tasks}["test_square"]
     assert (told.score, told.max_score) == (score, 3)
     assert told.checks[0].message == said
+    assert told.checks[0].hidden == ("square(3)" in said)
     assert "unprotected_cell" in {finding.kind for finding in graded.verdict.findings}
 
 
@@ -78,7 +85,10 @@ def test_a_failure_counts_where_errors_are_not_shown(workers, silence):
     notebook, bundle = with_own_test()
     graded = run_judge(submission({"square": silence}, base=notebook), workers, bundle)
     (told,) = [task for task in graded.verdict.tasks if task.task == "test_square"]
-    assert (told.score, told.checks[0].message[:9]) == (0, "NameError")
+    assert (told.score, told.checks[0].message[-42:]) == (
+        0,
+        "stops: NameError: name 'square' is not defined"[-42:],
+    )
     cell = next(c for c in nbformat.reads(graded.notebook, 4).cells if grade_id(c) == "test_square")
     assert determine_grade(cell) == (0, 3), "nbgrader reads the same from the graded notebook"
 
