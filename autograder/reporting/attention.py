@@ -33,7 +33,6 @@ REASONS = {
     "timeout": "did not end in time",
     "out_of_memory": "asked for too much memory",
     "crashed": "ended its process",
-    "unprotected_cell": "graded by a cell beside the student's code",
     "missing_cell": "a solution cell is gone",
     "duplicate_cell": "a solution cell is there twice",
     "edited_check": "a check cell was changed",
@@ -41,6 +40,9 @@ REASONS = {
     "cell_type": "an answer in a cell of another type",
 }
 """The reasons for a person to look, the most urgent first. Other findings (`cell_error`, say) need nobody."""
+
+UNPROTECTED = "unprotected_cell"
+"""The kind of finding that is about the assignment, not about a submission: a report says it once."""
 
 _MARKED = {
     "not_graded": "Handed in and not graded yet: run `autograder grade` again.",
@@ -86,7 +88,8 @@ def first_to_see(verdict: Verdict) -> str:
     mistake, if it is one), else the most urgent finding, else a remark.
     """
     order = [verdict.status, *REASONS]
-    findings = sorted(verdict.findings, key=lambda each: [*order, each.kind].index(each.kind))
+    told = (each for each in verdict.findings if each.kind != UNPROTECTED)
+    findings = sorted(told, key=lambda each: [*order, each.kind].index(each.kind))
     failed = ((task.task, check) for task in verdict.tasks if (check := task.first_to_read) is not None)
     first = next(failed, None)
     if first is None or (verdict.status != "graded" and findings):

@@ -17,7 +17,7 @@ from autograder.grading.records.clusters import Alike, cluster
 from autograder.grading.records.results import read_verdicts
 from autograder.grading.records.scores import STATES, WAITING, Mark, Marks, read_marks
 from autograder.reporting.answers import AnswersAsRead
-from autograder.reporting.attention import Attention, attention, first_to_see
+from autograder.reporting.attention import UNPROTECTED, Attention, attention, first_to_see
 from autograder.reporting.common_mistakes import (
     Answers,
     CommonMistake,
@@ -121,6 +121,8 @@ class Report:
     found: Mapping[str, int]
     """The number of mistakes, clusters and pairs in all."""
     submissions: tuple[Submission, ...]
+    unprotected: int = 0
+    """Test cells that ran beside the students' code, whose results can be forged."""
 
 
 def gather(course: Course, assignment: str) -> Report:
@@ -169,6 +171,7 @@ def gather(course: Course, assignment: str) -> Report:
         clusters=tuple(_cluster(each, answers) for each in clusters[: MOST_SHOWN["clusters"]]),
         attention=tuple(reasons),
         everybody=everybody,
+        unprotected=len({each for one in counted for each in one.findings if each.kind == UNPROTECTED}),
         pairs=tuple(_pair_in_excerpts(pair) for pair in pairs[: MOST_SHOWN["pairs"]]),
         found={"mistakes": len(mistakes), "clusters": len(clusters), "pairs": len(pairs)},
         submissions=tuple(
