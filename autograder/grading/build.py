@@ -32,7 +32,7 @@ from autograder.grading.building.generating import generate_release
 from autograder.grading.building.side_by_side import side_by_side
 from autograder.grading.building.solving import generate_solution
 from autograder.grading.building.staging import staged
-from autograder.grading.building.stopped import stops_unsolved, with_demonstrations
+from autograder.grading.building.stopped import left_out, stops_unsolved, with_demonstrations
 from autograder.grading.course.course import Course
 from autograder.grading.course.places import Places
 from autograder.grading.course.problem import Unfit
@@ -303,7 +303,8 @@ def _prove_release(
                     "demonstrations, which grading leaves out, change a score: "
                     f"`{task.task}` gets {task.score:g} with them and {alone.score:g} without."
                 )
-    remarks = [
+    remarks = left_out(bundle, places.source) if bundle.is_plain else []
+    remarks += [
         f"{places.cell(task.task)}: the unsolved notebook gets {task.score:g} of {task.max_score:g} points."
         for task in empty.tasks
         if task.score and task.task not in bundle.tasks

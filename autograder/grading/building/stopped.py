@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
 from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle
@@ -15,6 +16,10 @@ from autograder.grading.assignment.cells import tags
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_SHELL = re.compile(
+    r"get_ipython\(\)\.(system|getoutput|run_(line|cell)_magic\('(pip|conda|bash|sh|script)')"
+)
+"""What IPython makes of the lines of a cell that start programs."""
 _FRAME = re.compile(r"^Cell In\[\d+\], line (\d+)", re.MULTILINE)
 """IPython's heading of the part of a traceback about a cell; the first is of the cell that was run."""
 
@@ -44,6 +49,23 @@ def shown_by(cell: NotebookNode) -> str:
         data: Any = output.get("data", {})
         texts.append(str(data.get("text/plain") or output.get("text") or ""))
     return "\n".join(filter(None, texts))
+
+
+def left_out(bundle: Bundle, file: str) -> list[str]:
+    """Say, once if at all, in which cells of the source notebook `file` programs would be started."""
+    cells = nbformat.reads(bundle.with_answers(bundle.solution), as_version=4).cells
+    numbered = (SourceCell(number, cell, file) for number, cell in enumerate(cells, 1))
+    found = [cell.name for cell in numbered if cell.is_code and _SHELL.search(_transformed(cell.source))]
+    if not found:
+        return []
+    return [f"{file}: shell lines are left out when grading, with a line in the output: {', '.join(found)}."]
+
+
+def _transformed(source: str) -> str:
+    try:
+        return TransformerManager().transform_cell(source)
+    except SyntaxError:
+        return ""
 
 
 def stops_unsolved(solved: str, unsolved: str, file: str) -> Iterator[tuple[str, str, str]]:
