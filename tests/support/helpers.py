@@ -134,7 +134,11 @@ def make_bundle(assignment: str = ASSIGNMENT, solution: bool | Mapping[str, str]
 def run_judge(raw: bytes | None, workers: ForkServer, bundle: Bundle | None = None) -> Graded:
     """Judge one submission in this process; the result keeps the contract of every verdict."""
     bundle = bundle or make_bundle()
-    with checks_of(bundle) if bundle.own_checks else nullcontext(_packaged(bundle.notebook)) as checks:
+    with (
+        checks_of(bundle)
+        if bundle.own_checks or bundle.is_plain
+        else nullcontext(_packaged(bundle.notebook)) as checks
+    ):
         graded = judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers)
     assert_explicit(graded.verdict.as_json())
     graded.notebook.encode()  # can be written
