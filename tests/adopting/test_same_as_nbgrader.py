@@ -18,7 +18,9 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.rebuild import Step
 from autograder.grading.course.course import Course
+from autograder.grading.judging.ran import Ran
 from autograder.reporting.attention import attention, first_to_see
 from autograder.reporting.page import page
 from autograder.reporting.report import gather
@@ -226,6 +228,11 @@ def test_a_loop_that_catches_the_interrupt_costs_its_cell(quick_workers):
         "An added cell did not end in time and was left out; everything else was graded.",
         "The test cell `loops` did not end in time and was left out; everything else was graded.",
     ]
+
+
+def test_a_test_cell_that_had_no_time_left_has_not_passed():
+    step = Step(5, "unprotected", "m", "")
+    assert "no time left" in str(Ran().out_of_time([step]).skipped(step).errors["m"])
 
 
 def test_more_than_its_points_are_the_points_of_a_asserts(quick_workers):

@@ -25,7 +25,7 @@ from autograder.grading.judging.carried_errors import may_follow, merged
 from autograder.grading.judging.own_tests import own_test
 from autograder.grading.judging.ran import MAX_LOST_IN_CELLS, Ran
 from autograder.grading.workers.client import NO_ANSWER, Worker
-from autograder.grading.workers.forkserver import ForkServer
+from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.protocol.answers import AnyAnswer, CellRan, Raised
 from autograder.protocol.messages import OfObjects, RunCell, WriteFile
 from autograder.protocol.text import plain_text
@@ -59,12 +59,13 @@ class Attempt:
         rebuilt: Rebuilt,
         workers: ForkServer,
         files: Mapping[str, bytes] | None = None,
-        cell_seconds: float | None = None,
+        limits: RunLimits | None = None,
     ) -> None:
-        """Take a notebook to run; `files` are those beside it, by path, `cell_seconds` the course's limit."""
+        """Take a notebook to run; `files` are those beside it, by path, `limits` the workers' or others."""
         self.files = files or {}
-        self.rebuilt, self.workers, self.limits = rebuilt, workers, workers.limits.with_cells_of(cell_seconds)
+        self.rebuilt, self.workers, self.limits = rebuilt, workers, limits or workers.limits
         self.numbers = _execution_counts(rebuilt)
+        self._test_cells = {step.index for step in rebuilt.steps if step.role == "unprotected"}
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.ran = Ran()
         """The results of the cells so far."""
@@ -114,7 +115,7 @@ class Attempt:
                 return
             if self._left() <= 0:
                 self.ran = self.ran.out_of_time(self.rebuilt.steps)
-            elif len(self.ran.given_up) >= MAX_LOST_IN_CELLS:
+            elif len(self.ran.given_up - self._test_cells) >= MAX_LOST_IN_CELLS:
                 self.ran = self.ran.without_added(self.rebuilt.steps)
 
     def submission(self) -> Submission:

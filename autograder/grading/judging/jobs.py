@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from autograder.checking.diagnosis.match import Known
@@ -108,6 +108,14 @@ class Gathering(Generic[Item]):
         """Return what is here, and begin again."""
         taken, self._items = self._items, []
         return taken
+
+
+def limits_of(bundle: Bundle, limits: RunLimits) -> RunLimits:
+    """Return the limits of an assignment's submissions: of a plain one, with time for all tests to hang."""
+    if bundle.cell_seconds is None:
+        return limits
+    total = max(limits.total_seconds, (len(bundle.instructor_tests) + 2) * bundle.cell_seconds)
+    return replace(limits, cell_seconds=bundle.cell_seconds or total, total_seconds=total)
 
 
 def patience(limits: RunLimits) -> float:

@@ -37,6 +37,7 @@ from autograder.grading.judging.attempt import (
 )
 from autograder.grading.judging.blank import blank_verdict
 from autograder.grading.judging.faults_met import faulty
+from autograder.grading.judging.jobs import limits_of
 from autograder.grading.judging.suspicious import unusual_code
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import Finding, TaskVerdict, Verdict
@@ -152,7 +153,7 @@ def _judge(
     content = resolved.content(rebuilt)
     files = {**resolved.files, **bundle.files}  # of equal names the instructor's wins, as with nbgrader
     own = {path: raw for path, raw in files.items() if path not in bundle.files}
-    with Attempt(rebuilt, workers, files, bundle.cell_seconds) as attempt:
+    with Attempt(rebuilt, workers, files, limits_of(bundle, workers.limits)) as attempt:
         attempt.begin(first)
         judged = attempt.judge_tasks(bundle.tasks, checks, seed, explain=explain, known=known)
         tasks = attempt.without_follow_on_errors(judged, bundle, checks, seed)

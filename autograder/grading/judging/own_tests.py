@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
+from msgspec.structs import replace
 from nbformat import NotebookNode
 
 from autograder.checking.remote.errors import StudentError
@@ -37,17 +38,10 @@ def own_test(name: str, cell: NotebookNode, released: str, error: StudentError |
             instead = _instead(lines, hidden, max(set(places) & hidden, default=len(lines)))
     elif earned < most:
         message = f"The tests give {earned:g} of {most:g} points."
-    check = CheckVerdict(
-        name,
-        "error",
-        f"The tests in the cell {name}",
-        outcome,
-        earned,
-        most,
-        message,
-        hidden=bool(instead),
-        instead=instead,
-    )
+    title = f"The tests in the cell {name}"
+    check = CheckVerdict(name, "error", title, outcome, earned, most, message)
+    if instead:
+        check = replace(check, hidden=True, instead=instead)
     return TaskVerdict(name, most, (check,))
 
 

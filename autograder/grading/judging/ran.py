@@ -113,8 +113,14 @@ class Ran:
         )
 
     def skipped(self, step: Step) -> Ran:
-        """Return the same with a cell that is given up and has shown nothing."""
-        return self if step.index in self.outputs else self._showing(step, [])
+        """Return the same with a cell that is given up and has shown nothing. A test has not passed then."""
+        if step.index in self.outputs:
+            return self
+        seen = self._showing(step, [])
+        if step.role != "unprotected":
+            return seen
+        stopped = StudentError(Raised(type="Stopped", message="there was no time left to run the cell."))
+        return replace(seen, errors={**seen.errors, step.name: stopped})
 
     def _showing(self, step: Step, outputs: list[dict[str, Any]]) -> Ran:
         return replace(self, outputs={**self.outputs, step.index: outputs})

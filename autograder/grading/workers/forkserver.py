@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -45,13 +45,6 @@ class RunLimits:
     """Memory of the worker's whole process tree, beyond what it inherits."""
     gpu_bytes: int = 0
     """Memory for tensors on each GPU; with 0 a worker sees no GPU."""
-
-    def with_cells_of(self, seconds: float | None) -> RunLimits:
-        """Return the limits of a course that gives each cell these seconds; 0 is as much as the whole has."""
-        if seconds is None:
-            return self
-        total = max(self.total_seconds, 6 * seconds)
-        return replace(self, cell_seconds=seconds or total, total_seconds=total)
 
 
 _IMPORTS = ("autograder.data", "autograder.figures", "autograder.guesses", "autograder.notebook")
