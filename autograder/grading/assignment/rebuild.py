@@ -211,7 +211,7 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
     answers, claimed = _find_answers(submitted.cells, notebook.cells, findings)
     counting = set(answers.values())
     followers = _find_added(
-        submitted.cells, handed_out.cells, claimed, counting, findings, restored=bundle.is_plain
+        submitted.cells, handed_out.cells, claimed, counting, findings, restored=not bundle.has_checks
     )
     beside = _written_beside(notebook.cells, followers)
     cells: list[NotebookNode] = []
