@@ -27,7 +27,7 @@ from autograder.grading.cluster.connection import connect
 from autograder.grading.cluster.order import Came, Ended, Order, Parcel, Refused, Start, packed, unpacked
 from autograder.grading.cluster.roll import Roll, require_same_scheduler
 from autograder.grading.cluster.tasks import do, end_judges, same, start_host
-from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, limits_of, patience
+from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, patience
 from autograder.grading.workers.forkserver import RunLimits
 
 AHEAD = 3
@@ -91,8 +91,7 @@ class ClusterJudges:
         self._orders.append(name)
         # What the bundle has worked out for itself since it was made need not travel.
         order = Order(replace(bundle), seed, known, bundle.digest())
-        limits = limits_of(order.bundle, self._start.limits)
-        parcel = Parcel.of(name, order, self._start, patience(limits))
+        parcel = Parcel.of(name, order, self._start, patience(order.bundle, self._start.limits))
         waiting = iter(jobs)
         out = _Out(self._client, self._roll, parcel)
         done: Gathering[tuple[Job[Result], Result | Failure]] = Gathering(seconds, most)

@@ -111,16 +111,16 @@ class Gathering(Generic[Item]):
 
 
 def limits_of(bundle: Bundle, limits: RunLimits) -> RunLimits:
-    """Return the limits of an assignment's submissions: of a plain one, with time for all tests to hang."""
+    """Return the limits of a notebook of submissions: of a plain one, with time for all tests to hang."""
     if bundle.cell_seconds is None:
         return limits
     total = max(limits.total_seconds, (len(bundle.instructor_tests) + 2) * bundle.cell_seconds)
     return replace(limits, cell_seconds=bundle.cell_seconds or total, total_seconds=total)
 
 
-def patience(limits: RunLimits) -> float:
+def patience(bundle: Bundle, limits: RunLimits) -> float:
     """Return the seconds after which a judge is given up, for a submission that made it run in circles."""
-    return 2 * limits.total_seconds + GRACE_SECONDS
+    return 2 * sum(limits_of(part, limits).total_seconds for part in bundle.parts) + GRACE_SECONDS
 
 
 def result_of(job: Job[Result], setting: Setting, checks: Checks) -> Result | Failure:

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from autograder.checking.diagnosis.match import Known
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, Setting, limits_of, patience
+from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, Setting, patience
 from autograder.grading.judging.judge_process import become_judge, do_jobs
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.grading.workers.gpu import require_gpu
@@ -85,7 +85,7 @@ def work_off_together(
     Those that came within `seconds` of the first go together, or `most` of them as soon as there are so many.
     """
     waiting = iter(jobs)
-    give_up = patience(limits_of(setting.bundle, setting.workers.limits))
+    give_up = patience(setting.bundle, setting.workers.limits)
     judges: dict[Connection, _Judge[Job[Result]]] = {}
     done: Gathering[tuple[Job[Result], Result | Failure]] = Gathering(seconds, most)
 
