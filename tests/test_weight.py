@@ -21,10 +21,10 @@ PACKAGE = Path(__file__).parents[1] / "autograder"
 LINES = {
     "cards": 650,
     "checking": 10550,
-    "cli": 1900,
+    "cli": 1950,
     "data": 50,
     "exercises": 9000,
-    "grading": 14500,
+    "grading": 15450,
     "jupyter": 450,
     "protocol": 1300,
     "reporting": 2350,

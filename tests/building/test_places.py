@@ -222,10 +222,6 @@ SPOILT_NOTEBOOKS: dict[str, tuple[Callable[[Path], object], str]] = {
     "no JSON": (lambda at: (at / SOURCE).write_text('{\n "cells": [,]\n}'), f"{SOURCE}, line 2, column 12: "),
     "not UTF-8": (lambda at: (at / SOURCE).write_bytes(b"\xff"), f"{SOURCE}: "),
     "no valid cell": (raw(lambda data: data["cells"][1].pop("source")), f"{SOURCE}, cell 2: "),
-    "two notebooks": (
-        lambda at: shutil.copy(at / SOURCE, at / "source" / NAME / "other.ipynb"),
-        f"source/{NAME}: ",
-    ),
     "an id twice": (notebook(lambda it: it.cells.append(it.cells[1])), f"{SOURCE}, cell 4: "),
     "no Python in a cell": (task(("2 * x", "2 * (x")), f"{SOURCE}, cell `double`, line 4: "),
     "no end of a solution": (task(("### END SOLUTION", "")), f"{SOURCE}, cell `double`, line 3: "),

@@ -157,7 +157,7 @@ def told():
         names, words, numbers = map(set, student.told())
     fields = (
         "args arguments as_made assembled call computed default_dtype device dtype grad "
-        "gradients kwargs made method name number numpy on_cpu path seed source "
+        "gradients kwargs made method name number numpy on_cpu packed path seed source "
         "state target text trace unanswered weights"
     )
     assert {"args", "target", "seed", "weights"} <= names <= set(fields.split())
