@@ -117,14 +117,12 @@ class TestWhatIsSaid:
             cell("%%R\nx <- 1"),
             cell(SOLUTION, "f", "solution"),
             cell("%%bash\ntest 1 = 1", "shell", "grade", 1),
-            cell("### AUTOTEST f(1)", "auto", "grade", 1),
         )
         told = said(course)
         place = "  source/hw1/hw1.ipynb, cell"
         assert f"{place} 2 (%%R): `%%R` is no Python, and grading passes over it.\n" in told
         no_test = "As a test it tests nothing."
         assert f"{place} `shell`: `%%bash` is no Python, and grading passes over it. {no_test}\n" in told
-        assert f"{place} `auto`: the tests that nbgrader makes of `AUTOTEST` are not run: " in told
         assert "%%time" not in told
 
     @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from autograder.grading.assignment.bundle import DEMONSTRATION
 from autograder.grading.assignment.cells import is_task, other_language
@@ -41,8 +40,6 @@ class Survey:
 
 def survey(course: Course, assignment: str) -> Survey:
     """Look at an assignment's source notebooks. Nothing is run."""
-    from nbgrader.preprocessors import InstantiateTests
-
     paths = sorted(course.folder("source", ".", assignment).glob("*.ipynb"))
     cells = {path: read_source(path, course.told(path))[0] for path in paths}
     every = [cell for some in cells.values() for cell in some]
@@ -50,7 +47,7 @@ def survey(course: Course, assignment: str) -> Survey:
     return Survey(
         assignment,
         f"{assignment}: {_said(len(paths), every, Markers.of(course.config))}",
-        left_out=() if refused else tuple(_left_out(every, InstantiateTests(config=course.config))),
+        left_out=() if refused else tuple(_left_out(every)),
         refused=refused,
         problems=() if refused else tuple(map(str, examine(course, [assignment]))),
     )
@@ -99,24 +96,17 @@ def _other_kernel(path: Path, shown: str) -> str:
     return language and f"{shown} is a notebook for {language}, and grading runs Python."
 
 
-def _left_out(cells: list[SourceCell], made: Any) -> Iterator[str]:
-    """Return what grading does not run of the cells, each reason once for all cells of a notebook."""
+def _left_out(cells: list[SourceCell]) -> Iterator[str]:
+    """Yield what grading does not run of the cells, each reason once for all cells of a notebook."""
     found: dict[tuple[str, str], list[SourceCell]] = {}
     for cell in cells:
         if not cell.is_code or DEMONSTRATION in cell.tags:
             continue
         magic = _MAGIC.match(cell.source)
         if magic and magic[1] not in _PYTHON_MAGICS:
-            why = f"`%%{magic[1]}` is no Python, and grading passes over it"
-        elif _is_test(cell) and made.autotest_delimiter in cell.source:
-            why = f"the tests that nbgrader makes of `{made.autotest_delimiter}` are not run: write asserts"
-        else:
-            continue
-        found.setdefault((cell.file, why), []).append(cell)
-    for (file, why), some in found.items():
-        test = " As a test it tests nothing." if any(map(_is_test, some)) else ""
-        yield f"{file}, {', '.join(cell.name for cell in some)}: {why}.{test}"
-
-
-def _is_test(cell: SourceCell) -> bool:
-    return cell.is_grade and not cell.is_solution
+            found.setdefault((cell.file, magic[1]), []).append(cell)
+    for (file, magic), some in found.items():
+        is_test = any(cell.is_grade and not cell.is_solution for cell in some)
+        test = " As a test it tests nothing." if is_test else ""
+        named = ", ".join(cell.name for cell in some)
+        yield f"{file}, {named}: `%%{magic}` is no Python, and grading passes over it.{test}"
