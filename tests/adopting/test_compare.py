@@ -54,7 +54,7 @@ def test_other_scores_are_told_and_nothing_is_written(course):
     told = autograder_here("adopt", course, "--compare", "--dry-run")
     assert told.returncode == 0, told.stderr
     assert "hw1: 3 submissions: 2 the same scores as in the gradebook, 1 not:\n" in told.stdout
-    assert "\n  kim 2 → 0: `test_f` 2 → 0 (gaierror: " in told.stdout
+    assert "\n  kim 2 → 0: `test_f` 2 → 0 (Line 1, `assert f(1) == 2`, stops: gaierror: " in told.stdout
     assert files(course, ".") == before
 
 

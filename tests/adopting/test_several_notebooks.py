@@ -40,7 +40,7 @@ POINTS = {
     "problem1/sum_of_squares_equation": None,
     "problem1/correct_sum_of_squares": 0.0,
     "problem1/sum_of_squares_uses_squares": 0.5,
-    "problem1/sum_of_squares_application": None,
+    "problem1/sum_of_squares_application": 0.0,
     "problem1/cell-938593c4a215c6cc": None,
     "problem2/part-a": None,
     "problem2/part-b": None,
