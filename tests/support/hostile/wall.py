@@ -236,8 +236,6 @@ REFUSED = {
     "a number beyond all": "return reply('{\"is\":\"done\"}', number='1' + '0' * 4000)",
     "printed by megabytes": "return reply('{\"is\":\"done\",\"printed\":\"%s\"}' % ('x' * (50 << 20)))",
     "printed in numbers": "return reply('{\"is\":\"done\",\"printed\":5}')",
-    "replies larger than all may be": """
-    return say('[]', 'uint8 62914560', body=bytes(60 << 20)) + say('[]', 'uint8 62914560', body=bytes(60 << 20))""",
     "an order of infinity": "return say('[]', 'float32 1 2; 1 1e999')",
     "an order of a million": "return say('[]', 'float32 1 2; ' + ' '.join(map(str, range(600_000))))",
     "a reference to infinity": "return say('[\"ref\",1e999,\"x\",true]', body=b'')",
@@ -269,6 +267,8 @@ REFUSED = {
 }  # fmt: skip
 """Frames that are no reply to the batch: they end the worker."""
 LARGEST = {
+    "replies larger than all may be": """
+    return say('[]', 'uint8 62914560', body=bytes(60 << 20)) + say('[]', 'uint8 62914560', body=bytes(60 << 20))""",
     "the largest body, over and over": """
     return say('["list"%s]' % (',[]' * 512), *['bool 131072'] * 512, body=bytes(64 << 20)) * 3""",
 }  # fmt: skip
