@@ -17,6 +17,7 @@ from autograder.grading.judging.judge_pool import LocalJudges
 from autograder.grading.records.results import results
 from autograder.grading.records.scores import read_marks
 from autograder.grading.workers.forkserver import ForkServer
+from autograder.reporting.page import page
 from autograder.reporting.report import gather
 from autograder.verdict import ByHand, Finding, TaskVerdict, Verdict
 from tests.support.courses import done, run
@@ -119,7 +120,11 @@ class TestNbgradersExample:
         assert {points for task, points in tasks.items() if task.startswith("problem1/")} == {0.0}
 
     def test_the_report_and_the_page_have_all_of_them(self, graded: Course):
-        assert {task.task for task in gather(graded, "ps1").tasks} >= {"problem1/correct_squares"}
+        report = gather(graded, "ps1")
+        assert {task.task for task in report.tasks} >= {"problem1/correct_squares"}
+        shown = page(report, graded.root)
+        assert "Of test cells nothing is known but whether they passed." in shown
+        assert "is explained by a known mistake" not in shown
         done(run(graded.root, "nbgrader", "generate_feedback", "ps1", "--student", "bitdiddle"))
         pages = graded.root / "feedback" / "bitdiddle" / "ps1"
         assert sorted(page.name for page in pages.glob("*.html")) == ["problem1.html", "problem2.html"]
