@@ -105,8 +105,8 @@ def _left_out(cells: list[SourceCell]) -> Iterator[str]:
         magic = _MAGIC.match(cell.source)
         if magic and magic[1] not in _PYTHON_MAGICS:
             found.setdefault((cell.file, magic[1]), []).append(cell)
-    for (file, magic), some in found.items():
+    for (file, language), some in found.items():
         is_test = any(cell.is_grade and not cell.is_solution for cell in some)
         test = " As a test it tests nothing." if is_test else ""
         named = ", ".join(cell.name for cell in some)
-        yield f"{file}, {named}: `%%{magic}` is no Python, and grading passes over it.{test}"
+        yield f"{file}, {named}: `%%{language}` is no Python, and grading passes over it.{test}"
