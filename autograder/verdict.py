@@ -175,7 +175,7 @@ class NotebookVerdict(Struct, frozen=True):
 
     notebook: str
     status: Annotated[str, Meta(extra_json_schema={"enum": list(STATUSES)})]
-    """As in a verdict; one that is missing beside others has 0 points."""
+    """The same as in a verdict; one that is missing beside others has 0 points."""
     score: float
     max_score: float
     seconds: float

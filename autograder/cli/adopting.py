@@ -46,8 +46,7 @@ def adopt(
     with told():
         with importing():
             from autograder.grading.adopting.configuration import Configuration
-            from autograder.grading.adopting.meant import meant
-            from autograder.grading.adopting.survey import survey
+            from autograder.grading.adopting.survey import meant, survey
 
         course, assignments = meant(path)
         surveys = [survey(course, name) for name in assignments]

@@ -70,7 +70,7 @@ class Built:
     taken_over: str = ""
     """The parts that were taken over from the last build, in words."""
     remarks: tuple[str, ...] = ()
-    """What an instructor should know of the release: test cells that pass unsolved, for example."""
+    """Remarks on the release for an instructor: test cells that pass unsolved, for example."""
 
 
 class SolutionFails(UserError):
@@ -303,14 +303,14 @@ def _prove_release(
                     "demonstrations, which grading leaves out, change a score: "
                     f"`{task.task}` gets {task.score:g} with them and {alone.score:g} without."
                 )
-    remarks = left_out(bundle, places.source) if bundle.is_plain else []
+    remarks = left_out(bundle, places.source) if bundle.has_plain_tests else []
     remarks += [
         f"{places.cell(task.task)}: the unsolved notebook gets {task.score:g} of {task.max_score:g} points."
         for task in empty.tasks
         if task.score and task.task not in bundle.tasks
     ]
     for place, told, needed in stops_unsolved(solved.notebook, unsolved.notebook, places.source):
-        if not bundle.is_plain:
+        if not bundle.has_plain_tests:
             raise UserError(
                 f"{place}: {bundle.assignment} cannot be released: in the unsolved notebook, {told}{needed}"
             )

@@ -20,6 +20,7 @@ from nbgrader.api import Gradebook
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import Step
 from autograder.grading.course.course import Course
+from autograder.grading.course.settings import SETTINGS, with_settings
 from autograder.grading.judging.ran import Ran
 from autograder.reporting.attention import attention, first_to_see
 from autograder.reporting.page import page
@@ -48,15 +49,6 @@ STOCK = f"""c = get_config()
 c.CourseDirectory.course_id = "same"
 c.Execute.timeout = {TIMEOUT}
 """
-OURS = """c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__"]
-c.GenerateAssignment.exporter_class = "autograder.grading.releasing.exporter.ReleaseExporter"
-c.Autograde.exporter_class = "autograder.grading.preprocessor.SubmissionExporter"
-c.Autograde.sanitize_preprocessors = ["autograder.grading.preprocessor.GradeOutside"]
-c.Autograde.autograde_preprocessors = ["nbgrader.preprocessors.CheckCellMetadata"]
-c.GenerateFeedback.exporter_class = "autograder.grading.feedback.FeedbackExporter"
-c.GenerateFeedback.preprocessors = ["autograder.grading.feedback.WithoutHiddenTests"]
-c.ExportApp.plugin_class = "autograder.reporting.nbgrader_csv.ScoresAndStates"
-"""
 
 
 def run_stock(course: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -74,7 +66,7 @@ def made_courses(folder: Path, cases: Mapping[str, Case]) -> tuple[Path, Path]:
     stock, ours = folder / "stock", folder / "ours"
     for course in (stock, ours):
         course.mkdir(parents=True)
-        (course / "nbgrader_config.py").write_text(STOCK + (OURS if course == ours else ""))
+        (course / "nbgrader_config.py").write_text(with_settings(STOCK, SETTINGS if course == ours else ()))
         shutil.copyfile(FILES / "autotests.yml", course / "autotests.yml")
     for name, case in cases.items():
         home = stock / "source" / name

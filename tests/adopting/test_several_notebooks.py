@@ -13,6 +13,7 @@ from autograder.grading.batch import grade
 from autograder.grading.build import build
 from autograder.grading.collecting.collect import collect
 from autograder.grading.course.course import Course
+from autograder.grading.course.settings import SETTINGS, with_settings
 from autograder.grading.judging.judge_pool import LocalJudges
 from autograder.grading.records.results import results
 from autograder.grading.records.scores import read_marks
@@ -24,17 +25,7 @@ from tests.support.courses import done, run
 from tests.support.helpers import autograder_here
 
 GUIDE = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
-CONFIG = """
-c = get_config()
-c.CourseDirectory.course_id = "example"
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__"]
-c.GenerateAssignment.exporter_class = "autograder.grading.releasing.exporter.ReleaseExporter"
-c.Autograde.exporter_class = "autograder.grading.preprocessor.SubmissionExporter"
-c.Autograde.sanitize_preprocessors = ["autograder.grading.preprocessor.GradeOutside"]
-c.Autograde.autograde_preprocessors = ["nbgrader.preprocessors.CheckCellMetadata"]
-c.GenerateFeedback.exporter_class = "autograder.grading.feedback.FeedbackExporter"
-c.GenerateFeedback.preprocessors = ["autograder.grading.feedback.WithoutHiddenTests"]
-"""
+CONFIG = with_settings('c = get_config()\nc.CourseDirectory.course_id = "example"\n', SETTINGS)
 POINTS = {
     "problem1/correct_squares": 0.0,
     "problem1/squares_invalid_input": 1.0,

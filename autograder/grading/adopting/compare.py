@@ -6,9 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 
-from nbgrader.api import Assignment, BaseCell, Grade, Notebook, SubmittedAssignment, SubmittedNotebook
-from sqlalchemy import select
-
 from autograder.grading.adopting.survey import plural
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.build import PROOF_SEED, source_bundle
@@ -16,7 +13,7 @@ from autograder.grading.course.course import Course
 from autograder.grading.judging.jobs import Failure, Judges
 from autograder.grading.judging.judge import Graded
 from autograder.grading.judging.submitted import Submitted
-from autograder.grading.records.scores import Cell, task_names
+from autograder.grading.records.scores import Cell, grades_of, task_names
 from autograder.verdict import UNREAD, TaskVerdict
 
 _SHOWN = 120
@@ -25,7 +22,7 @@ _SHOWN = 120
 
 @dataclass(frozen=True)
 class Comparison:
-    """How the automatic scores of an assignment's submissions compare with those in the gradebook."""
+    """The automatic scores of an assignment's submissions, compared with those in the gradebook."""
 
     submissions: int
     different: tuple[str, ...]
@@ -70,20 +67,11 @@ def _scores(course: Course, assignment: str) -> dict[str, dict[Cell, float]]:
     """The automatic scores in the gradebook, by student and cell."""
     if not course.has_gradebook:
         return {}
-    asked = (
-        select(SubmittedAssignment.student_id, Notebook.name, BaseCell.name, Grade.auto_score)
-        .select_from(Grade)
-        .join(BaseCell, Grade.cell_id == BaseCell.id)
-        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
-        .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
-        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
-        .where(Assignment.name == assignment, Grade.auto_score.is_not(None))
-    )
     found: dict[str, dict[Cell, float]] = {}
     with course.gradebook() as gradebook:
-        for student, notebook, cell, score in gradebook.db.execute(asked):
-            found.setdefault(student, {})[notebook, cell] = score
+        for row in gradebook.db.execute(grades_of(assignment)):
+            if row.auto_score is not None:
+                found.setdefault(row.student, {})[row.notebook, row.cell] = row.auto_score
     return found
 
 

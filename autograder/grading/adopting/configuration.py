@@ -60,7 +60,7 @@ class Configuration:
         )
 
     def difference(self, text: str) -> str:
-        """What a new text changes, as a unified diff."""
+        """Return the changes of a new text as a unified diff."""
         old, new = self.text.splitlines(), text.splitlines()
         return "\n".join(unified_diff(old, new, CONFIG_FILE, CONFIG_FILE, lineterm=""))
 

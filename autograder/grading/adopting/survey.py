@@ -1,4 +1,4 @@
-"""An assignment as nbgrader has it: what is graded in it, by what, and what cannot be."""
+"""The assignments that a path means, as nbgrader has them: what is graded, by what, and what cannot be."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.errors import UserError
 from autograder.grading.assignment.bundle import DEMONSTRATION
 from autograder.grading.assignment.cells import is_task, other_language
 from autograder.grading.building.examine import examine
 from autograder.grading.building.markers import Markers
 from autograder.grading.building.source import SourceCell, read_source
-from autograder.grading.course.course import Course
+from autograder.grading.course.course import CONFIG_FILE, Course
 
 _MAGIC = re.compile(r"\s*%%(\S+)")
 _PYTHON_MAGICS = frozenset(
@@ -25,17 +26,49 @@ _PYTHON_MAGICS = frozenset(
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found in an assignment's source."""
+    """The contents of an assignment's source."""
 
     assignment: str
     said: str
-    """What there is, in words."""
+    """The notebooks, cells and points, in words."""
     left_out: tuple[str, ...] = ()
     """The cells that grading passes over, each with its place and what comes of it."""
     refused: tuple[str, ...] = ()
-    """What keeps the whole assignment from being graded here, each with its place."""
+    """The reasons that keep the whole assignment from being graded here, each with its place."""
     problems: tuple[str, ...] = ()
-    """What is to be mended before it can be built, each with its place."""
+    """The problems to be mended before it can be built, each with its place."""
+
+
+def meant(path: Path) -> tuple[Course, list[str]]:
+    """Return the course and the assignments of a path: a course, an assignment's folder, or a notebook in it.
+
+    Raises `UserError` for a path that is none of these.
+    """
+    here = path.resolve()
+    if not here.exists():
+        raise UserError(f"There is no {path}.")
+    root = next((each for each in (here, *here.parents) if _is_course(each)), None)
+    if root is None:
+        raise UserError(
+            f"{path} lies in no nbgrader course: none of the folders above it has a {CONFIG_FILE} or a "
+            "folder source/ with assignments. Name the course directory: `autograder adopt DIR`."
+        )
+    course = Course.at(root, configured=False)
+    sources, known = course.folder("source", ".", "."), course.assignments()
+    if not known:
+        raise UserError(
+            f"{root} has no assignment: {sources} holds no folder with a notebook. If the course keeps its "
+            f"sources elsewhere, say so in {CONFIG_FILE} (`c.CourseDirectory.source_directory`)."
+        )
+    if here in (root, sources.resolve()):
+        return course, known
+    for name in known:
+        if here.is_relative_to((sources / name).resolve()):
+            return course, [name]
+    raise UserError(
+        f"{path} is no assignment of the course in {root}. Name the course, or of {course.told(sources)} an "
+        f"assignment's folder or a notebook in one. Assignments: {', '.join(known)}."
+    )
 
 
 def survey(course: Course, assignment: str) -> Survey:
@@ -110,3 +143,7 @@ def _left_out(cells: list[SourceCell]) -> Iterator[str]:
         test = " As a test it tests nothing." if is_test else ""
         named = ", ".join(cell.name for cell in some)
         yield f"{file}, {named}: `%%{language}` is no Python, and grading passes over it.{test}"
+
+
+def _is_course(folder: Path) -> bool:
+    return (folder / CONFIG_FILE).is_file() or any(folder.glob("source/*/*.ipynb"))

@@ -135,7 +135,7 @@ class Bundle:
         return {grade_id(cell): cell["source"] for cell in self._skeleton.cells if is_solution(cell)}
 
     @property
-    def is_plain(self) -> bool:
+    def has_plain_tests(self) -> bool:
         """Return whether test cells of nbgrader's judge the notebook, or some of it, and not only checks."""
         return bool(self.instructor_tests) or not self.tasks
 

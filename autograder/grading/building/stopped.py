@@ -19,7 +19,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _SHELL = re.compile(
     r"get_ipython\(\)\.(system|getoutput|run_(line|cell)_magic\('(pip|conda|bash|sh|script)')"
 )
-"""What IPython makes of the lines of a cell that start programs."""
+"""The calls that IPython makes of lines of a cell that start programs."""
 _FRAME = re.compile(r"^Cell In\[\d+\], line (\d+)", re.MULTILINE)
 """IPython's heading of the part of a traceback about a cell; the first is of the cell that was run."""
 

@@ -14,7 +14,7 @@ from autograder.grading.converting.statements import Statements
 
 _TESTS = re.compile(r"\b(?:expect_\w+|fail)\(")
 _INSTEAD = re.compile(r"#+\s*HIDDEN:\s*(.+)")
-"""What stands in a hidden test's place, as its author says it."""
+"""The text in a hidden test's place, as its author says it."""
 _KEPT_BACK = "It also holds for inputs that are kept back."
 
 

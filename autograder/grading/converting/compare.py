@@ -35,7 +35,7 @@ class Pair:
     before: float
     after: float
     reason: str
-    """Why the one that gives less does so."""
+    """The reason why the one that gives less does so."""
 
     def __str__(self) -> str:
         return f"{self.who} {self.before:g} → {self.after:g}" + (f" ({self.reason})" if self.reason else "")

@@ -31,7 +31,7 @@ class Names:
     """The names of a notebook: the functions and classes of its cells, and what it imports."""
 
     own: frozenset[str]
-    """What `submission` is asked for."""
+    """The names that `submission` is asked for."""
     imports: Mapping[str, str]
     """The statement that imports a name, by the name."""
 

@@ -20,7 +20,7 @@ class Setting:
     name: str
     value: str | list[str]
     otherwise: str
-    """What happens without it."""
+    """The consequence of not having it."""
 
     @property
     def key(self) -> str:

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import nbformat
 from msgspec.structs import replace
@@ -85,25 +86,17 @@ def judge(
 
     Of several notebooks each is judged by itself, but for those that are as they were `before`.
     """
+    one = partial(
+        _judge, student=student, seed=seed, checks=checks, workers=workers, known=known, explain=explain
+    )
     parts: list[Graded] = []
     contents = _contents(before.content) if before else {}
     for part, files in zip(bundle.parts, HandedIn.of(submitted).parts, strict=True):
         content = contents.get(part.notebook)
         if before and bundle.others and content and content == content_of(files, part):
             parts.append(Graded(before.verdict.part(part.notebook), "", content))
-            continue
-        parts.append(
-            _judge(
-                files,
-                part,
-                student=student,
-                seed=seed,
-                checks=checks,
-                workers=workers,
-                known=known,
-                explain=explain,
-            )
-        )
+        else:
+            parts.append(one(files, part))
     if not bundle.others:
         return parts[0]
     verdict = Verdict.of_several([part.verdict for part in parts])

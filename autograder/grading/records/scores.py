@@ -171,7 +171,7 @@ def read_marks(course: Course, assignment: str, statuses: Mapping[str, str] | No
             return replace(made, group=how.group, same_as=how.same_as) if how.group else made
 
         # One student's rows after the other's, so that no more of them are held than that.
-        rows = gradebook.db.execute(_grades_of(assignment).execution_options(yield_per=1000))
+        rows = gradebook.db.execute(grades_of(assignment).execution_options(yield_per=1000))
         by_student = groupby(rows, key=lambda row: str(row.student))
         found = {student: mark(student, list(mine)) for student, mine in by_student}
     if not found:
@@ -194,7 +194,8 @@ def _status(course: Course, student: str, assignment: str) -> str | None:
     return kept.verdict.status if kept is not None else None
 
 
-def _grades_of(assignment: str) -> Select[Any]:
+def grades_of(assignment: str) -> Select[Any]:
+    """Return the query for all grades of an assignment, one student's after the other's."""
     return (
         select(
             SubmittedAssignment.student_id.label("student"),
