@@ -136,7 +136,7 @@ def run_judge(raw: bytes | None, workers: ForkServer, bundle: Bundle | None = No
     bundle = bundle or make_bundle()
     with (
         checks_of(bundle)
-        if bundle.own_checks or bundle.is_plain
+        if bundle.own_checks or bundle.has_plain_tests
         else nullcontext(_packaged(bundle.notebook)) as checks
     ):
         graded = judge(raw, bundle, student="mallory", seed=SEED, checks=checks, workers=workers)
