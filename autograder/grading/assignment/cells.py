@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nbformat import NotebookNode
+from nbgrader.utils import compute_checksum
 
 
 def grade_id(cell: NotebookNode) -> str:
@@ -33,6 +34,16 @@ def is_task(cell: NotebookNode) -> bool:
 def is_locked(cell: NotebookNode) -> bool:
     """Return whether a cell is one that nbgrader puts back as it was."""
     return _marked(cell, "locked")
+
+
+def is_as_released(cell: NotebookNode) -> bool:
+    """Return whether a locked cell is as it came with a release, be it an earlier one: by its checksum."""
+    if not is_locked(cell):
+        return False
+    try:
+        return bool(cell["metadata"]["nbgrader"]["checksum"] == compute_checksum(cell))
+    except (AttributeError, KeyError, TypeError, ValueError):  # students can write anything there
+        return False
 
 
 def tags(cell: NotebookNode) -> list[str]:

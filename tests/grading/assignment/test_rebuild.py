@@ -9,6 +9,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from nbgrader.utils import compute_checksum
 
 from autograder.grading.assignment.rebuild import CorruptNotebook, Rebuilt, rebuild
 from autograder.grading.handed_in.helpers import sources, unread
@@ -117,6 +118,21 @@ def test_changed_checks_and_set_up_are_the_released_ones():
     is_released(rebuilt)
     added = [step.source for step in rebuilt.steps if step.role == "added"]
     assert added == ["check = lambda task: 10.0"], "a changed set-up runs behind the released one"
+
+
+def test_tests_and_given_code_of_an_earlier_release_are_no_change_of_the_students():
+    data = solved()
+    for name, source in {"setup": "import torch", "check_lstm_cell": "assert lstm_cell"}.items():
+        cell_named(data, name)["source"] = source
+    gone = json.loads(json.dumps(cell_named(data, "check_lstm_cell")))
+    gone["metadata"]["nbgrader"]["grade_id"] = "a_test_that_was_taken_out"
+    data["cells"].append(gone)
+    for cell in (cell_named(data, "setup"), cell_named(data, "check_lstm_cell"), gone):
+        cell["metadata"]["nbgrader"]["checksum"] = compute_checksum(nbformat.from_dict(cell))
+    rebuilt = of(data)
+    assert kinds(rebuilt) == []
+    assert [step for step in rebuilt.steps if step.role == "added"] == []
+    is_released(rebuilt)
 
 
 def test_added_cells_keep_their_place():
