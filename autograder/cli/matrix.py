@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -21,7 +22,7 @@ _CAUGHT = Text("✗", style="bold red")
 def print_validation(console: Console, found: dict[str, Any]) -> None:
     """Print one assignment's validation: a matrix for each task, then what does not hold."""
     console.print(f"\n{found['assignment']}", style="bold", markup=False)
-    for task in dict.fromkeys(check["task"] for check in found["checks"]):
+    for task in dict.fromkeys(mistake["task"] for mistake in found["mistakes"]):
         _print_task(console, task, found)
     counts = found["counts"]
     console.print(
@@ -34,17 +35,23 @@ def print_validation(console: Console, found: dict[str, Any]) -> None:
         console.print(f"! {problem}", markup=False, soft_wrap=True, style="red")
     for fault in found["faults"]:
         console.print(f"\n{fault['traceback']}", markup=False, soft_wrap=True)
-    if not counts["variants"]:
-        console.print(
-            "No right answers in other styles are kept here, so nothing says whether one of them loses "
-            f"points: put some into {found['variants_in']} (docs/mistakes.md says how).",
-            markup=False,
-            soft_wrap=True,
-            style="yellow",
-        )
+    untried = [*_untried(found)]
+    for said in untried:
+        console.print(f"{said} (docs/mistakes.md says how).", markup=False, soft_wrap=True, style="yellow")
     if not found["problems"]:
-        console.print(
-            "Everything holds." if counts["variants"] else "Everything that was tried holds.", style="green"
+        console.print("Everything that was tried holds." if untried else "Everything holds.", style="green")
+
+
+def _untried(found: dict[str, Any]) -> Iterator[str]:
+    """Say what is not kept, and so says nothing of the checks."""
+    known = {mistake["task"] for mistake in found["mistakes"]}
+    if without := dict.fromkeys(check["task"] for check in found["checks"] if check["task"] not in known):
+        tasks = ", ".join(f"`{task}`" for task in without)
+        yield f"No known mistakes of {tasks} are kept, so nothing says what the checks catch: write some"
+    if not found["counts"]["variants"]:
+        yield (
+            "No right answers in other styles are kept here, so nothing says whether one of them loses "
+            f"points: put some into {found['variants_in']}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -151,3 +152,19 @@ def test_nbgraders_example_becomes_checks_task_by_task(tmp_path):
     )
     built = autograder("build", "ps1", "--course", course)
     assert "ps1: built, 6 tasks, 10 points, 7 of them graded by hand" in built.stdout, built.stderr
+    told = autograder("validate", "ps1", "--course", course)
+    assert told.returncode == 0, told.stderr
+    assert "No known mistakes of `squares`, `sum_of_squares` are kept" in told.stdout
+
+
+@pytest.mark.slow
+def test_submissions_of_before_are_not_said_to_be_changed(tmp_path):
+    course = course_with(tmp_path)
+    assert autograder("build", "--course", course).returncode == 0
+    (course / "submitted/ada").mkdir(parents=True)
+    shutil.copytree(course / "release/ps", course / "submitted/ada/ps")
+    assert autograder("convert", "ps", "table", "--course", course).returncode == 0
+    assert autograder("build", "--course", course).returncode == 0
+    assert autograder("grade", "ps", "--course", course).returncode == 0
+    verdict = json.loads((course / "verdicts/ps/ada.json").read_text())
+    assert "edited_check" not in {finding["kind"] for finding in verdict["verdict"]["findings"]}

@@ -6,6 +6,7 @@ The solutions are judged in `make test`, the faults and right answers in other s
 """
 
 import linecache
+import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -220,3 +221,11 @@ def test_there_are_enough_of_each(notebook):
         assert len(variants.CORRECT[task]) >= 6
         assert not {"the solution", *variants.CORRECT[task]} & set(variants.WRONG[task])
         assert variants.WRONG[task]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_every_task_has_known_mistakes(notebook: str):
+    """`autograder validate` would only say that a task has none, as one has that was just converted."""
+    (catalogue,) = (EXERCISES.parents[1] / "solutions/mistakes").glob(f"*_{notebook}.toml")
+    mistakes = tomllib.loads(catalogue.read_text())
+    assert {each["task"] for each in mistakes.values()} >= set(POINTS[notebook])

@@ -32,8 +32,8 @@ def is_task(cell: NotebookNode) -> bool:
 
 
 def is_locked(cell: NotebookNode) -> bool:
-    """Return whether a cell is one that nbgrader puts back as it was."""
-    return _marked(cell, "locked")
+    """Return whether a cell is one that nbgrader puts back as it was: marked so, or a test cell."""
+    return not is_solution(cell) and (is_grade(cell) or _marked(cell, "locked"))
 
 
 def is_as_released(cell: NotebookNode) -> bool:

@@ -161,13 +161,11 @@ class JudgedMistake:
 def look_at_check(found: Validation, check: Check) -> Iterator[str]:
     """Note a check, and yield a problem unless it alone catches some mistake, or need not.
 
-    One that only teaches need not, nor one that `standard` made unasked.
+    One that only teaches need not, nor one that `standard` made unasked, nor those of a task whose
+    mistakes nobody has written yet.
     """
-    only = [
-        mistake["mistake"]
-        for mistake in found.mistakes
-        if (mistake["task"], mistake["caught_by"]) == (check.task, [check.name])
-    ]
+    kept = [mistake for mistake in found.mistakes if mistake["task"] == check.task]
+    only = [mistake["mistake"] for mistake in kept if mistake["caught_by"] == [check.name]]
     found.checks.append(
         {
             "task": check.task,
@@ -185,7 +183,7 @@ def look_at_check(found: Validation, check: Check) -> Iterator[str]:
         yield f"{name} is marked as teaching only, but is worth {check.points:g} points"
     elif check.teaching_only and only:
         yield f"{name} is marked as teaching only, but alone catches {only[0]}"
-    elif not (only or check.teaching_only or check.is_usual or has_fault):
+    elif kept and not (only or check.teaching_only or check.is_usual or has_fault):
         yield f"{name} is the only catcher of no mistake and not marked as teaching only"
 
 
