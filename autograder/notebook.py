@@ -180,7 +180,7 @@ def _judge(task: str, folder: Path, checks: Checks, namespace: dict[str, Any], a
     from autograder.cards.progress import progress_line
     from autograder.checking.diagnosis.sealed_hints import opened
     from autograder.checking.explain.habits import habits
-    from autograder.checking.runner.checks import PUBLIC_SEED
+    from autograder.checking.runner.check import PUBLIC_SEED
     from autograder.jupyter.elsewhere import remarks
     from autograder.jupyter.failing import how_to_get
     from autograder.jupyter.score import Score, person_asks
@@ -263,7 +263,7 @@ def _not_holding(
     tasks: Sequence[str], folder: Path, checks: Checks, namespace: dict[str, Any]
 ) -> tuple[str, ...]:
     """Return those of the tasks that do not hold: by their last check, or by one that nobody sees."""
-    from autograder.checking.runner.checks import PUBLIC_SEED
+    from autograder.checking.runner.check import PUBLIC_SEED
 
     found = []
     for task in tasks:

@@ -11,7 +11,7 @@ import pytest
 
 from autograder import check
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.checks import PUBLIC_SEED
+from autograder.checking.runner.check import PUBLIC_SEED
 from autograder.checking.runner.collection import collect
 from autograder.protocol.messages import Call, ProbeCall
 from tests.exercises.test_exercises import EXERCISES, notebook_of

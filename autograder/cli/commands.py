@@ -87,11 +87,12 @@ def check(
 ) -> None:
     """Grade one notebook and print what was found; the gradebook is not touched."""
     with told():
-        from autograder.grading.workers.forkserver import ForkServer
+        from autograder.grading.workers.forkserver import ForkServer, may_want_torch
         from autograder.worker.sandbox.probe import Level
 
         # First of all: it imports torch while we do.
-        with ForkServer(level=Level.NONE if unsafe else None, preload=None) as workers:
+        level, torch = Level.NONE if unsafe else None, may_want_torch([notebook])
+        with ForkServer(level=level, preload=None, torch=torch) as workers:
             with importing():
                 from autograder.cli.tables import print_verdict
                 from autograder.errors import UserError
@@ -218,7 +219,7 @@ def _grade_with_progress(
         TimeRemainingColumn,
     )
 
-    from autograder.grading.workers.forkserver import ForkServer, RunLimits
+    from autograder.grading.workers.forkserver import ForkServer, RunLimits, may_want_torch
     from autograder.worker.sandbox.probe import Level
 
     limits = RunLimits(gpu_bytes=int(gpu_memory * (1 << 30)))
@@ -243,7 +244,8 @@ def _grade_with_progress(
         judges: Judges
         if scheduler is None:
             level = Level.NONE if unsafe else None
-            workers = stack.enter_context(ForkServer(limits, level=level, preload=None))
+            torch = may_want_torch([*(course / "release" / assignment).glob("*.ipynb")])
+            workers = stack.enter_context(ForkServer(limits, level=level, preload=None, torch=torch))
         else:
             from autograder.grading.cluster.judges import ClusterJudges
 

@@ -10,10 +10,10 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle, preload_for
 from autograder.grading.assignment.cells import is_grade, is_solution
@@ -48,6 +48,9 @@ from autograder.grading.releasing.handout import Handout, handout
 from autograder.grading.releasing.page import write_page
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
 from autograder.verdict import TaskVerdict, Verdict
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 STEPS = 5
 """The number of steps that the building of an assignment reports."""

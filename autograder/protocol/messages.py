@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from autograder.protocol.values import Array, ByName, DtypeName
+from autograder.protocol.values import ByName, DtypeName
 
 
 class Target(Struct, frozen=True, forbid_unknown_fields=True):
@@ -190,10 +190,11 @@ class RunCell(Message, frozen=True, tag="run"):
 
 
 class WriteFile(Message, frozen=True, tag="file"):
-    """Put a file into the working folder; `content` is a tensor of its bytes."""
+    """Put a file into the working folder: base64 of its bytes, or of the next part of them."""
 
     path: str
-    content: Array
+    content: str
+    continues: bool = False
 
 
 OfObjects = (

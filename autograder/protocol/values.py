@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, TypeAlias
 
 ByName: TypeAlias = dict[str, Any]
 """Values by name: a module's parameters, gradients, a `state_dict()`."""
@@ -17,14 +17,6 @@ DtypeName = Literal[
     "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
 ]  # fmt: skip
 """The dtypes that travel."""
-
-
-@runtime_checkable
-class Array(Protocol):
-    """A tensor, as a message can ask for one without torch: nothing else that travels has `numpy()`."""
-
-    def numpy(self) -> Any:
-        """Return its numbers."""
 
 
 @dataclass(frozen=True)

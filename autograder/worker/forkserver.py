@@ -1,8 +1,9 @@
 """The fork server: imports everything slow once, then forks a supervisor for every job it is sent.
 
 Started by the trusted side with a clean environment and one connected SEQPACKET socket. The first message
-on it names the modules to import for all workers, as JSON; each one after that is `job` and carries two
-descriptors, the worker's end of the data socket and the supervisor's end of the control socket. What the
+on it names the modules to import for all workers, as JSON; torch is imported only if it is among them. Each
+message after that is `job` and carries two descriptors, the worker's end of the data socket and the
+supervisor's end of the control socket. What the
 job is about is read after the fork, by the forked side, so that no job is in memory that a later job
 inherits. A `job` may be followed by what its worker is to be without (`Without`, as JSON): such workers are
 forked from a copy of the parent, made once, from which that has been taken away.
@@ -21,6 +22,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -36,6 +38,7 @@ def main() -> NoReturn:
     parser.add_argument("--level", required=True)
     parser.add_argument("--memory-bytes", type=int, required=True)
     parser.add_argument("--gpu-bytes", type=int, default=0)
+    parser.add_argument("--torch", action="store_true", help="import it before being told that it is wanted")
     parser.add_argument("--hidden", action="append", default=[])
     parser.add_argument("--import", dest="imports", action="append", default=[])
     parser.add_argument("--stub", dest="stubs", nargs=2, action="append", default=[])
@@ -43,6 +46,8 @@ def main() -> NoReturn:
     listener = socket.socket(fileno=arguments.fd)
     gc.disable()  # imports leave little garbage, and looking for it would be a fifth of what they take
     _import_and_warm(arguments.imports, arguments.stubs)
+    if arguments.torch:
+        _warm_torch()
     told = listener.recv(_MESSAGE_BYTES)
     if not told:
         os._exit(0)  # whoever started it has nothing to do for it
@@ -51,7 +56,7 @@ def main() -> NoReturn:
 
 
 def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -> None:
-    """Pay for what is slow on first use, without starting a thread or a kernel pool.
+    """Pay for what is slow on first use and needed in any notebook, without starting a thread.
 
     `imports` are modules that students' notebooks import. Each of `stubs` is a function of one of them that
     is nothing to a worker, as `module:name`, and what it prints in place of doing its work.
@@ -59,6 +64,20 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
     import importlib
     import platform
 
+    import autograder
+    from autograder.worker.session import shell
+
+    platform.processor()  # spawns `uname` once per process unless it is known
+    modules = {name: importlib.import_module(name) for name in imports}
+    for place, says in stubs:
+        module, _, name = place.partition(":")
+        setattr(modules[module], name, partial(_stand_in, says))
+    shell.build_shell().run("pass")
+    _hide_own_lines(Path(autograder.__file__).parent)
+
+
+def _warm_torch() -> None:
+    """Import torch and what answers about its objects, and have both do all that is slow once."""
     import matplotlib
     import matplotlib.pyplot
     import numpy.random  # noqa: F401  (a worker is seeded with it, and numpy leaves it to the first use)
@@ -66,7 +85,7 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
     from msgspec.structs import replace
     from torch import nn
 
-    import autograder
+    import autograder.figures  # noqa: F401  (which needs torch)
     from autograder.protocol import stream
     from autograder.protocol.messages import Batch, Call, Made, ProbeCall, Target
     from autograder.worker.session import shell
@@ -75,18 +94,11 @@ def _import_and_warm(imports: Sequence[str], stubs: Sequence[tuple[str, str]]) -
 
     torch.set_num_threads(1)
     compile_nothing()
-    platform.processor()  # spawns `uname` once per process unless it is known
     matplotlib.interactive(False)
-    modules = {name: importlib.import_module(name) for name in imports}
-    for place, says in stubs:
-        module, _, name = place.partition(":")
-        setattr(modules[module], name, partial(_stand_in, says))
-
-    ready = shell.build_shell()
+    ready = shell.Shell.instance()
     # A seed notes the stack for each kind of device, so the first one reads the files of all that is on it.
     ready.run("import torch\ntorch.manual_seed(0)")
     ready.user_ns.pop("torch")
-    _hide_own_lines(Path(autograder.__file__).parent)
     call = Call(target=Target("f"), args=(torch.zeros(2, 2),))
     there = ProbeCall(target=Target("Layer"), made=Made(args=(2, 2)), args=(torch.zeros(1, 2),))
     Executor({"f": lambda x: torch.tanh(x @ x), "Layer": nn.Linear}).perform(
@@ -120,12 +132,19 @@ def _hide_own_lines(home: Path) -> None:
 
 def _settle(preload: Sequence[str]) -> None:
     """Import what this batch wants besides, and make ready to fork."""
-    import importlib
+    import importlib.util
 
     from autograder.worker.sandbox import syscalls
 
+    if "torch" in preload and "torch" not in sys.modules:
+        _warm_torch()
     for module in preload:
-        importlib.import_module(module)
+        if module == "pandas" and importlib.util.find_spec("pyarrow"):
+            continue  # pandas imports it, and it starts a thread
+        with suppress(ImportError):  # a notebook's own `import` says what is wrong
+            importlib.import_module(module)
+    if matplotlib := sys.modules.get("matplotlib"):
+        matplotlib.interactive(False)
     # What is here now is never garbage: a collection in a worker would only write into pages that it shares.
     gc.freeze()
     gc.enable()
@@ -209,18 +228,22 @@ def _copy_without(
 
 def _work(data_fd: int) -> None:
     """The worker's life, inside the confinement."""
-    import numpy
-    import torch
-
     from autograder.protocol.stream import Stream
+    from autograder.worker.session.answering import Answering
     from autograder.worker.session.shell import Shell, serve
 
+    answering: type[Answering] = Answering
     seed = int.from_bytes(os.urandom(4), "big")  # siblings would draw the same numbers otherwise
-    torch.default_generator.manual_seed(seed)  # torch.manual_seed reads a traceback for each kind of device
-    numpy.random.seed(seed)
     random.seed(seed)
-    torch.set_num_threads(1)
-    serve(Stream(socket.socket(fileno=data_fd)), Shell.instance())
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed)
+    if torch := sys.modules.get("torch"):
+        from autograder.worker.session.executor import Executor
+
+        answering = Executor
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed reads a traceback for each device
+        torch.set_num_threads(1)
+    serve(Stream(socket.socket(fileno=data_fd)), Shell.instance(), answering)
 
 
 def _stand_in(says: str, *_: Any, **__: Any) -> None:

@@ -18,8 +18,8 @@ from torch import nn
 
 from autograder.checking.expectations.comparing import ROUNDED
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.check import CheckResult
-from autograder.checking.runner.checks import PUBLIC_SEED, Checks
+from autograder.checking.runner.check import PUBLIC_SEED, CheckResult
+from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
 from autograder.checking.runner.marks import RULES
 from autograder.protocol.without import Without

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.checking.runner.checks import PUBLIC_SEED
+from autograder.checking.runner.check import PUBLIC_SEED
 from autograder.checking.runner.collection import collect
 from tests.exercises.test_exercises import EXERCISES, notebook_of
 from tests.variants import NOTEBOOKS

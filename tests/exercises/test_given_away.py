@@ -11,7 +11,7 @@ import pytest
 
 from autograder.checking.runner.handed_out_file import goes_out
 from autograder.exercises import HOME
-from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.bundle import OPTIMIZERS, Bundle
 from autograder.grading.assignment.cells import is_solution
 from autograder.grading.course.course import Course
 from autograder.grading.judging.collected_checks import checks_of
@@ -112,7 +112,7 @@ def test_no_task_is_answered_by_what_students_can_read():
     assignments = course.assignments()
     package, releases = in_package(), {name: in_release(name) for name in assignments}
     found = set()
-    with ForkServer(RunLimits(call_seconds=2, total_seconds=60), preload=("torch._dynamo",)) as workers:
+    with ForkServer(RunLimits(call_seconds=2, total_seconds=60), preload=OPTIMIZERS) as workers:
         for number, assignment in enumerate(assignments):
             bundle = course.bundle(assignment)
             later = [each for name in assignments[number + 1 :] for each in releases[name]]

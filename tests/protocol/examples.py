@@ -77,7 +77,7 @@ MESSAGES: tuple[messages.AnyMessage, ...] = (
         **USUAL,
     ),
     messages.RunCell(source="x = 1\n", count=9, task="x", added=True, **USUAL),
-    messages.WriteFile(path="data/a.txt", content=torch.arange(5, dtype=torch.uint8), **USUAL),
+    messages.WriteFile(path="data/a.txt", content="AAECAwQ=", continues=True, **USUAL),
 )
 ANSWERS: tuple[answers.AnyAnswer, ...] = (
     answers.Done(printed="x\n"),

@@ -27,7 +27,7 @@ from autograder.protocol.frames import MAX_BODY, MAX_HEADER, SIZES, WireError, d
 from autograder.protocol.messages import AnyMessage, Batch
 from autograder.protocol.stream import MOST, Stream, WireClosed
 from autograder.protocol.tensors import DTYPES, MAX_DIMS, tensors_in
-from autograder.protocol.values import Array, Opaque, Ref
+from autograder.protocol.values import Opaque, Ref
 from tests.protocol.examples import ANSWERS, BATCHES, MESSAGES, REPLIES, across, assert_same, in_words, parts
 from tests.support.properties import PARTS, QUICK, TEXTS, changed, damaged, trees
 
@@ -146,7 +146,6 @@ PLAIN = {
     float: FLOATS,
     bool: st.booleans(),
     type(None): st.none(),
-    Array: tensors(),
 }
 SENT = st.one_of(
     st.builds(Reply, IDS, of_kind(AnyAnswer)),

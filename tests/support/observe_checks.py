@@ -15,7 +15,8 @@ import torch
 import autograder.exercises
 from autograder.checking.diagnosis.sealed_hints import opened
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.checks import PUBLIC_SEED, Checks
+from autograder.checking.runner.check import PUBLIC_SEED
+from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
 from autograder.worker.session.executor import Executor
 

@@ -13,7 +13,8 @@ import torch
 from torch import nn
 
 from autograder.checking.remote.submission import Submission
-from autograder.checking.runner.checks import PUBLIC_SEED, Checks
+from autograder.checking.runner.check import PUBLIC_SEED
+from autograder.checking.runner.checks import Checks
 from autograder.checking.runner.collection import collect
 from autograder.checking.runner.task_run import TaskRun
 from autograder.protocol.values import map_tree

@@ -20,6 +20,8 @@ from autograder.protocol.without import Without
 if TYPE_CHECKING:  # it needs torch, which takes a second
     from autograder.protocol.messages import OfObjects
 
+PUBLIC_SEED = 2013
+"""The seed of the inputs that students see in their notebooks."""
 Outcome = Literal["passed", "failed", "error", "timeout", "crashed", "skipped", "fault"]
 
 

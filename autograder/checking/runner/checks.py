@@ -16,9 +16,6 @@ from autograder.checking.runner.task_run import OF_VALUES, KnownOf, TaskRun, non
 from autograder.checking.tolerance import computed_in
 from autograder.checking.wrong_values.shrink import ladder
 
-PUBLIC_SEED = 2013
-"""The seed of the inputs that students see in their notebooks."""
-
 
 class Checks(CollectedChecks):
     """The collected checks of one exercise, ready to run."""

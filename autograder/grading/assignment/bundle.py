@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,12 +30,17 @@ from autograder.grading.assignment.cells import (
     prose_and_code,
     tags,
 )
+from autograder.grading.workers.forkserver import wants_torch
 from autograder.verdict import qualified
 
 DEMONSTRATION = "demonstration"
 """The tag of released cells that are not run when grading."""
-OPTIMIZERS = ("torch._dynamo",)
-"""Modules that the first optimizer of a process imports: a second of work."""
+TORCH = ("torch",)
+"""The modules of workers that answer checks."""
+OPTIMIZERS = (*TORCH, "torch._dynamo")
+"""Modules that the first optimizer of a process imports, besides: a second of work."""
+_OFTEN = ("numpy", "pandas", "matplotlib.pyplot")
+"""Other modules that notebooks import and that are slow to import."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +157,10 @@ class Bundle:
 
     @property
     def preload(self) -> tuple[str, ...]:
-        """Modules to import before workers are forked: where no optimizer is used, they make forks dearer."""
+        """Modules to import before workers are forked."""
         cells = [cell for cell in self._skeleton.cells if cell["cell_type"] == "code"]
         code = [cell["source"] for cell in cells if DEMONSTRATION not in tags(cell)]  # those are not run
-        code += [*self.solution.values(), *self.own_checks.values()]
+        code += [*self.solution.values(), *self.own_checks.values(), *self.instructor_tests.values()]
         if not self.own_checks:
             code += [file.read_text("utf-8") for file in packaged_checks(self.notebook).glob("*.py")]
         return tuple(
@@ -218,8 +224,15 @@ def _language() -> bytes:
 
 
 def preload_for(sources: Iterable[str]) -> tuple[str, ...]:
-    """Modules to import before the processes are forked that run this code."""
-    return OPTIMIZERS if any("optim." in source for source in sources) else ()
+    """Modules to import before the processes are forked that run this code: torch only where it is wanted.
+
+    Where no optimizer is used, its modules would make forks dearer.
+    """
+    code = "\n".join(sources)
+    imported = [name for name in _OFTEN if re.search(rf"\b(?:import|from) +{name.partition('.')[0]}\b", code)]
+    if not wants_torch(code):
+        return tuple(imported)
+    return (*(OPTIMIZERS if "optim." in code else TORCH), *imported)
 
 
 def forget_modules(folder: Path) -> None:

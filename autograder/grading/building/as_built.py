@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import grade_id, is_solution
@@ -20,6 +20,9 @@ from autograder.grading.course.course import Course
 from autograder.grading.judging.judge import MistakesOf
 from autograder.grading.records.known import tried_when_needed
 from autograder.grading.workers.forkserver import ForkServer
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 
 def tried_as_built(

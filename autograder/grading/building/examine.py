@@ -153,14 +153,14 @@ def _look_at_catalogue(course: Course, assignment: str, cells: Sequence[SourceCe
 
 def _look_at_collected(course: Course, assignment: str, catalogue: bool) -> list[Problem]:
     """Return the problems that only show when the check files are imported, and torch with them."""
-    from autograder.checking.runner.check import ChecksBroken
-    from autograder.checking.runner.collection import collect
-    from autograder.grading.releasing.handout import old_marks
-
     cells = _cells_of(course, assignment)
     files = _check_files(course, assignment, cells)
     if not files.texts:
         return []
+    from autograder.checking.runner.check import ChecksBroken
+    from autograder.checking.runner.collection import collect
+    from autograder.grading.releasing.trying import old_marks
+
     name = notebooks_of(course, assignment)[0].stem
     bundle = Bundle(assignment, name, "", own_checks=files.texts if files.are_own else {})
     graded = {cell.task: cell for cell in cells if cell.task}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, TypeVar
-
-import torch
 
 from autograder.errors import UserError
 from autograder.worker.sandbox import syscalls
@@ -89,7 +88,8 @@ def _received(name: str, connection: Connection, process: BaseProcess) -> tuple[
 
 def _run(name: str, work: Callable[[str, Tell], Any], connection: Connection, parent: int) -> None:
     """Do the work in a fork that ends when its parent asks, or ends itself, and clears up before."""
-    torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
     signal.signal(signal.SIGINT, lambda *_: None)  # the parent hears it, too, and ends this process
     signal.signal(signal.SIGTERM, _interrupt)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import nbformat
-import torch
 from msgspec.structs import replace
 from nbformat import NotebookNode
 
@@ -15,9 +16,7 @@ from autograder.cards.card import task_outputs
 from autograder.checking.diagnosis.match import Known
 from autograder.checking.explain.habits import Habit, habits
 from autograder.checking.remote.errors import StudentError, WorkerLost
-from autograder.checking.remote.submission import Submission
 from autograder.checking.runner.check import CheckResult
-from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import grade_id
 from autograder.grading.assignment.rebuild import Rebuilt, Step
@@ -32,6 +31,12 @@ from autograder.protocol.text import plain_text
 from autograder.protocol.without import Without
 from autograder.verdict import CheckVerdict, Finding, TaskVerdict, Verdict
 
+if TYPE_CHECKING:
+    from autograder.checking.remote.submission import Submission
+    from autograder.checking.runner.checks import Checks
+
+_PART = 3 << 20
+"""Bytes of a file that are sent at once: a frame's header takes twice as many."""
 MAX_MESSAGE = 2000
 """Characters of a check's message, which may quote names that the student made up."""
 
@@ -125,6 +130,8 @@ class Attempt:
     def _submission(
         self, sources: Mapping[str, str], errors: Mapping[str, StudentError] | None = None
     ) -> Submission:
+        from autograder.checking.remote.submission import Submission  # torch with it, where there are checks
+
         on_gpu = self.limits.gpu_bytes > 0
         return Submission(self._perform, sources, errors, on_gpu=on_gpu, without=self.without)
 
@@ -267,8 +274,10 @@ class Attempt:
         """A fresh worker with the files that lie beside the notebook."""
         worker = self.workers.spawn(self.without)
         for path, raw in self.files.items():
-            content = torch.frombuffer(bytearray(raw), dtype=torch.uint8) if raw else torch.zeros(0).byte()
-            worker.perform([WriteFile(path=path, content=content)], self.limits.cell_seconds)
+            for at in range(0, max(1, len(raw)), _PART):
+                part = base64.b64encode(raw[at : at + _PART]).decode()
+                file = WriteFile(path=path, content=part, continues=at > 0)
+                worker.perform([file], self.limits.cell_seconds)
         return worker
 
     def _run_cell(self, step: Step) -> bool:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import nbformat
 from msgspec.structs import replace
@@ -18,7 +19,6 @@ from nbformat import NotebookNode
 
 from autograder.cards.card import unjudged_outputs
 from autograder.checking.explain.habits import Habit
-from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution
 from autograder.grading.assignment.rebuild import CorruptNotebook, give_id, rebuild
@@ -42,6 +42,9 @@ from autograder.grading.judging.jobs import limits_of
 from autograder.grading.judging.suspicious import unusual_code
 from autograder.grading.workers.forkserver import ForkServer
 from autograder.verdict import Finding, TaskVerdict, Verdict
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 
 @dataclass(frozen=True)

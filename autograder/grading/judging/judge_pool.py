@@ -20,7 +20,6 @@ from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.judging.jobs import Failure, Gathering, Job, Result, Setting, patience
 from autograder.grading.judging.judge_process import become_judge, do_jobs
 from autograder.grading.workers.forkserver import ForkServer
-from autograder.grading.workers.gpu import require_gpu
 
 
 def cores() -> int:
@@ -50,6 +49,8 @@ class LocalJudges:
     def conditions(self, bundle: Bundle) -> str:
         if not self.workers.limits.gpu_bytes:
             return ""
+        from autograder.grading.workers.gpu import require_gpu  # torch with it
+
         self.workers.warm(bundle.preload)
         require_gpu(self.workers)
         return " on a GPU"

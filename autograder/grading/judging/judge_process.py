@@ -5,9 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from multiprocessing.connection import Connection
-
-import torch
 
 from autograder.errors import UserError
 from autograder.grading.judging.collected_checks import checks_of
@@ -17,7 +16,8 @@ from autograder.worker.sandbox import syscalls
 
 def become_judge() -> bool:
     """Make this fork a judge, which ends with its parent; `False` where that has ended already."""
-    torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)  # a fork has none of its parent's threads, and would wait for them for ever
     # Siblings hold copies of each other's pipes, so an end of file would never come.
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever forked it hears the interrupt, and ends its judges

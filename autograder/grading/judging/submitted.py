@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from autograder.checking.runner.checks import Checks
 from autograder.grading.handed_in.folder import HandedIn
 from autograder.grading.handed_in.resolve import unreadable
 from autograder.grading.judging.jobs import Failure, Setting
 from autograder.grading.judging.judge import Before, Graded, content_of, judge
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 
 @dataclass(frozen=True)

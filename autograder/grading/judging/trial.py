@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from autograder.checking.diagnosis.match import Known, shows_in
-from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.catalogue import Mistake
 from autograder.grading.judging.faults_met import MetFault, met_faults
 from autograder.grading.judging.jobs import Setting
 from autograder.grading.judging.judge import judge_answers
 from autograder.verdict import TaskVerdict
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder import __version__
 from autograder.checking.diagnosis.match import Known
-from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.catalogue import Mistake
@@ -27,6 +27,9 @@ from autograder.grading.judging.judge import MistakesOf
 from autograder.grading.judging.trial import Trial
 from autograder.grading.records.store import one_writer, write_whole
 from autograder.grading.workers.forkserver import ForkServer
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 KnownMistakes = Mapping[str, Sequence[Known]]
 """The answers of an assignment's known mistakes, by task."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.checking.runner.checks import PUBLIC_SEED
+from autograder.checking.runner.check import PUBLIC_SEED
 from autograder.grading.assignment.catalogue import Mistake
 from autograder.grading.judging.jobs import Job, Setting
 from autograder.grading.judging.submitted import Submitted

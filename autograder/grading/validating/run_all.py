@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import nbformat
 
-from autograder.checking.runner.checks import Checks
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import rebuild
 from autograder.grading.building.source import MAY_FAIL, SourceCell
 from autograder.grading.building.stopped import stopped_at, with_demonstrations
 from autograder.grading.judging.attempt import Attempt
 from autograder.grading.judging.jobs import Setting
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 WRONG = {
     "raises": 'raise RuntimeError("wrong")',

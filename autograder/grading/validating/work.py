@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.checking.diagnosis.match import Known
-from autograder.checking.runner.checks import Checks
 from autograder.errors import UserError
 from autograder.grading.judging.jobs import Failure, Job, Setting
 from autograder.grading.judging.judge import unfit_checks
@@ -16,6 +15,9 @@ from autograder.grading.judging.submitted import Submitted
 from autograder.grading.judging.trial import Trial
 from autograder.grading.validating.run_all import RunAll
 from autograder.verdict import Verdict
+
+if TYPE_CHECKING:
+    from autograder.checking.runner.checks import Checks
 
 
 def results_of(

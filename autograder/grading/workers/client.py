@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import autograder.protocol.tensors  # noqa: F401  (workers are sent torch's tensors, and send them)
 from autograder.checking.remote.errors import WorkerLost
 from autograder.protocol.answers import AnyAnswer, Late, Reply, Stop
 from autograder.protocol.frames import WireError

@@ -47,7 +47,7 @@ class RunLimits:
     """Memory for tensors on each GPU; with 0 a worker sees no GPU."""
 
 
-_IMPORTS = ("autograder.data", "autograder.figures", "autograder.guesses", "autograder.notebook")
+_IMPORTS = ("autograder.data", "autograder.guesses", "autograder.notebook")
 """Modules of ours that a notebook imports."""
 _STUBS = {
     "autograder.notebook:check": "(checked when the notebook has run)",
@@ -60,11 +60,17 @@ class ForkServer:
     """The process that forks workers; one serves a whole batch. Use as a context manager."""
 
     def __init__(
-        self, limits: RunLimits | None = None, level: Level | None = None, preload: Sequence[str] | None = ()
+        self,
+        limits: RunLimits | None = None,
+        level: Level | None = None,
+        preload: Sequence[str] | None = ("torch",),
+        *,
+        torch: bool = True,
     ) -> None:
         """Start the fork server at the best level that holds here; `preload` are modules to import for all.
 
-        With `None` it is left to itself until `warm` says which they are.
+        With `None` it is left to itself until `warm` says which they are; whether `torch` is likely to be
+        among them decides if it is imported meanwhile.
         """
         self.limits = limits or RunLimits()
         self.level = level or best_level(probe())
@@ -77,6 +83,8 @@ class ForkServer:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         package = Path(autograder.__file__).resolve().parent
         command = [sys.executable, "-I", "-m", "autograder.worker.forkserver", "--fd", str(there.fileno())]
+        if torch if preload is None else "torch" in preload:
+            command.append("--torch")
         for module in _IMPORTS:
             command += ["--import", module]
         for place, says in _STUBS.items():
@@ -208,6 +216,20 @@ class ForkServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def may_want_torch(notebooks: Sequence[Path]) -> bool:
+    """Return whether notebooks may need workers with torch, as those may that are not there.
+
+    It is asked before anything that takes a second to import: the fork server can begin with torch then.
+    """
+    there = [each for each in notebooks if each.is_file()]
+    return not there or any(wants_torch(each.read_text("utf-8", "replace")) for each in there)
+
+
+def wants_torch(text: str) -> bool:
+    """Return whether a notebook or a check may need torch: by its name, or by ours."""
+    return "torch" in text or "autograder" in text
 
 
 def clean_environment() -> dict[str, str]:

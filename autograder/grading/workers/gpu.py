@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+import autograder.protocol.tensors  # noqa: F401  (a tensor is sent)
 from autograder.checking.remote.errors import WorkerLost
 from autograder.errors import UserError
 from autograder.grading.workers.forkserver import ForkServer

@@ -9,8 +9,9 @@ import torch
 
 from autograder.protocol.events import Event, Line
 from autograder.protocol.values import Keywords
+from autograder.worker.tracing.lines import line_of, student_frame
 from autograder.worker.tracing.modes import Events, Watching, tensors_of
-from autograder.worker.tracing.provenance import Origins, line_of, memory_of, name_of, student_frame
+from autograder.worker.tracing.provenance import Origins, memory_of, name_of
 from autograder.worker.tracing.schema import schema_of
 
 _CAST = torch.ops.aten._to_copy.default

@@ -18,16 +18,9 @@ from autograder.worker.portability.tensor import (
     MixedDevices,
     SimulatedTensor,
 )
+from autograder.worker.tracing.lines import describe_exception, line_of, line_that_names, student_frame
 from autograder.worker.tracing.modes import tensors_of
-from autograder.worker.tracing.provenance import (
-    Origins,
-    describe_exception,
-    line_of,
-    line_that_names,
-    memory_of,
-    name_of,
-    student_frame,
-)
+from autograder.worker.tracing.provenance import Origins, memory_of, name_of
 
 _TORCHS_OWN = re.compile(r"from the 'Lazy' backend|INTERNAL ASSERT FAILED|Internal error")
 """Torch's words where it gives up over a simulated tensor."""

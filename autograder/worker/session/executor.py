@@ -1,4 +1,4 @@
-"""Does what messages say, on the objects of one notebook: the only place that tells one kind from another.
+"""Does what messages say on the objects of one notebook: the only place that tells one kind from another.
 
 The same code serves the worker, where messages come over the wire, and a student's own notebook, where they
 come from the next frame: `Executor(namespace).perform([Call(target=Target("cell"), args=(x,))])`.
@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from msgspec.structs import replace
@@ -21,13 +20,14 @@ from autograder.protocol.tensors import DTYPES, tensors_in
 from autograder.protocol.values import DtypeName
 from autograder.protocol.without import Without
 from autograder.worker.session import operations
+from autograder.worker.session.answering import Answering, Cells
 from autograder.worker.session.calls.limit import Limit
 from autograder.worker.session.calls.printed import Printed
 from autograder.worker.session.eager import as_plain_python
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.probe import probe_call
 from autograder.worker.session.taken_away import absent
-from autograder.worker.tracing.provenance import describe_exception
+from autograder.worker.tracing.lines import describe_exception
 
 # As they were before a student's code ran: what it puts in their place is not asked.
 _default_dtype, _set_default_dtype = torch.get_default_dtype, torch.set_default_dtype
@@ -35,14 +35,7 @@ _OF_DTYPES = re.compile("dtype|[Ff]loat|[Dd]ouble")
 """In torch's words for operands that do not go together."""
 
 
-class Cells(Protocol):
-    """Runs a notebook's cells."""
-
-    def run(self, source: str, count: int | None = None) -> answers.CellRan:
-        """Run one cell, the notebook's `count`th."""
-
-
-class Executor:
+class Executor(Answering):
     """Answers messages about the objects of one notebook."""
 
     def __init__(
@@ -56,48 +49,21 @@ class Executor:
 
         `without` does not work in `perform`, for a process that needs it otherwise.
         """
+        super().__init__(namespace, cells)
         self.objects = Objects(namespace)
-        self._namespace, self._limit, self._cells, self._without = namespace, limit, cells, without
-        self._own: dict[str, Any] = {}
-        """The tasks as their own cells made them, by name."""
+        self._limit, self._without = limit, without
 
     def perform(self, batch: Iterable[messages.AnyMessage]) -> list[answers.AnyAnswer]:
         """Do what messages say, up to the first that stops, and return an answer to each that was done."""
         with absent(self._without):
             return list(self.answers_to(batch))
 
-    def answers_to(self, batch: Iterable[messages.AnyMessage]) -> Iterator[answers.AnyAnswer]:
-        """Do one message for each answer that is asked for, up to the first that stops."""
-        for message in batch:
-            if not (isinstance(message, messages.RunCell) and message.added):
-                self._namespace.update(self._own)
-            if isinstance(message, messages.RunCell) and self._cells is not None:
-                answer: answers.AnyAnswer = self._run(message, self._cells)
-            elif isinstance(message, messages.WriteFile):
-                answer = _write(message)
-            else:
-                with Printed() as printed:
-                    work = partial(self._performed, message)
-                    answer = work() if self._limit is None else self._limit.run(work)
-                answer = replace(answer, printed=printed.text) if printed.text else answer
-            yield answer
-            if isinstance(answer, answers.Stop):
-                return
-
-    def _run(self, cell: messages.RunCell, cells: Cells) -> answers.CellRan:
-        """Run a cell; of a task's own cell, keep what it makes of the task's name.
-
-        An experiment further down may take the name; a helper that is put right there still counts.
-        """
-        nothing = object()
-        before = self._namespace.get(cell.task, nothing)
-        answer = cells.run(cell.source, cell.count)
-        made = self._namespace.get(cell.task, nothing)
-        if cell.task and made is not before:
-            self._own.pop(cell.task, None)
-            if made is not nothing:
-                self._own[cell.task] = made
-        return answer
+    def _answer(self, message: messages.AnyMessage) -> answers.AnyAnswer:
+        """Answer about the objects, in time and with what was printed meanwhile."""
+        with Printed() as printed:
+            work = partial(self._performed, message)
+            answer = work() if self._limit is None else self._limit.run(work)
+        return replace(answer, printed=printed.text) if printed.text else answer
 
     def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
         """Do one message with torch as every call finds it. What the student's code raises is its answer."""
@@ -155,13 +121,3 @@ def _may_be_the_default(error: BaseException, message: messages.AnyMessage) -> b
         and _OF_DTYPES.search(str(error)) is not None
         and all(each.dtype == torch.float64 for each in tensors_in(message.args) if each.is_floating_point())
     )
-
-
-def _write(message: messages.WriteFile) -> answers.Done | answers.Refused:
-    """Put a file into the working folder, which is the scratch folder."""
-    try:
-        Path(message.path).parent.mkdir(parents=True, exist_ok=True)
-        Path(message.path).write_bytes(message.content.numpy().tobytes())
-    except OSError as error:
-        return answers.Refused(message=str(error))
-    return operations.DONE

@@ -34,6 +34,7 @@ from autograder.worker.portability.tensor import DEVICE, SimulatedTensor
 from autograder.worker.session.objects import Objects, settled
 from autograder.worker.session.operations import modules_in
 from autograder.worker.tracing.gradients import gradients_of
+from autograder.worker.tracing.lines import describe_exception
 from autograder.worker.tracing.modes import NumpyOfBfloat16, unwatched
 from autograder.worker.tracing.module_contents import (
     asks_for_gradients,
@@ -42,7 +43,7 @@ from autograder.worker.tracing.module_contents import (
     parameters_of,
     parameters_of_all,
 )
-from autograder.worker.tracing.provenance import Origins, describe_exception
+from autograder.worker.tracing.provenance import Origins
 
 
 @dataclass

@@ -23,11 +23,10 @@ from autograder.protocol.frames import WireError, encode_frame
 from autograder.protocol.messages import Batch
 from autograder.protocol.stream import MOST, Stream, WireClosed
 from autograder.protocol.values import Json
-from autograder.worker.session.executor import Executor
+from autograder.worker.session.answering import Answering, met
 from autograder.worker.session.likeness import look_like_a_kernel, see_new_modules
 from autograder.worker.session.shell_lines import WithoutPrograms
-from autograder.worker.session.taken_away import met
-from autograder.worker.tracing.provenance import describe_exception
+from autograder.worker.tracing.lines import describe_exception
 
 MAX_TEXT = 100_000
 """Characters of printed text kept from one cell."""
@@ -227,9 +226,9 @@ def build_shell() -> Shell:
     return Shell.instance(config=config)
 
 
-def serve(stream: Stream, shell: Shell) -> None:
+def serve(stream: Stream, shell: Shell, answering: type[Answering]) -> None:
     """Answer batches of messages until the judge hangs up."""
-    executor = Executor(shell.user_ns, cells=shell)
+    executor = answering(shell.user_ns, cells=shell)
     look_like_a_kernel()
     sys.stdout, sys.stderr = shell.streams  # a cell's logging handler keeps its stream: so there is one
     while True:

@@ -23,6 +23,7 @@ from typing import Any
 import torch
 
 from autograder.protocol.without import Without
+from autograder.worker.session.answering import met
 
 _KEY = re.compile(r"^(\w+)(?:\[alias\])?: ", re.MULTILINE)
 _NO_KEYS = {"name", "schema", "debug"}
@@ -33,16 +34,6 @@ _EVERYWHERE = "CompositeImplicitAutograd"
 
 class Unavailable(RuntimeError):
     """A call of a part of torch that is disabled where the task is judged."""
-
-
-class _Met:
-    """A mark that is set when a disabled part of torch is called."""
-
-    def __init__(self) -> None:
-        self.any = False
-
-
-met = _Met()
 
 
 def take_away(without: Without) -> None:

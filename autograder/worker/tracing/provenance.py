@@ -1,15 +1,8 @@
-"""Says which of the student's lines made a tensor, and which line is running.
-
-A student's frames are known by the names that notebooks give to their cells. Lines are told as text,
-`line 7: h = torch.zeros(2, 3)`, so that they can be shown where the source is not at hand.
-"""
+"""Says which of the student's lines made a tensor, and what the student calls it."""
 
 from __future__ import annotations
 
-import linecache
-import re
 import sys
-import traceback
 from collections.abc import Sequence
 from functools import cache
 from types import FrameType
@@ -18,11 +11,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.protocol.answers import Raised
 from autograder.protocol.events import Line
+from autograder.worker.tracing.lines import assignment_of, is_student_file, line_at, student_frame
 from autograder.worker.tracing.modes import tensors_of
 
-_STUDENT_FILES = ("<cell ", "<ipython-input", "ipykernel_")
 # Between a student's line and the tensor it works on there are only these of torch's own files.
 _GLUE = (
     "/torch/_tensor.py",
@@ -38,49 +30,6 @@ _GLUE = (
 )
 _OURS = ("/autograder/worker/portability/", "/autograder/worker/tracing/")
 """The rooms of what looks on: between a student's line and a tensor they are nobody."""
-_LONGEST = 200
-_SCRIPTED = re.compile(r"^RuntimeError: (Unavailable): (.*)$", re.MULTILINE)
-"""The words that TorchScript makes of the exception `Unavailable` (worker/session/taken_away.py)."""
-
-
-@cache  # asked of every frame of every operation that is watched
-def is_student_file(filename: str) -> bool:
-    """Return whether a notebook's cell has this file name."""
-    return any(part in filename for part in _STUDENT_FILES)
-
-
-def describe_exception(error: BaseException) -> Raised:
-    """Return an exception's type, its message, and the student's own lines that led to it."""
-    walked = traceback.walk_tb(error.__traceback__)
-    frames = [(f.f_code, number) for f, number in walked if is_student_file(f.f_code.co_filename)][-5:]
-    lines = [str(_line(code.co_filename, number))[:300] for code, number in frames]
-    owners = [code.co_qualname.partition(".")[0].strip("<>") for code, _ in frames]
-    try:
-        message = str(error)
-    except Exception:  # the student's own class may raise anything when it is asked for its words
-        message = "(its message could not be read)"
-    kind = type(error).__name__
-    scripted = _SCRIPTED.search(message) if type(error) is RuntimeError else None
-    if scripted is not None:
-        kind, message = scripted.groups()
-    if isinstance(error, SyntaxError) and is_student_file(error.filename or ""):
-        message = error.msg  # the whole text has the cell's file name in it
-        lines, owners = [str(Line(error.lineno or 0, (error.text or "").strip()[:_LONGEST]))[:300]], [""]
-    return Raised(
-        type=kind[:100],
-        message=message[:2000],
-        lines=tuple(lines),
-        owners=tuple(owners),
-        bases=tuple(base.__name__[:100] for base in type(error).__mro__[1:-1]),
-    )
-
-
-def student_frame() -> FrameType | None:
-    """The innermost running frame of the student's code."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not is_student_file(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
 
 
 @cache
@@ -95,15 +44,6 @@ def called_by_student() -> bool:
     while frame is not None and _is_glue(frame.f_code.co_filename):
         frame = frame.f_back
     return frame is not None and is_student_file(frame.f_code.co_filename)
-
-
-def line_of(frame: FrameType | None) -> Line | None:
-    """Return the line that a frame is at."""
-    return _line(frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
-
-
-def _line(filename: str, number: int) -> Line:
-    return Line(number, linecache.getline(filename, number).strip()[:_LONGEST])
 
 
 class Origins:
@@ -136,7 +76,7 @@ class Origins:
             if frame is None:
                 return
             named = (name_of(source, frame) for source in sources if source.dim() > 0)
-            lines = (_assignment(name, frame) for name in named if name)
+            lines = (assignment_of(name, frame) for name in named if name)
             where = next((line for line in lines if line), (frame.f_code.co_filename, frame.f_lineno))
         self._lines[memory] = where
         self._kept.append(made)
@@ -156,7 +96,7 @@ class Origins:
     def line(self, tensor: torch.Tensor) -> Line | None:
         """Return the student's line that made a tensor, if it was seen being made."""
         found = self._find(tensor)
-        return _line(*found) if found is not None else None
+        return line_at(*found) if found is not None else None
 
     def _find(self, tensor: torch.Tensor) -> tuple[str, int] | None:
         return self._lines.get(memory_of(tensor))
@@ -179,19 +119,6 @@ def name_of(tensor: torch.Tensor, frame: FrameType | None) -> str:
             if isinstance(value, torch.Tensor) and not name.startswith("_") and memory_of(value) == memory:
                 return name
     return ""
-
-
-def line_that_names(name: str, frame: FrameType | None) -> Line | None:
-    """Return the first line of the running cell that assigns a name."""
-    found = _assignment(name, frame) if name and frame is not None else None
-    return _line(*found) if found is not None else None
-
-
-def _assignment(name: str, frame: FrameType) -> tuple[str, int] | None:
-    assigned = re.compile(rf"^\s*{re.escape(name)}\b\s*(:[^=]+)?=[^=]")
-    filename = frame.f_code.co_filename
-    numbered = enumerate(linecache.getlines(filename), 1)
-    return next(((filename, number) for number, text in numbered if assigned.match(text)), None)
 
 
 def _held(value: Any) -> list[torch.Tensor]:

@@ -23,7 +23,9 @@ def kept() -> Iterator[None]:
         self: ForkServer,
         limits: RunLimits | None = None,
         level: Level | None = None,
-        preload: Sequence[str] | None = (),
+        preload: Sequence[str] | None = ("torch",),
+        *,
+        torch: bool = True,  # another test may want it: these servers all have it
     ) -> None:
         limits = limits or RunLimits()
         key = limits.memory_bytes, limits.gpu_bytes, level, repr(clean_environment())

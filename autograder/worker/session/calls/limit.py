@@ -11,7 +11,7 @@ from traceback import walk_stack
 from typing import TypeVar
 
 from autograder.protocol.answers import Late
-from autograder.worker.tracing.provenance import describe_exception
+from autograder.worker.tracing.lines import describe_exception
 
 CALL_SECONDS = 20.0
 """The seconds that one call may take in a notebook: over fifty times what the slowest right answer takes."""
