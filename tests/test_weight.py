@@ -24,12 +24,12 @@ LINES = {
     "cli": 1950,
     "data": 50,
     "exercises": 9000,
-    "grading": 15450,
+    "grading": 15550,
     "jupyter": 450,
     "protocol": 1300,
     "reporting": 2350,
     "the rest": 1450,
-    "worker": 5300,
+    "worker": 5350,
 }
 """The most lines of Python in each room, in steps of 50."""
 CALLS = {

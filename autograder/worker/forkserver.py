@@ -85,7 +85,6 @@ def _warm_torch() -> None:
     from msgspec.structs import replace
     from torch import nn
 
-    import autograder.figures  # noqa: F401  (which needs torch)
     from autograder.protocol import stream
     from autograder.protocol.messages import Batch, Call, Made, ProbeCall, Target
     from autograder.worker.session import shell

@@ -30,13 +30,11 @@ from autograder.grading.assignment.cells import (
     prose_and_code,
     tags,
 )
-from autograder.grading.workers.forkserver import wants_torch
+from autograder.grading.workers.forkserver import TORCH, wants_torch
 from autograder.verdict import qualified
 
 DEMONSTRATION = "demonstration"
 """The tag of released cells that are not run when grading."""
-TORCH = ("torch",)
-"""The modules of workers that answer checks."""
 OPTIMIZERS = (*TORCH, "torch._dynamo")
 """Modules that the first optimizer of a process imports, besides: a second of work."""
 _OFTEN = ("numpy", "pandas", "matplotlib.pyplot")

@@ -47,6 +47,8 @@ class RunLimits:
     """Memory for tensors on each GPU; with 0 a worker sees no GPU."""
 
 
+TORCH = ("torch", "autograder.figures")
+"""The modules of workers that answer checks, or that a course with torch imports."""
 _IMPORTS = ("autograder.data", "autograder.guesses", "autograder.notebook")
 """Modules of ours that a notebook imports."""
 _STUBS = {
@@ -63,7 +65,7 @@ class ForkServer:
         self,
         limits: RunLimits | None = None,
         level: Level | None = None,
-        preload: Sequence[str] | None = ("torch",),
+        preload: Sequence[str] | None = TORCH,
         *,
         torch: bool = True,
     ) -> None:

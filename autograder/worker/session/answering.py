@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec.structs import replace
+
 from autograder.protocol import answers, messages
+from autograder.worker.session.calls.limit import Limit
+from autograder.worker.session.calls.printed import Printed
 
 
 class Met:
@@ -30,9 +35,11 @@ class Cells(Protocol):
 class Answering:
     """Answers messages in their order: runs cells and writes files."""
 
-    def __init__(self, namespace: dict[str, Any], cells: Cells | None = None) -> None:
-        """`cells` are for a worker: a notebook runs its cells itself."""
-        self._namespace, self._cells = namespace, cells
+    def __init__(
+        self, namespace: dict[str, Any], limit: Limit | None = None, cells: Cells | None = None
+    ) -> None:
+        """`limit` is for where nobody outside sees to it that each call ends, `cells` for a worker."""
+        self._namespace, self._limit, self._cells = namespace, limit, cells
         self._own: dict[str, Any] = {}
         """The tasks as their own cells made them, by name."""
 
@@ -46,7 +53,10 @@ class Answering:
             elif isinstance(message, messages.WriteFile):
                 answer = _write(message)
             else:
-                answer = self._answer(message)
+                with Printed() as printed:
+                    work = partial(self._performed, message)
+                    answer = work() if self._limit is None else self._limit.run(work)
+                answer = replace(answer, printed=printed.text) if printed.text else answer
             yield answer
             if isinstance(answer, answers.Stop):
                 return
@@ -66,7 +76,7 @@ class Answering:
                 self._own[cell.task] = made
         return answer
 
-    def _answer(self, message: messages.AnyMessage) -> answers.AnyAnswer:
+    def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
         """Answer a message about the notebook's objects, which is for an `Executor`."""
         return answers.Refused(message=f"nobody here does {type(message).__name__}")
 

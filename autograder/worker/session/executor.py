@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any
 
 import torch
-from msgspec.structs import replace
 
 from autograder.protocol import answers, messages
 from autograder.protocol.tensors import DTYPES, tensors_in
@@ -22,7 +20,6 @@ from autograder.protocol.without import Without
 from autograder.worker.session import operations
 from autograder.worker.session.answering import Answering, Cells
 from autograder.worker.session.calls.limit import Limit
-from autograder.worker.session.calls.printed import Printed
 from autograder.worker.session.eager import as_plain_python
 from autograder.worker.session.objects import Objects
 from autograder.worker.session.probe import probe_call
@@ -49,21 +46,13 @@ class Executor(Answering):
 
         `without` does not work in `perform`, for a process that needs it otherwise.
         """
-        super().__init__(namespace, cells)
-        self.objects = Objects(namespace)
-        self._limit, self._without = limit, without
+        super().__init__(namespace, limit, cells)
+        self.objects, self._without = Objects(namespace), without
 
     def perform(self, batch: Iterable[messages.AnyMessage]) -> list[answers.AnyAnswer]:
         """Do what messages say, up to the first that stops, and return an answer to each that was done."""
         with absent(self._without):
             return list(self.answers_to(batch))
-
-    def _answer(self, message: messages.AnyMessage) -> answers.AnyAnswer:
-        """Answer about the objects, in time and with what was printed meanwhile."""
-        with Printed() as printed:
-            work = partial(self._performed, message)
-            answer = work() if self._limit is None else self._limit.run(work)
-        return replace(answer, printed=printed.text) if printed.text else answer
 
     def _performed(self, message: messages.AnyMessage) -> answers.AnyAnswer:
         """Do one message with torch as every call finds it. What the student's code raises is its answer."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from autograder.grading.workers.forkserver import ForkServer, RunLimits, clean_environment
+from autograder.grading.workers.forkserver import TORCH, ForkServer, RunLimits, clean_environment
 from autograder.worker.sandbox.probe import Level
 
 _idle: dict[object, list[ForkServer]] = {}
@@ -23,7 +23,7 @@ def kept() -> Iterator[None]:
         self: ForkServer,
         limits: RunLimits | None = None,
         level: Level | None = None,
-        preload: Sequence[str] | None = ("torch",),
+        preload: Sequence[str] | None = TORCH,
         *,
         torch: bool = True,  # another test may want it: these servers all have it
     ) -> None:
