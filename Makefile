@@ -78,7 +78,7 @@ messages: $(READY) ## everything that a student may read, with file and line; ON
 
 screenshots: $(READY) ## the pictures in docs/images/ and of the students' page again, from the tests in a browser
 	rm -rf build/screenshots
-	$(BIN)/python -m pytest -q -n 0 -m browser tests/browser
+	$(BIN)/python -m pytest -q -n 0 -m browser tests/browser tests/adopting/test_adopt_page.py
 	for image in docs/images/*.png source/students.png; do \
 	  $(BIN)/python -c "$(FEW_COLOURS)" build/screenshots/$${image##*/} $$image || exit 1; done
 
