@@ -62,8 +62,13 @@ def page(report: Report, folder: Path, formgrader: str = FORMGRADER) -> str:
     """The page, to lie in `folder`: its links to feedback are relative to it."""
     base = formgrader.rstrip("/")
 
-    def feedback(line: Submission) -> str:
-        return quote(os.path.relpath(line.feedback, folder)) if line.feedback else ""
+    def feedback(line: Submission) -> dict[str, str]:
+        """Return where a student's pages are, by the words of their links."""
+        one = len(line.feedback_pages) == 1
+        return {
+            "feedback" if one else each.stem: quote(os.path.relpath(each, folder))
+            for each in line.feedback_pages
+        }
 
     def submission(line: Submission) -> str:
         return f"{base}/submissions/{quote(line.notebook_id, safe='')}" if line.notebook_id else ""

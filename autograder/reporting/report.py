@@ -78,12 +78,14 @@ class Submission:
     notebook: Path | None
     """The graded notebook; `None` if there is none."""
     feedback: Path | None
-    """The page that students get, if nbgrader has made it."""
+    """The page that students get, if nbgrader has made it: the first one of several."""
     notebook_id: str
     late_seconds: float | None = None
     group: str = ""
     same_as: str = ""
     """All three as in `Mark`."""
+    feedback_pages: tuple[Path, ...] = ()
+    """All pages that students get, one for each notebook."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,7 @@ def _submission(
 ) -> Submission:
     counts = verdict is not None and bool(judged([verdict]))
     graded, pages = (course.folder(step, student, marks.assignment) for step in ("autograded", "feedback"))
+    feedback = tuple(sorted(pages.glob("*.html")))
     enrolled = marks.students[student]
     return Submission(
         student=student,
@@ -242,11 +245,12 @@ def _submission(
         reasons=tuple(dict.fromkeys(each.kind for each in mine)),
         first=(first_to_see(verdict) if verdict else "") or (mine[0].message if mine else ""),
         notebook=next(iter(sorted(graded.glob("*.ipynb"))), None),
-        feedback=next(iter(sorted(pages.glob("*.html"))), None),
+        feedback=next(iter(feedback), None),
         notebook_id=mark.notebook_id,
         late_seconds=mark.late_seconds,
         group=mark.group,
         same_as=mark.same_as,
+        feedback_pages=feedback,
     )
 
 

@@ -120,6 +120,10 @@ class TestNbgradersExample:
         pages = graded.root / "feedback" / "bitdiddle" / "ps1"
         assert sorted(page.name for page in pages.glob("*.html")) == ["problem1.html", "problem2.html"]
         assert "problem1/" not in (pages / "problem1.html").read_text(encoding="utf-8")
+        shown = page(gather(graded, "ps1"), graded.root)
+        assert all(
+            f'ps1/{name}.html" aria-label="{name}, feedback' in shown for name in ("problem1", "problem2")
+        )
 
     def test_one_file_is_judged_by_its_name(self, graded: Course):
         told = autograder_here(

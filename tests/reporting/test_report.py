@@ -224,7 +224,8 @@ def test_links_are_right_wherever_the_page_lies(course, tmp_path):
     report = gather(course, ASSIGNMENT)
     assert {line.feedback for line in report.submissions} == {None}
     lines = [
-        replace(line, feedback=feedback) if line.student == "ada" else line for line in report.submissions
+        replace(line, feedback_pages=(feedback,)) if line.student == "ada" else line
+        for line in report.submissions
     ]
     report = replace(report, submissions=tuple(lines))
     write_page(report, path, "https://hub/fg/")
