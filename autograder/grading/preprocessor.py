@@ -36,7 +36,8 @@ from autograder.grading.records.record import check_gradebook, record_failure, r
 from autograder.grading.records.store import Key, assignment_seed
 from autograder.grading.workers.forkserver import ForkServer
 
-_parents: list[ForkServer] = []
+_parents: dict[tuple[str, ...], ForkServer] = {}
+"""The fork server of this process, by what it has imported."""
 _find_notebooks = Autograde.init_notebooks
 
 
@@ -117,7 +118,8 @@ class SubmissionExporter(NotebookExporter):
         converter.coursedir.db_url = url.render_as_string(hide_password=False)
         # nbgrader stops at a time that it cannot read, and takes 01.03.2026 for the third of January.
         converter.coursedir.get_existing_timestamp = lambda path: self.course.read_timestamp(Path(path))[0]
-        _fork_server()  # where no confinement holds, nothing is run
+        for bundle in self.bundles.values():
+            _fork_server(bundle)  # where no confinement holds, nothing is run
 
 
 class GradeOutside(NbGraderPreprocessor):
@@ -149,18 +151,19 @@ class GradeOutside(NbGraderPreprocessor):
         kept = kept_mistakes(course, bundle, seed)
         try:
             with checks_of(bundle) as checks:
-                known = tried_when_needed(bundle, seed, checks, _fork_server()) if kept is None else kept.get
+                workers = _fork_server(bundle)
+                known = tried_when_needed(bundle, seed, checks, workers) if kept is None else kept.get
                 graded = judge(
                     files,
                     bundle,
                     student=student,
                     seed=seed,
                     checks=checks,
-                    workers=_fork_server(),
+                    workers=workers,
                     known=lambda task: known(task) or (),
                 )
         except WorkerLost:
-            _parents.pop().close()  # it may be what failed; the next submission starts another
+            _close_parents()  # it may be what failed; the next submission starts another
             raise
         key = Key.of(files, bundle.digest(), seed)
         if graded.verdict.status == "infra_error":
@@ -170,14 +173,16 @@ class GradeOutside(NbGraderPreprocessor):
         return graded
 
 
-def _fork_server() -> ForkServer:
-    """One fork server for all submissions that this process converts."""
-    if not _parents:
-        _parents.append(ForkServer(preload=OPTIMIZERS))
+def _fork_server(bundle: Bundle) -> ForkServer:
+    """One fork server for all submissions that this process converts, as long as they need the same."""
+    modules = OPTIMIZERS if "torch" in bundle.preload else bundle.preload
+    if modules not in _parents:
+        _close_parents()
+        _parents[modules] = ForkServer(preload=modules)
         atexit.register(_close_parents)
-    return _parents[0]
+    return _parents[modules]
 
 
 def _close_parents() -> None:
     while _parents:
-        _parents.pop().close()
+        _parents.popitem()[1].close()

@@ -505,7 +505,10 @@ def test_what_is_no_tensor_is_no_answer_where_one_must_be(value):
         (gradients(inputs=(value,), parameters={}), lambda s: s.f.gradient_requests((), [])[1].ask()),
         (gradients(inputs=(), parameters={"w": value}), lambda s: s.f.gradient_requests((), [])[1].ask()),
         (kinds.Probed(device="cpu", inputs=(value,)), lambda s: s.f.probe_request((), device="cpu").ask()),
-        (kinds.Probed(device="cpu", parameters={"w": value}), lambda s: s.f.probe_request((), device="cpu").ask()),
+        (
+            kinds.Probed(device="cpu", parameters={"w": value}),
+            lambda s: s.f.probe_request((), device="cpu").ask(),
+        ),
         (kinds.ParameterValues(parameters={"w": value}), lambda s: s.f.parameters()),
     ):
         with pytest.raises(NoAnswer):
