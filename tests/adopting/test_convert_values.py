@@ -42,7 +42,7 @@ def richer(one, other):
     return one if one.balance > other.balance else other
 """
 VALUES = [
-    {1, "two"},
+    {"two"},
     frozenset(),
     {(1, 2): [3], "four": None},
     {"\0set": [1]},
