@@ -161,6 +161,13 @@ class Handle:
         assert isinstance(call.message, messages.Call)
         return call, _backward(self._connection, call.message.number, weights)
 
+    def probed(self, args: tuple[Any, ...], **how: Any) -> Probed:
+        """Call it on `cpu`, on the `pretend` device or on a real one, and return what was seen.
+
+        A real one is `cuda:1`, or `cuda`, the one of the highest number; `how`: see `probe_request`.
+        """
+        return self.probe_request(args, **how).ask()
+
     def probe_request(
         self,
         args: tuple[Any, ...],

@@ -473,7 +473,7 @@ ASKED: dict[str, tuple[type[kinds.Answer], Callable[[Submission], object]]] = {
     "a call": (kinds.Called, lambda answers: answers.f(1)),
     "a call with all": (kinds.Called, lambda answers: answers.f.run(())),
     "gradients": (kinds.Gradients, lambda answers: answers.f.run(()).backward([])),
-    "a call on a device": (kinds.Probed, lambda answers: answers.f.probe_request((1,), device="cpu").ask()),
+    "a call on a device": (kinds.Probed, lambda answers: answers.f.probed((1,), device="cpu")),
     "what it registers": (kinds.Registered, lambda answers: answers.f.registered()),
     "parameters": (kinds.ParameterValues, lambda answers: answers.f.parameters()),
     "an attribute": (kinds.Value, lambda answers: answers.f.attribute("a")),
@@ -504,11 +504,8 @@ def test_what_is_no_tensor_is_no_answer_where_one_must_be(value):
     for answer, ask in (
         (gradients(inputs=(value,), parameters={}), lambda s: s.f.gradient_requests((), [])[1].ask()),
         (gradients(inputs=(), parameters={"w": value}), lambda s: s.f.gradient_requests((), [])[1].ask()),
-        (kinds.Probed(device="cpu", inputs=(value,)), lambda s: s.f.probe_request((), device="cpu").ask()),
-        (
-            kinds.Probed(device="cpu", parameters={"w": value}),
-            lambda s: s.f.probe_request((), device="cpu").ask(),
-        ),
+        (kinds.Probed(device="cpu", inputs=(value,)), lambda s: s.f.probed((), device="cpu")),
+        (kinds.Probed(device="cpu", parameters={"w": value}), lambda s: s.f.probed((), device="cpu")),
         (kinds.ParameterValues(parameters={"w": value}), lambda s: s.f.parameters()),
     ):
         with pytest.raises(NoAnswer):
