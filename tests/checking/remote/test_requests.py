@@ -682,7 +682,7 @@ def served(**objects: Any) -> Submission:
     """A submission whose objects are served to the trusted side's own client."""
     (here, there), (control, _) = socket.socketpair(), socket.socketpair()
     shell = cast(Shell, SimpleNamespace(user_ns=objects, streams=(sys.stdout, sys.stderr)))
-    Thread(target=serve, args=(Stream(there), shell), daemon=True).start()
+    Thread(target=serve, args=(Stream(there), shell, Executor), daemon=True).start()
     worker = Worker(here, control)
     return Submission(lambda messages: worker.perform(messages, 20))
 

@@ -67,7 +67,9 @@ def test_what_no_keyword_speaks_of_needs_no_known_mistake(tmp_path):
         "device",
         "arguments_untouched",
     ]
-    found = Validation("01_step")
+    found = Validation(
+        "01_step", mistakes=[{"task": "step", "mistake": "of another", "caught_by": ["other"]}]
+    )
     complaints = [each for check in collect(tmp_path).all for each in look_at_check(found, check)]
     assert len(complaints) == 2
     assert "`values`" in complaints[0]
