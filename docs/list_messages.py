@@ -147,6 +147,7 @@ GROUPS = (
             f"{PACKAGE}/grading/handed_in/*.py",
             f"{PACKAGE}/grading/judging/*.py",
             f"{PACKAGE}/grading/assignment/rebuild.py",
+            f"{PACKAGE}/grading/assignment/matching.py",
             f"{PACKAGE}/grading/batch.py",
         ),
         sentences,

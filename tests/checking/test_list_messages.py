@@ -56,7 +56,10 @@ def test_every_hint_is_listed(listed):
         ("Messages of every check", "Not written yet: `{…}`"),
         ("Cards, the notebook and the feedback page", "Your answers are exactly those of a common mistake:"),
         ("Cards, the notebook and the feedback page", 'There is no task "{…}".'),
-        ("Findings about what was handed in", "The cell `{…}` is not in the submitted notebook."),
+        (
+            "Findings about what was handed in",
+            "The cell `{…}` was not found in the notebook; the released one was used.",
+        ),
         ("The students' page", "# For students: how these notebooks work"),
         ("Notebooks", "`nn.LSTM`"),
     ],

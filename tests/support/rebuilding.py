@@ -74,7 +74,6 @@ CORRUPT: dict[str, Any] = {
     "null": None,
     "a text": "notebook",
     "not UTF-8": b"\xff\xfe\x00\x01",
-    "UTF-16": submission().decode().encode("utf-16"),
     "a pickle": b"\x80\x04\x95\x00",
     "a web page": b"<!DOCTYPE html><html></html>",
     "a zip": b"PK\x03\x04",

@@ -20,19 +20,17 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.cell_source import MAX_LINKS, bound_names, links, parse_cell
-from autograder.grading.assignment.bundle import DEMONSTRATION, Bundle
+from autograder.cell_source import MAX_LINKS, links, parse_cell
+from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import (
     check_task,
     grade_id,
-    is_as_released,
     is_grade,
-    is_locked,
     is_solution,
     is_task,
-    tags,
 )
 from autograder.grading.assignment.images import images_of, with_placeholders
+from autograder.grading.assignment.matching import defined_names, find_added, find_answers, role
 from autograder.jupyter.inside import is_holding
 from autograder.verdict import Finding
 
@@ -40,8 +38,6 @@ MAX_BYTES = 64 << 20
 MAX_CELLS = 2000
 MAX_PARTS = 8_000_000
 """Opening brackets in the file: sixty megabytes of `{}` would take gigabytes of memory to read."""
-STUDENTS = "student-added"
-"""The tag of cells that a student added."""
 _CELL_TYPES = ("code", "markdown", "raw", "heading", "html")
 MAX_CELL = 200_000
 MAX_TEXT = 1_000_000
@@ -108,9 +104,9 @@ def read_notebook(raw: bytes) -> NotebookNode:
     if raw.count(b"{") + raw.count(b"[") > MAX_PARTS:
         raise CorruptNotebook("the file has more parts than a notebook can have")
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode(json.detect_encoding(raw))
     except UnicodeDecodeError as error:
-        raise CorruptNotebook("the file is not text") from error
+        raise CorruptNotebook("the file is not text in UTF-8, as notebooks are") from error
     try:
         kept = json.dumps(_needed(json.loads(text)), ensure_ascii=False)
         # JSON can say half a surrogate pair, which no file can be written with afterwards.
@@ -124,15 +120,31 @@ def read_notebook(raw: bytes) -> NotebookNode:
     except CorruptNotebook:
         raise
     except Exception as error:
-        if conflict := re.search(r"^<{7} ", text, re.MULTILINE):
-            line = text.count("\n", 0, conflict.start()) + 1
+        if line := conflict_line(text):
             raise CorruptNotebook(f"the file holds the marks of a merge conflict (line {line})") from error
         # json and nbformat raise whatever the broken file made them trip over
-        raise CorruptNotebook(f"the file is not a Jupyter notebook ({type(error).__name__})") from error
+        raise CorruptNotebook(_why_unread(text, error)) from error
     # No cell of the student's: it came with the notebook, and may be longer than any code.
     notebook.cells = [cell for cell in notebook.cells if not is_holding(cell["source"])]
     _leave_out_masses(notebook.cells)
     return notebook
+
+
+def conflict_line(text: str) -> int:
+    """Return the number of the line in which git has marked a merge conflict; 0 for none."""
+    found = re.search(r"^<{7} ", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def _why_unread(text: str, error: Exception) -> str:
+    """Say why a file is no notebook, as far as its beginning and the place of the error tell."""
+    begins = text.lstrip()[:9].lower()
+    if begins.startswith(("<!doctype", "<html")):
+        return "the file is a web page, not a Jupyter notebook"
+    if begins.startswith("{") and isinstance(error, json.JSONDecodeError):
+        at_end = not text[error.pos :].strip() or error.msg.startswith("Unterminated string")
+        return "the file is cut off at its end" if at_end else f"the file is damaged in line {error.lineno}"
+    return "the file is not a Jupyter notebook"
 
 
 def _needed(data: dict[str, Any]) -> dict[str, Any]:
@@ -177,7 +189,7 @@ def _needed_of_cell(cell: dict[str, Any]) -> dict[str, Any]:
 def _joined(source: Any) -> str:
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
-    return source.replace("\r\n", "\n") if isinstance(source, str) else ""
+    return source.replace("\r\n", "\n").replace("\r", "\n") if isinstance(source, str) else ""
 
 
 def _leave_out_masses(cells: list[NotebookNode]) -> None:
@@ -199,7 +211,7 @@ def _leave_out_masses(cells: list[NotebookNode]) -> None:
 def answers_in(raw: bytes, bundle: Bundle) -> dict[str, str]:
     """The sources of a submitted file's answers, by the names of their cells; raises `CorruptNotebook`."""
     cells = read_notebook(raw).cells
-    answers, _ = _find_answers(cells, bundle.skeleton().cells, [])
+    answers, _ = find_answers(cells, bundle.handed_out().cells, [])
     return {name: cells[index]["source"] for name, index in answers.items()}
 
 
@@ -209,9 +221,9 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
     notebook = bundle.skeleton()
     findings: list[Finding] = []
     handed_out = bundle.handed_out()
-    answers, claimed = _find_answers(submitted.cells, notebook.cells, findings)
+    answers, claimed = find_answers(submitted.cells, handed_out.cells, findings)
     counting = set(answers.values())
-    followers = _find_added(
+    followers = find_added(
         submitted.cells, handed_out.cells, claimed, counting, findings, restored=not bundle.has_checks
     )
     beside = _written_beside(notebook.cells, followers)
@@ -241,7 +253,7 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
                 cell["metadata"]["nbgrader"].pop("checksum", None)
                 findings.append(Finding("answer_beside", _BESIDE.format(name)))
         own = name if is_solution(cell) and cell["source"] != stub else ""
-        put(cell, _role(cell), check_task(cell) or name if is_grade(cell) else name, own)
+        put(cell, role(cell), check_task(cell) or name if is_grade(cell) else name, own)
         for added in followers.get(position, ()):
             put_students(added)
     notebook.cells = cells
@@ -274,124 +286,6 @@ def _answer(cell: NotebookNode, given: NotebookNode, findings: list[Finding]) ->
         with_placeholders(cell, given.get("attachments", {}))
 
 
-def _role(cell: NotebookNode) -> str:
-    if cell["cell_type"] != "code":
-        return "skip"
-    if is_solution(cell):
-        return "solution"
-    if is_grade(cell):
-        return "check" if check_task(cell) else "unprotected"
-    return "skip" if DEMONSTRATION in tags(cell) else "run"
-
-
-def _find_answers(
-    submitted: list[NotebookNode], skeleton: list[NotebookNode], findings: list[Finding]
-) -> tuple[dict[str, int], set[int]]:
-    """The submitted cell that counts for each solution cell, and all that are taken for one."""
-    answers: dict[str, int] = {}
-    claimed: set[int] = set()
-    defined: dict[int, set[str]] = {}
-    for cell in skeleton:
-        if not is_solution(cell):
-            continue
-        name = grade_id(cell)
-        copies = [i for i, other in enumerate(submitted) if grade_id(other) == name]
-        if not copies:
-            # Some front ends drop nbgrader's metadata but keep the cell's id, and some drop both.
-            copies = [i for i, other in enumerate(submitted) if i not in claimed and _same_id(other, cell)]
-        if not copies and cell["cell_type"] == "code":
-            defined = defined or {
-                i: _defined_names(other["source"])
-                for i, other in enumerate(submitted)
-                if other["cell_type"] == "code"
-            }
-            copies = [i for i, names in defined.items() if i not in claimed and name in names][-1:]
-        if not copies:
-            findings.append(Finding("missing_cell", f"The cell `{name}` is not in the submitted notebook."))
-            continue
-        changed = [i for i in copies if submitted[i]["source"] != cell["source"]]
-        if len(copies) > 1:
-            findings.append(
-                Finding(
-                    "duplicate_cell",
-                    f"The cell `{name}` is there {len(copies)} times; the last one changed counts.",
-                )
-            )
-        answers[name] = (changed or copies)[-1]
-        claimed.update(copies)
-    return answers, claimed
-
-
-def _find_added(
-    submitted: list[NotebookNode],
-    released: list[NotebookNode],
-    claimed: set[int],
-    counting: set[int],
-    findings: list[Finding],
-    *,
-    restored: bool,
-) -> dict[int, list[NotebookNode]]:
-    """The student's own cells, under the position of the released cell each one follows (-1: none).
-
-    Of `claimed` cells those that are `counting` are answers. Of other cells that were released, and of copies
-    that do not count, the lines that the student wrote into them are kept as text. A locked cell that was
-    changed runs behind the released one, unless such cells are `restored`, as by nbgrader.
-    """
-    positions = {grade_id(cell): i for i, cell in enumerate(released) if grade_id(cell)}
-    by_id = {str(cell["id"]): i for i, cell in enumerate(released) if cell.get("id")}
-    by_source = {cell["source"].strip(): i for i, cell in enumerate(released)}
-    added: dict[int, list[NotebookNode]] = {}
-    anchor = -1
-    for index, cell in enumerate(submitted):
-        source = cell["source"].strip()
-        position = positions.get(grade_id(cell), by_id.get(str(cell.get("id")), by_source.get(source)))
-        if position is not None:
-            anchor = position if index in claimed else max(anchor, position)
-        there = released[position] if position is not None else None
-        if not source or index in counting or (there is not None and there["source"].strip() == source):
-            continue
-        if is_as_released(cell) and (there is not None or is_grade(cell)):
-            continue  # of an earlier release, whose tests and given code this one replaces
-        if there is not None and is_grade(there) and not is_solution(there):
-            findings.append(
-                Finding(
-                    "edited_check", f"The cell `{grade_id(there)}` was changed; the released one was used."
-                )
-            )
-        runs = cell["cell_type"] == "code" and (there is None or _role(there) in ("run", "skip"))
-        runs = runs and not (restored and there is not None and is_locked(there))
-        own = _students_cell(cell) if there is None or runs else _written_into(cell, there)
-        if own is not None:
-            added.setdefault(anchor, []).append(own)
-    return added
-
-
-def _students_cell(cell: NotebookNode) -> NotebookNode:
-    """A cell of the student's own: code, or text to be read."""
-    if cell["cell_type"] == "code":
-        return nbformat.v4.new_code_cell(cell["source"], metadata={"tags": [STUDENTS]})
-    text = cell["source"] if cell["cell_type"] == "markdown" else _as_it_is(cell["source"])
-    made = nbformat.v4.new_markdown_cell(text, metadata={"tags": [STUDENTS]})
-    with_placeholders(made, cell.get("attachments", {}))
-    return made
-
-
-def _written_into(cell: NotebookNode, released: NotebookNode) -> NotebookNode | None:
-    """The lines that a student wrote into a released cell, as text to be read; `None` if there are none."""
-    known = set(map(str.strip, released["source"].split("\n")))
-    text = "\n".join(line for line in cell["source"].split("\n") if line.strip() not in known)
-    if not text.strip():
-        return None
-    shown = text if cell["cell_type"] == "markdown" else _as_it_is(text)
-    said = f"*Written into the cell above:*\n\n{shown}"
-    return _students_cell(NotebookNode(cell, cell_type="markdown", source=said))
-
-
-def _as_it_is(text: str) -> str:
-    """Return Markdown that shows a text letter by letter."""
-    return "".join(f"    {line}\n" for line in text.split("\n"))
-
-
 def _written_beside(released: list[NotebookNode], added: Mapping[int, list[NotebookNode]]) -> set[int]:
     """The positions of the solution cells that have text of the student's around them.
 
@@ -406,23 +300,10 @@ def _written_beside(released: list[NotebookNode], added: Mapping[int, list[Noteb
     return found
 
 
-def _same_id(one: NotebookNode, other: NotebookNode) -> bool:
-    return (
-        bool(one.get("id"))
-        and one.get("id") == other.get("id")
-        and one.get("cell_type") == other.get("cell_type")
-    )
-
-
 def _changed_names(source: str) -> set[str]:
     """The names that a cell binds or deletes where its statements stand."""
     tree = parse_cell(source)
     deleted = (
         (each for node in tree.body if isinstance(node, ast.Delete) for each in node.targets) if tree else ()
     )
-    return _defined_names(source) | {each.id for each in deleted if isinstance(each, ast.Name)}
-
-
-def _defined_names(source: str) -> set[str]:
-    tree = parse_cell(source)
-    return set(bound_names(tree.body)) if tree else set()
+    return defined_names(source) | {each.id for each in deleted if isinstance(each, ast.Name)}

@@ -15,6 +15,7 @@ from nbformat import NotebookNode, ValidationError
 
 from autograder.grading.assignment.cells import check_task, grade_id, is_grade, is_solution, tags
 from autograder.grading.assignment.instead import without_instead
+from autograder.grading.assignment.rebuild import conflict_line
 from autograder.grading.course.problem import Problem
 
 MAY_FAIL = "raises-exception"
@@ -102,7 +103,8 @@ def read_source(path: Path, file: str) -> tuple[list[SourceCell], list[Problem]]
         data = json.loads(text)
     except json.JSONDecodeError as error:
         where = f"{file}, line {error.lineno}, column {error.colno}"
-        return [], [Problem(where, f"is no JSON that can be read: {error.msg}.{_conflict(text)}")]
+        marked = " It holds the marks of a merge that was not finished." if conflict_line(text) else ""
+        return [], [Problem(where, f"is no JSON that can be read: {error.msg}.{marked}")]
     except RecursionError:
         return [], [Problem(file, "is no notebook: its JSON is nested too deeply.")]
     try:
@@ -116,11 +118,6 @@ def read_source(path: Path, file: str) -> tuple[list[SourceCell], list[Problem]]
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         return [], [Problem(file, f"is no valid notebook: {told}")]
     return [SourceCell(number, node, file) for number, node in enumerate(notebook.cells, 1)], []
-
-
-def _conflict(text: str) -> str:
-    marked = any(line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in text.splitlines())
-    return " It holds the marks of a merge that was not finished." if marked else ""
 
 
 def _invalid(file: str, error: Any) -> str:

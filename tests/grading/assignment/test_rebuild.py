@@ -208,6 +208,7 @@ def test_a_merge_conflict_in_the_file_is_told_with_its_line():
 
 def test_a_byte_order_mark_is_no_obstacle():
     assert answers(of(b"\xef\xbb\xbf" + submission())) == ANSWERS
+    assert answers(of(submission().decode().encode("utf-16"))) == ANSWERS
 
 
 def test_half_a_surrogate_pair_in_a_source_can_be_written():
