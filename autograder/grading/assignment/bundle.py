@@ -58,8 +58,8 @@ class Bundle:
     mistakes: tuple[Mistake, ...] = ()
     """The catalogue of known mistakes."""
     relatives: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """The names of the other assignments' solution cells, by assignment: a notebook handed in for the wrong
-    assignment is known by them. No score depends on them."""
+    """The names of the solution cells of the course's other notebooks, by notebook: one that is handed in for
+    another is known by them. No score depends on them."""
     checks_home: str = ""
     """The author's folder of the course's own checks, used only to name it when they have faults."""
     files: Mapping[str, bytes] = field(default_factory=dict)

@@ -136,7 +136,7 @@ class Course:
         if any(_AUTOTEST in text for text in tests.values()):
             tests = self._instantiated(assignment, notebook, tests)
         own = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("checks/*.py")}
-        relatives = self._relatives(assignment)
+        relatives = self._relatives(assignment, notebook)
         home = self.told(source.parent / "checks") if own else ""
         files = instructors_files(source.parent, source.name)
         bundle = Bundle(assignment, notebook, released, tests, own, solution, (), relatives, home, files)
@@ -209,19 +209,19 @@ class Course:
         folder = self.folder("submitted", student, bundle.assignment)
         return read_folder(folder, *(f"{part.notebook}.ipynb" for part in bundle.parts))
 
-    def _relatives(self, assignment: str) -> dict[str, frozenset[str]]:
-        """The names of the other assignments' solution cells, by assignment, released or not yet."""
+    def _relatives(self, assignment: str, notebook: str) -> dict[str, frozenset[str]]:
+        """The names of the solution cells of the course's other notebooks, released or not yet."""
         found: dict[str, frozenset[str]] = {}
         folders = [self.folder(step, ".", ".") for step in ("release", "source")]
         for path in (path for folder in folders for path in sorted(folder.glob("*/*.ipynb"))):
-            if path.parent.name == assignment or path.parent.name in found:
+            alone = len([*path.parent.glob("*.ipynb")]) == 1
+            name = path.parent.name if alone else f"{path.parent.name}/{path.stem}"
+            if (path.parent.name, path.stem) == (assignment, notebook) or name in found:
                 continue
             try:
                 cells = json.loads(path.read_bytes())["cells"]
                 marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-                found[path.parent.name] = frozenset(
-                    mark["grade_id"] for mark in marks if mark.get("solution")
-                )
+                found[name] = frozenset(mark["grade_id"] for mark in marks if mark.get("solution"))
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 continue  # it is another assignment's affair
         return found

@@ -76,12 +76,24 @@ def is_notebook(raw: bytes) -> bool:
 
 
 def is_this(raw: bytes, bundle: Bundle) -> bool:
-    """Return whether a file certainly is this assignment's notebook: it has all answer cells, by name."""
+    """Return whether a file certainly is this notebook: it has all answer cells, by name.
+
+    Where a service has dropped all of nbgrader's names, cells are known as `answers_in` knows them.
+    """
     if not is_notebook(raw) or len(raw) > MAX_BYTES:
         return False
-    ids = _grade_ids(raw)
     own = bundle.stubs.keys()
+    ids = _grade_ids(raw) or set(_answers(raw, bundle))
     return bool(own) and own <= ids and _share(ids, own) >= max(_shares(ids, bundle).values(), default=0.0)
+
+
+def likeness(raw: bytes, bundle: Bundle) -> int:
+    """Return how many of the released cells a file has, by their text."""
+    try:
+        texts = {cell["source"].strip() for cell in read_notebook(raw).cells}
+    except CorruptNotebook:
+        return 0
+    return sum(cell["source"].strip() in texts for cell in bundle.handed_out().cells)
 
 
 def is_part(raw: bytes, bundle: Bundle) -> bool:
@@ -96,11 +108,15 @@ def text_of(raw: bytes) -> str:
 
 def written(raw: bytes, bundle: Bundle) -> dict[str, str]:
     """The answers of a file that are not as they were released, by the names of their cells."""
+    answers = _answers(raw, bundle)
+    return {name: source for name, source in answers.items() if source != bundle.stubs[name]}
+
+
+def _answers(raw: bytes, bundle: Bundle) -> dict[str, str]:
     try:
-        answers = answers_in(raw, bundle)
+        return answers_in(raw, bundle)
     except CorruptNotebook:
         return {}
-    return {name: source for name, source in answers.items() if source != bundle.stubs[name]}
 
 
 def assignment_of(raw: bytes, bundle: Bundle) -> str:
@@ -129,7 +145,8 @@ def _candidate(place: str, path: str, raw: bytes, bundle: Bundle) -> Candidate:
         ids = _grade_ids(raw)
         if ids & bundle.stubs.keys():
             return Candidate(place, raw, False, "part of this notebook", possible=True)
-        return Candidate(place, raw, False, "a notebook without this assignment's cells", possible=True)
+        note = "a notebook without this assignment's cells" if ids else "a notebook whose cells have no names"
+        return Candidate(place, raw, False, note, possible=True)
     ending = re.search(r"\.[a-z0-9]{1,5}$", path.lower())
     note = _KINDS.get(ending.group(), "") if ending else ""
     if is_archive(raw):

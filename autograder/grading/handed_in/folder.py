@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.grading.assignment.rebuild import MAX_BYTES
+from autograder.grading.handed_in.archive import is_archive
 
 MAX_ENTRIES = 100_000
 """Entries of the folder, and of those below it, that are looked at."""
@@ -26,6 +27,8 @@ MAX_TOTAL = 64 << 20
 OF_NBGRADER = ("timestamp.txt", "submission_secret.txt")
 """Files that nbgrader itself puts there."""
 _PASSED_OVER = ("__MACOSX", "__pycache__")
+_ARCHIVE = "an archive"
+"""What has the notebook's name, and is looked into like any other archive."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,8 @@ def read_folder(folder: Path, *notebooks: str) -> HandedIn:
     found = [_read_notebook(folder, name) for name in notebooks]
     if refused := next((each for each in found if each.refused), None):
         return refused
-    beside, left_out = _read_beside(folder, notebooks)
+    names = [name for name, each in zip(notebooks, found, strict=True) if each.instead != _ARCHIVE]
+    beside, left_out = _read_beside(folder, names)
     first, *others = [replace(each, beside=beside, left_out=left_out) for each in found]
     return replace(first, others=tuple(others))
 
@@ -98,6 +102,8 @@ def _read_notebook(folder: Path, notebook: str) -> HandedIn:
             raw = _read_plain(path, MAX_BYTES + 1)  # enough to see that it is too large
             if raw is None:
                 instead = "no plain file"
+            elif is_archive(raw):
+                raw, instead = None, _ARCHIVE
         else:
             instead = _kind(mode)  # a link or a pipe could name anything, or never end
     except (FileNotFoundError, NotADirectoryError):

@@ -77,7 +77,7 @@ def _named(handed_in: HandedIn, bundle: Bundle, name: str) -> tuple[str, str]:
     """Return why the file of the notebook's name does not count, as kind and sentence; empty if it counts."""
     raw = handed_in.notebook
     if raw is None:
-        instead = f"{name} is {handed_in.instead}, not a file"
+        instead = f"{name} is {handed_in.instead}, not a notebook"
         return "missing", instead if handed_in.instead else f"There is no file {name}"
     if other := assignment_of(raw, bundle):
         return "other_notebook", f"The file {name} is the notebook of {other}"
