@@ -12,7 +12,14 @@ from autograder.grading.assignment.rebuild import MAX_BYTES
 from autograder.grading.collecting.layouts import Placed
 from autograder.grading.collecting.uploads import Upload
 from autograder.grading.handed_in.archive import Archive, BadArchive, is_archive
-from autograder.grading.handed_in.candidates import assignment_of, is_notebook, is_this, written
+from autograder.grading.handed_in.candidates import (
+    assignment_of,
+    is_notebook,
+    is_part,
+    is_this,
+    likeness,
+    written,
+)
 from autograder.grading.handed_in.folder import MAX_FILES, MAX_TOTAL
 from autograder.grading.handed_in.names import listed, shown
 
@@ -64,12 +71,19 @@ def choose_notebooks(
 ) -> tuple[dict[str, Incoming], list[Incoming], list[str]]:
     """Return each notebook of the assignment by name, what goes with them, and what is to be said."""
     parts = {part.notebook: part for part in bundle.parts}
-    certain = {name: [each for each in incoming if is_this(each.raw, parts[name])] for name in parts}
+    certain: dict[str, list[Incoming]] = {name: [] for name in parts}
+    for each in incoming:
+        fitting = [name for name, part in parts.items() if is_this(each.raw, part)]
+        if len(fitting) > 1:  # nbgrader asks for no other names of cells in each notebook
+            fitting = [max(fitting, key=lambda name: likeness(each.raw, parts[name]))]
+        for name in fitting:
+            certain[name].append(each)
     rest = [each for each in incoming if not any(each in files for files in certain.values())]
     chosen: dict[str, Incoming] = {}
     notes: list[str] = []
     for name, part in parts.items():
-        notebook, said = _choose(certain[name], rest, part)
+        possible = [each for each in rest if not bundle.others or is_part(each.raw, part)]
+        notebook, said = _choose(certain[name], rest, possible, part)
         notes += [f"{name}: {each}" if bundle.others else each for each in said]
         if notebook is not None:
             chosen[name] = notebook
@@ -79,14 +93,14 @@ def choose_notebooks(
 
 
 def _choose(
-    certain: Sequence[Incoming], rest: Sequence[Incoming], bundle: Bundle
+    certain: Sequence[Incoming], rest: Sequence[Incoming], possible: Sequence[Incoming], bundle: Bundle
 ) -> tuple[Incoming | None, list[str]]:
     """Return the notebook, the newest answered one if there are several, and what is to be said."""
     expected = f"{bundle.notebook}.ipynb"
     if not certain:
         named = [each for each in rest if each.placed.path.rpartition("/")[2] == expected]
         loose = named or [
-            each for each in rest if is_notebook(each.raw) and not assignment_of(each.raw, bundle)
+            each for each in possible if is_notebook(each.raw) and not assignment_of(each.raw, bundle)
         ]
         return (loose[0], []) if len(loose) == 1 else (None, ["no file here is clearly this notebook"])
     different = {each.raw for each in certain}
