@@ -1,6 +1,7 @@
 """Points lost to something else than the exercise: for a person, who may decide otherwise.
 
-Nothing here changes a score. Each finding has a kind of its own, and is told only of tasks that lost points.
+Nothing here changes a score. Each finding has a kind of its own, and is told only of tasks that lost points:
+in a notebook that test cells judge, of all answers where one of the tests did.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from importlib.util import find_spec
 from autograder.cell_source import parse_cell
 from autograder.checking.remote.errors import StudentError
 from autograder.grading.assignment.bundle import Bundle
-from autograder.grading.assignment.rebuild import Rebuilt
+from autograder.grading.assignment.matching import definitions
+from autograder.grading.assignment.rebuild import Rebuilt, conflict_line
 from autograder.grading.handed_in.names import listed, shown
 from autograder.verdict import Finding, TaskVerdict
 
@@ -29,25 +31,33 @@ def technical_losses(
 ) -> list[Finding]:
     """The findings of a judged submission; `files` are the paths of those beside the notebook."""
     sources = rebuilt.sources
+    lost = {task.task for task in tasks if task.score < task.max_score}
+    any_test = bool(lost & bundle.test_cells.keys())
     found: list[Finding] = []
-    for task in tasks:
-        source = sources.get(task.task)
-        if task.score >= task.max_score or source is None or source == bundle.stubs.get(task.task):
+    for name, stub in bundle.stubs.items():
+        # Nobody says which test cell is about which answer.
+        concerned = name in lost or (any_test and name not in bundle.tasks)
+        source = sources.get(name, stub)
+        if not concerned or source == stub:
             continue
-        error = errors.get(task.task)
-        tree = parse_cell(source)
-        if _is_split(rebuilt, task.task, source):
-            found.append(Finding("split_cell", _split(task.task)))
+        error, tree, wanted = errors.get(name), parse_cell(source), _asked(name, stub)
+        if conflict_line(source):
+            found.append(Finding("conflict", _conflict(name)))
+        elif wanted is not None and _is_split(rebuilt, name, source, wanted.name):
+            found.append(Finding("split_cell", _split(name)))
         elif tree is None and error is not None and error.type in _INDENTATION:
-            found.append(Finding("indentation", _indentation(task.task)))
+            found.append(Finding("indentation", _indentation(name)))
         elif tree is not None:
             missing = sorted(_missing_modules(tree, files))
             if missing and error is not None and error.type == "ModuleNotFoundError":
-                found.append(Finding("missing_module", _module(task.task, missing)))
-            other = _renamed(task.task, tree, bundle, sources)
-            if other:
-                found.append(Finding("renamed_function", _renamed_said(task.task, other)))
+                found.append(Finding("missing_module", _module(name, missing)))
+            if wanted is not None and (other := _renamed(wanted, source, bundle, sources)):
+                found.append(Finding("renamed_function", _renamed_said(name, other, wanted.name)))
     return found
+
+
+def _conflict(task: str) -> str:
+    return f"The cell `{task}` holds the marks of a merge conflict, which somebody has to resolve."
 
 
 def _split(task: str) -> str:
@@ -68,19 +78,18 @@ def _module(task: str, names: list[str]) -> str:
     )
 
 
-def _renamed_said(task: str, other: str) -> str:
-    return f"The cell `{task}` defines {shown(other)} with as many parameters, and no `{task}`: renamed?"
+def _renamed_said(task: str, other: str, wanted: str) -> str:
+    return f"The cell `{task}` defines {shown(other)} with as many parameters, and no `{wanted}`: renamed?"
 
 
-def _is_split(rebuilt: Rebuilt, task: str, source: str) -> bool:
+def _is_split(rebuilt: Rebuilt, task: str, source: str, wanted: str) -> bool:
     """Return whether the next cell, one that the student added, completes the cell and is nothing alone."""
     steps = list(rebuilt.steps)
     place = next((number for number, step in enumerate(steps) if step.name == task), len(steps))
     added = steps[place + 1] if place + 1 < len(steps) and steps[place + 1].role == "added" else None
     if added is None or parse_cell(added.source) is not None:
         return False
-    tree = parse_cell(f"{source}\n{added.source}")
-    return tree is not None and task in {node.name for node in _definitions(tree)}
+    return wanted in {node.name for node in definitions(f"{source}\n{added.source}")}
 
 
 def _missing_modules(tree: ast.Module, files: Collection[str]) -> Iterator[str]:
@@ -108,24 +117,24 @@ def _installed(top: str) -> bool:
         return False
 
 
-def _renamed(task: str, tree: ast.Module, bundle: Bundle, sources: Mapping[str, str]) -> str:
+def _asked(task: str, stub: str) -> ast.FunctionDef | ast.ClassDef | None:
+    """Return the function or class that a cell asks for: the task's, or the only one in its stub."""
+    found = definitions(stub)
+    return next((node for node in found if node.name == task), found[0] if len(found) == 1 else None)
+
+
+def _renamed(
+    wanted: ast.FunctionDef | ast.ClassDef, source: str, bundle: Bundle, sources: Mapping[str, str]
+) -> str:
     """Another function in the cell with the parameters of the one asked for, where that one is nowhere."""
-    stub = parse_cell(bundle.stubs.get(task, ""))
-    wanted = next((node for node in _definitions(stub) if node.name == task), None) if stub else None
-    if wanted is None:
-        return ""
     trees = [each for each in map(parse_cell, sources.values()) if each is not None]
-    if any(task in set(_bound(each)) for each in trees):
+    if any(wanted.name in set(_bound(each)) for each in trees):
         return ""
-    known = {node.name for text in bundle.stubs.values() for node in _definitions(parse_cell(text))}
-    for node in _definitions(tree):
+    known = {node.name for text in bundle.stubs.values() for node in definitions(text)}
+    for node in definitions(source):
         if node.name not in known and type(node) is type(wanted) and _size(node) == _size(wanted):
             return node.name
     return ""
-
-
-def _definitions(tree: ast.Module | None) -> list[ast.FunctionDef | ast.ClassDef]:
-    return [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))] if tree else []
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

@@ -21,7 +21,7 @@ from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.cells import grade_id
 from autograder.grading.assignment.rebuild import Rebuilt, Step
 from autograder.grading.judging.carried_errors import may_follow, merged
-from autograder.grading.judging.own_tests import own_test
+from autograder.grading.judging.own_tests import cause_of, own_test
 from autograder.grading.judging.ran import MAX_LOST_IN_CELLS, Ran
 from autograder.grading.workers.client import NO_ANSWER, Worker
 from autograder.grading.workers.forkserver import ForkServer, RunLimits
@@ -345,12 +345,14 @@ def own_tests(rebuilt: Rebuilt, ran: Ran, bundle: Bundle) -> tuple[tuple[TaskVer
     """Score an instructor's own tests, from what the student's process says of their cells."""
     released = {grade_id(cell): cell["source"] for cell in bundle.handed_out().cells}
     steps = [step for step in rebuilt.steps if step.role == "unprotected"]
+    answers = {step.name: step.source for step in rebuilt.steps if step.role == "solution"}
     tasks = tuple(
         own_test(
             step.name,
             cell_with_outputs(rebuilt, ran, step),
             released.get(step.name, ""),
             ran.errors.get(step.name),
+            cause_of(ran.errors.get(step.name), answers, ran.errors),
         )
         for step in steps
     )

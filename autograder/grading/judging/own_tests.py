@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 from msgspec.structs import replace
 from nbformat import NotebookNode
 
 from autograder.checking.remote.errors import StudentError
 from autograder.checking.runner.check import Outcome
+from autograder.grading.assignment.rebuild import conflict_line
 from autograder.protocol.text import one_line
 from autograder.verdict import CheckVerdict, TaskVerdict
 
 HIDDEN_FAILED = "A hidden test failed."
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+_DEFINES = r"^\s*(?:(?:def|class)\s+{0}\b|{0}\s*=)"
+"""A line that defines a name, also in a cell that does not parse."""
 _LINE = re.compile(r"line (\d+): (.*)")
 """A line of a traceback, as the worker tells it."""
 _INSTEAD = re.compile(r"\s*#+\s*HIDDEN:\s*(.+)")
 """A comment among hidden tests, which students read where one below it fails."""
 
 
-def own_test(name: str, cell: NotebookNode, released: str, error: StudentError | None) -> TaskVerdict:
+def own_test(
+    name: str, cell: NotebookNode, released: str, error: StudentError | None, cause: str = ""
+) -> TaskVerdict:
     """The task that a test cell with its outputs is. An error is the cell's own, shown or not.
 
-    What fails in a line that is not in the `released` source is hidden from students.
+    What fails in a line that is not in the `released` source is hidden from students. `cause` is a sentence
+    about where the error comes from.
     """
     most = float(cell["metadata"]["nbgrader"]["points"])
     earned = earned_points(cell) if error is None else 0.0
@@ -34,6 +41,7 @@ def own_test(name: str, cell: NotebookNode, released: str, error: StudentError |
         hidden = _hidden(lines, released.split("\n"))
         places = lines_met(error.lines, lines, hidden)
         message = _message(error, lines, places, hidden)
+        message = f"{message.rstrip('.')}. {cause}" if cause else message
         if hidden and (not places or set(places) & hidden):
             instead = _instead(lines, hidden, max(set(places) & hidden, default=len(lines)))
     elif earned < most:
@@ -43,6 +51,25 @@ def own_test(name: str, cell: NotebookNode, released: str, error: StudentError |
     if instead:
         check = replace(check, hidden=True, instead=instead)
     return TaskVerdict(name, most, (check,))
+
+
+def cause_of(
+    error: StudentError | None, answers: Mapping[str, str], errors: Mapping[str, StudentError]
+) -> str:
+    """Name the answer that stopped, where a test misses a name that it would define; else `""`.
+
+    `answers` are the sources of the answers' cells, by name.
+    """
+    missed = _UNDEFINED.match(error.message) if error is not None and error.type == "NameError" else None
+    for name, source in answers.items():
+        if missed and name in errors and re.search(_DEFINES.format(missed[1]), source, re.MULTILINE):
+            stopped, defines = errors[name], f"The cell `{name}`, which defines `{missed[1]}`,"
+            if conflict_line(source):
+                return f"{defines} holds the marks of a merge conflict: keep one of the two versions."
+            return (
+                f"{defines} stops: {stopped} ({stopped.lines[-1]})." if stopped.lines else f"{defines} stops."
+            )
+    return ""
 
 
 def earned_points(cell: NotebookNode) -> float:

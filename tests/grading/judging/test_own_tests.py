@@ -99,3 +99,23 @@ def test_hidden_tests_accuse_nobody(workers):
     assert "edited_check" not in {each.kind for each in run_judge(right, workers, bundle).verdict.findings}
     changed = submission({"test_square": "assert square(2) == 5"}, base=notebook)
     assert "edited_check" in {each.kind for each in rebuild(changed, bundle).findings}
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        ("def square(x)\n    return x * x", "stops: SyntaxError: expected ':' (line 1: def square(x))."),
+        (
+            "<<<<<<< HEAD\nsquare = abs\n=======\nsquare = pow\n>>>>>>> 4f5d",
+            "holds the marks of a merge conflict: keep one of the two versions.",
+        ),
+        ("1 / 0\nroot = abs", ""),
+    ],
+)
+def test_a_name_that_is_missed_is_traced_to_the_answer_that_stopped(workers, answer, cause):
+    notebook, bundle = with_own_test()
+    graded = run_judge(submission({"square": answer}, base=notebook), workers, bundle)
+    said = next(task for task in graded.verdict.tasks if task.task == "test_square").checks[0].message
+    if cause:
+        cause = f"name 'square' is not defined. The cell `square`, which defines `square`, {cause}"
+    assert said.endswith(cause or "name 'square' is not defined")
