@@ -71,7 +71,9 @@ def read_verdicts(course: Course, assignment: str) -> Verdicts:
         enrolled = list(gradebook.db.scalars(select(Student.id)))
     seed = next(iter(found.values())).seed  # the same for all
     nothing = (Finding("missing", "Nothing was submitted."),)
-    blank = replace(blank_verdict("", bundle, seed), status="missing", findings=nothing)
+    blank = blank_verdict("", bundle, seed)
+    notebooks = tuple(replace(each, status="missing") for each in blank.notebooks)
+    blank = replace(blank, status="missing", findings=nothing, notebooks=notebooks)
     for student in enrolled:
         if student not in found and student not in submitted:
             found[student] = replace(blank, student=student)
