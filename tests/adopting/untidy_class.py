@@ -384,12 +384,12 @@ CLASS: Mapping[str, Student] = {
     "formatted": Student(formatted),
     "conflict-in-cell": Student(
         lambda w: w.answer("squares", MARKS).files(), 0, kinds=("conflict",),
-        says="The cell `squares`, which defines `squares`, holds the marks of a merge conflict",
+        says="The cell `squares` holds the marks of a merge conflict",
     ),
     "tab": Student(
         lambda w: w.answer("squares", SQUARES.replace("    return", "  \treturn")).files(),
         0, kinds=("indentation",),
-        says="The cell `squares`, which defines `squares`, stops: TabError",
+        says="The cell `squares` stops: TabError",
     ),
     # Files that cannot be read.
     "conflict": broken(conflict, "the marks of a merge conflict (line "),

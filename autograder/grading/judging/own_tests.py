@@ -63,7 +63,9 @@ def cause_of(
     missed = _UNDEFINED.match(error.message) if error is not None and error.type == "NameError" else None
     for name, source in answers.items():
         if missed and name in errors and re.search(_DEFINES.format(missed[1]), source, re.MULTILINE):
-            stopped, defines = errors[name], f"The cell `{name}`, which defines `{missed[1]}`,"
+            stopped, defines = errors[name], f"The cell `{name}`"
+            if missed[1] != name:
+                defines += f", which defines `{missed[1]}`,"
             if conflict_line(source):
                 return f"{defines} holds the marks of a merge conflict: keep one of the two versions."
             return (

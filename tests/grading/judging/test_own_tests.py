@@ -117,5 +117,5 @@ def test_a_name_that_is_missed_is_traced_to_the_answer_that_stopped(workers, ans
     graded = run_judge(submission({"square": answer}, base=notebook), workers, bundle)
     said = next(task for task in graded.verdict.tasks if task.task == "test_square").checks[0].message
     if cause:
-        cause = f"name 'square' is not defined. The cell `square`, which defines `square`, {cause}"
+        cause = f"name 'square' is not defined. The cell `square` {cause}"
     assert said.endswith(cause or "name 'square' is not defined")
