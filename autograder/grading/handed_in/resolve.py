@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from unicodedata import normalize
 
 from autograder.grading.assignment.bundle import Bundle
 from autograder.grading.assignment.rebuild import CorruptNotebook, Rebuilt, answers_in
@@ -110,13 +111,16 @@ def unreadable(handed_in: HandedIn, bundle: Bundle, student: str) -> str:
 
 
 def _under_another_name(one: Candidate, seen: str, name: str) -> Resolved:
+    packed = one.place != shown(one.path)
     told = Finding(
         "other_name",
         f"{seen}, and {one.place} is this notebook: it was graded instead.",
         f"{seen}, and {one.place} is this notebook, so it was graded instead. Next time, hand it in as "
-        f"{name}.",
+        f"{name}{', not in an archive' if packed else ''}.",
     )
-    return Resolved(one.raw, (told,), students_files(one.among, one.path.rpartition("/")[0]))
+    # A Mac writes an umlaut as two characters, and nobody sees a difference.
+    same = normalize("NFC", one.place) == normalize("NFC", name)
+    return Resolved(one.raw, () if same else (told,), students_files(one.among, one.path.rpartition("/")[0]))
 
 
 def _several(places: list[str], seen: str, kind: str, name: str) -> Finding:

@@ -315,3 +315,17 @@ def test_another_assignment_is_known_by_its_cells_alone():
     assert (
         assignment_of(OTHER.replace(b"import torch", b"def lstm_gates(): 1\\nimport torch", 1), bundle) == ""
     )
+
+
+def test_an_umlaut_of_a_mac_is_no_other_name():
+    from dataclasses import replace
+    from unicodedata import normalize
+
+    from autograder.grading.handed_in.folder import File, HandedIn
+    from autograder.grading.handed_in.resolve import resolve
+    from tests.support.helpers import make_bundle
+
+    bundle = replace(make_bundle(), notebook="Übung")
+    for name, findings in ((normalize("NFD", "Übung.ipynb"), 0), ("übung.ipynb", 1)):
+        resolved = resolve(HandedIn(None, beside=(File(name, RIGHT),)), bundle)
+        assert (resolved.raw, len(resolved.findings)) == (RIGHT, findings)
