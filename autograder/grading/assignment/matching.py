@@ -40,12 +40,12 @@ def find_answers(
     for position, cell in enumerate(released):
         if not is_solution(cell):
             continue
-        name = grade_id(cell)
+        name, is_code = grade_id(cell), cell["cell_type"] == "code"
         copies = [i for i, other in enumerate(submitted) if grade_id(other) == name]
         if not copies:
             # Some front ends drop nbgrader's metadata but keep the cell's id, and some drop both.
             copies = [i for i, other in enumerate(submitted) if i not in claimed and _same_id(other, cell)]
-        if not copies and cell["cell_type"] == "code":
+        if not copies and is_code:
             defined = defined or {
                 i: _made_in(other)
                 for i, other in enumerate(submitted)
@@ -61,7 +61,7 @@ def find_answers(
         changed = [i for i in copies if submitted[i]["source"] != cell["source"]]
         if len(copies) > 1:
             message = f"The cell `{name}` is there {len(copies)} times; the last one changed counts"
-            message += ", and those before it ran, too." if changed[1:] else "."
+            message += ", and those before it ran, too." if is_code and changed[1:] else "."
             findings.append(Finding("duplicate_cell", message))
         answers[name] = (changed or copies)[-1]
         claimed.update(copies)

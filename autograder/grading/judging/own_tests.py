@@ -16,7 +16,7 @@ from autograder.verdict import CheckVerdict, TaskVerdict
 
 HIDDEN_FAILED = "A hidden test failed."
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
-_DEFINES = r"^\s*(?:(?:def|class)\s+{0}\b|{0}\s*=)"
+_DEFINES = r"^\s*(?:(?:def|class)\s+{0}\b|{0}\s*=(?!=))"
 """A line that defines a name, also in a cell that does not parse."""
 _LINE = re.compile(r"line (\d+): (.*)")
 """A line of a traceback, as the worker tells it."""

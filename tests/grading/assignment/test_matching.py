@@ -100,6 +100,15 @@ def test_parts_of_an_answer_run_in_their_order():
     rebuilt = of(*made)
     assert [step.source for step in rebuilt.steps[:3]] == ["def g(x):\n    return 'a'", ANSWER, "f(1)"]
     assert kinds(rebuilt) == ["duplicate_cell"]
+    assert rebuilt.findings[0].message.endswith("the last one changed counts, and those before it ran, too.")
+
+
+def test_of_an_essay_that_is_there_twice_the_other_version_can_be_read():
+    made = solved()
+    made.insert(4, {**made[4], "source": "An older answer."})
+    rebuilt = of(*made)
+    assert "An older answer." in "".join(sources(rebuilt))
+    assert rebuilt.findings[0].message.endswith("2 times; the last one changed counts.")
 
 
 def test_a_test_that_an_editor_has_laid_out_anew_is_not_changed():
