@@ -11,8 +11,10 @@ from typing import Any
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from tests.adopting.plain_cases import GUIDE
+from tests.adopting.test_same_as_nbgrader import STOCK, run_stock
 from tests.adopting.untidy_class import CLASS, Work
 from tests.support.courses import copy_course, done, run
 from tests.support.helpers import assert_explicit, autograder_here
@@ -132,3 +134,24 @@ def test_nbgraders_own_command_gives_the_same(course, graded, tmp_path):
             graded[name]["score"],
             graded[name]["findings"],
         )
+
+
+@pytest.mark.slow
+def test_nbgrader_as_it_comes_gives_no_more(course, graded, tmp_path):
+    """The others were compared by hand: only the link, which it follows, gets more points there."""
+    (tmp_path / "nbgrader_config.py").write_text(STOCK)
+    shutil.copytree(course / "source", tmp_path / "source")
+    done(run_stock(tmp_path, "generate_assignment", "ps1"))
+    some = {"vs-code": 3, "formatted": 3, "reversed": 0, "kaggle": None}
+    for name in some:
+        shutil.copytree(course / "submitted" / name, tmp_path / "submitted" / name)
+    run_stock(tmp_path, "autograde", "ps1")
+    tests = {each["task"] for each in graded["tidy"]["tasks"]}
+    found: dict[str, list[float | None]] = {}
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
+        for submission in book.assignment_submissions("ps1"):
+            cells = [(part.name, grade) for part in submission.notebooks for grade in part.grades]
+            found[submission.student.id] = [
+                grade.auto_score for part, grade in cells if f"{part}/{grade.name}" in tests
+            ]
+    assert {name: None if None in each else sum(each) for name, each in found.items()} == some
