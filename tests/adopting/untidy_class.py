@@ -358,6 +358,10 @@ CLASS: Mapping[str, Student] = {
     "kaggle": Student(lambda w: kaggle(w).files()),
     "kaggle-name": Student(lambda w: kaggle(w).files("notebook5d1a.ipynb", "notebook7c.ipynb"), kinds=OTHER),
     "deepnote": Student(lambda w: deepnote(w).files()),
+    "essay-in-two": Student(
+        lambda w: kaggle(w.insert("sum_of_squares_equation", text("That is all."))).files(),
+        kinds=("missing_cell", "answer_beside"),
+    ),
     "lite": Student(lambda w: lite(w).files()),
     # Formats.
     **{f"4.{minor}": Student(lambda w, minor=minor: version(w, minor).files()) for minor in (0, 1, 2, 4, 5)},

@@ -244,14 +244,11 @@ def rebuild(raw: bytes, bundle: Bundle) -> Rebuilt:
         name, stub = grade_id(cell) or str(cell.get("id", position)), cell["source"]
         if is_solution(cell) and name in answers:
             _answer(cell, submitted.cells[answers[name]], findings)
-            if (
-                is_grade(cell)
-                and cell["source"] == handed_out.cells[position]["source"]
-                and position in beside
-            ):
-                # By it nbgrader, too, would take the cell for no answer, and give it 0 without a person.
-                cell["metadata"]["nbgrader"].pop("checksum", None)
-                findings.append(Finding("answer_beside", _BESIDE.format(name)))
+        untouched = cell["source"] == handed_out.cells[position]["source"]
+        if is_solution(cell) and is_grade(cell) and untouched and position in beside:
+            # By it nbgrader, too, would take the cell for no answer, and give it 0 without a person.
+            cell["metadata"]["nbgrader"].pop("checksum", None)
+            findings.append(Finding("answer_beside", _BESIDE.format(name)))
         own = name if is_solution(cell) and cell["source"] != stub else ""
         put(cell, role(cell), check_task(cell) or name if is_grade(cell) else name, own)
         for added in followers.get(position, ()):

@@ -83,6 +83,12 @@ def test_of_two_cells_in_a_place_neither_is_taken_for_the_answer():
     assert [step.source for step in rebuilt.steps][-3:] == ["a = 1", "y = a + 2", "# YOUR CODE HERE"]
 
 
+def test_an_essay_in_two_cells_without_names_waits_for_a_person():
+    made = solved()
+    made[4:5] = [text("Because."), text("And so.")]
+    assert kinds(of(*made, bare=True)) == ["missing_cell", "answer_beside"]
+
+
 def test_a_test_that_binds_the_name_is_no_answer():
     made = solved()
     del made[1]
