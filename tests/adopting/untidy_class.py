@@ -126,37 +126,27 @@ def with_ids(work: Work, ids: Callable[[int], str] = "cell-{}".format) -> Work:
     return work
 
 
-def colab(work: Work) -> Work:
+def about(work: Work, name: str, **metadata: Any) -> Work:
+    """Give both notebooks the metadata of a tool, and a kernel of this name."""
+    kernel = {"name": name, "display_name": name, "language": "python"}
     for data in (work.one, work.two):
-        data["metadata"] = {
-            "colab": {"provenance": [], "toc_visible": True},
-            "kernelspec": {"name": "python3", "display_name": "Python 3"},
-            "language_info": {"name": "python"},
-        }  # fmt: skip
-    return work.each(
-        lambda cell: cell["metadata"].update(
-            id="Fz8dYx", outputId="0a1b2c", colab={"base_uri": "https://localhost:8080/"}
-        )
-    )
+        data["metadata"] = {"kernelspec": kernel, **metadata}
+    return work
+
+
+def colab(work: Work) -> Work:
+    more = {"id": "Fz8dYx", "outputId": "0a1b2c", "colab": {"base_uri": "https://localhost:8080/"}}
+    about(work, "python3", colab={"provenance": [], "toc_visible": True}, accelerator="GPU")
+    return work.each(lambda cell: cell["metadata"].update(more))
 
 
 def vs_code(work: Work) -> Work:
-    for data in (work.one, work.two):
-        data["metadata"] = {
-            "kernelspec": {"display_name": ".venv (3.12.3)", "language": "python", "name": "python3"},
-            "vscode": {"interpreter": {"hash": "31f2aee4"}}, "orig_nbformat": 4,
-        }  # fmt: skip
+    about(work, "python3", vscode={"interpreter": {"hash": "31f2aee4"}}, orig_nbformat=4)
     return with_ids(work.each(lambda cell: cell["metadata"].update(vscode={"languageId": "python"})))
 
 
 def kaggle(work: Work) -> Work:
-    without_marks(work)
-    for data in (work.one, work.two):
-        data["metadata"] = {
-            "kaggle": {"accelerator": "none", "dataSources": []},
-            "papermill": {"duration": 4.1, "version": "2.6.0"},
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        }  # fmt: skip
+    about(without_marks(work), "python3", kaggle={"dataSources": []}, papermill={"version": "2.6.0"})
     more = {
         "_uuid": "8f2839f2",
         "_cell_guid": "b1076dfc",
@@ -169,23 +159,14 @@ def kaggle(work: Work) -> Work:
 
 
 def deepnote(work: Work) -> Work:
-    for data in (work.one, work.two):
-        data["metadata"] = {"deepnote": {}, "deepnote_notebook_id": "5d0", "deepnote_execution_queue": []}
-    without_marks(work)
-    return work.each(
-        lambda cell: cell["metadata"].update(
-            cell_id="00001-9f", deepnote_cell_type=cell["cell_type"], tags=[]
-        )
-    )
+    about(without_marks(work), "python3", deepnote={}, deepnote_execution_queue=[])
+    more = {"cell_id": "00001-9f", "deepnote_cell_type": "code", "tags": []}
+    return work.each(lambda cell: cell["metadata"].update(more))
 
 
 def lite(work: Work) -> Work:
-    for data in (work.one, work.two):
-        data["metadata"] = {
-            "kernelspec": {"name": "python", "display_name": "Python (Pyodide)", "language": "python"},
-            "language_info": {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.11"},
-        }  # fmt: skip
-    return with_ids(work)
+    mode = {"codemirror_mode": {"name": "python", "version": 3}, "version": "3.11", "name": "python"}
+    return with_ids(about(work, "pyodide-kernel", language_info=mode))
 
 
 def version(work: Work, minor: int) -> Work:
