@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 from autograder.grading.assignment.bundle import Bundle
+from autograder.grading.assignment.cells import is_solution
 from autograder.grading.assignment.rebuild import (
     MAX_BYTES,
     CorruptNotebook,
@@ -24,7 +25,7 @@ from autograder.grading.handed_in.names import shown
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
 _DEFINED = re.compile(rb"\b(?:def|class)\s+(\w{1,100})")
 _ENOUGH = 0.5
-"""The share of an assignment's cells by which a notebook is taken for that assignment's."""
+"""The share of a notebook's cells by which a file is taken for it."""
 _KINDS = {
     ".py": "Python code, not a notebook",
     ".html": "a web page, not a notebook",
@@ -78,22 +79,27 @@ def is_notebook(raw: bytes) -> bool:
 def is_this(raw: bytes, bundle: Bundle) -> bool:
     """Return whether a file certainly is this notebook: it has all answer cells, by name.
 
-    Where a service has dropped all of nbgrader's names, cells are known as `answers_in` knows them.
+    Where a service has dropped all of nbgrader's names, it has most of the released text and all answers by
+    place or definition: a student's notebook for trying things defines the same functions.
     """
     if not is_notebook(raw) or len(raw) > MAX_BYTES:
         return False
     own = bundle.stubs.keys()
-    ids = _grade_ids(raw) or set(_answers(raw, bundle))
+    ids = _grade_ids(raw)
+    if not ids and likeness(raw, bundle) >= _ENOUGH:
+        ids = set(_answers(raw, bundle))
     return bool(own) and own <= ids and _share(ids, own) >= max(_shares(ids, bundle).values(), default=0.0)
 
 
-def likeness(raw: bytes, bundle: Bundle) -> int:
-    """Return how many of the released cells a file has, by their text."""
+def likeness(raw: bytes, bundle: Bundle) -> float:
+    """Return the share of the released cells, without those for answers, that a file has as they were."""
     try:
         texts = {cell["source"].strip() for cell in read_notebook(raw).cells}
     except CorruptNotebook:
-        return 0
-    return sum(cell["source"].strip() in texts for cell in bundle.handed_out().cells)
+        return 0.0
+    return _share(
+        texts, {cell["source"].strip() for cell in bundle.handed_out().cells if not is_solution(cell)}
+    )
 
 
 def is_part(raw: bytes, bundle: Bundle) -> bool:

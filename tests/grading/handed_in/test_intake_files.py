@@ -17,7 +17,7 @@ from autograder.grading.course.course import Course
 from autograder.grading.handed_in.names import listed, shown
 from tests.support.courses import run
 from tests.support.helpers import ASSIGNMENT, autograder, autograder_here, make_course
-from tests.support.intake import EXPECTED, HOSTILE, OTHER, RIGHT, UPLOADS, hand_in, zipped
+from tests.support.intake import EXPECTED, HOSTILE, OTHER, RIGHT, UPLOADS, hand_in, stripped, zipped
 
 ELSEWHERE = (
     *("browser", "capitals", "text", "zip", "zipped-folder", "nested", "same-twice", "both"),
@@ -315,6 +315,17 @@ def test_another_assignment_is_known_by_its_cells_alone():
     assert (
         assignment_of(OTHER.replace(b"import torch", b"def lstm_gates(): 1\\nimport torch", 1), bundle) == ""
     )
+
+
+def test_a_notebook_with_the_same_functions_and_nothing_else_is_not_this_one():
+    from autograder.grading.handed_in.candidates import is_this
+    from tests.support.helpers import make_bundle, solved
+
+    notebook = solved()
+    assert is_this(stripped(notebook), make_bundle())
+    notebook["cells"] = [cell for cell in notebook["cells"] if cell["source"].startswith(("def ", "class "))]
+    assert len(notebook["cells"]) > 3
+    assert not is_this(stripped(notebook), make_bundle())
 
 
 def test_an_umlaut_of_a_mac_is_no_other_name():
