@@ -8,6 +8,7 @@ What is plain already stays as it is. What has no such form is left to whoever s
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Callable
@@ -37,14 +38,14 @@ def pack(value: Any, leaf: Callable[[Any], Any] = lambda value: value, depth: in
 
     pandas = sys.modules.get("pandas")
     match value:
+        case np.generic():  # first, for some of these are numbers or texts of Python's, too
+            return (
+                inner(value.item()) if not isinstance(value, (np.datetime64, np.timedelta64)) else leaf(value)
+            )
         case bool() | None | float() | str():
             return value
         case int():
             return value if abs(value) < 1 << 63 else {f"{_MARK}int": f"{value:x}"}
-        case np.generic():
-            return (
-                inner(value.item()) if not isinstance(value, (np.datetime64, np.timedelta64)) else leaf(value)
-            )
         case list():
             return [inner(item) for item in value]
         case tuple():
@@ -62,10 +63,11 @@ def pack(value: Any, leaf: Callable[[Any], Any] = lambda value: value, depth: in
         case np.ndarray():
             return {f"{_MARK}array": _packed_array(value, inner)}
     if pandas is not None and isinstance(value, pandas.Series):
-        return {f"{_MARK}series": [inner(value.name), inner(list(value.index)), inner(np.asarray(value))]}
+        return {f"{_MARK}series": [inner(value.name), inner(_labels(value.index)), inner(np.asarray(value))]}
     if pandas is not None and isinstance(value, pandas.DataFrame):
         columns = [np.asarray(value.iloc[:, at]) for at in range(value.shape[1])]
-        return {f"{_MARK}frame": [inner(list(value.columns)), inner(list(value.index)), inner(columns)]}
+        labels = [_labels(value.columns), _labels(value.index)]
+        return {f"{_MARK}frame": [*inner(labels), inner(columns)]}
     return leaf(value)
 
 
@@ -114,11 +116,8 @@ def _unpacked(kind: str, held: Any) -> Any:
             return bytes.fromhex(held)
         case "array", list():
             return _unpacked_array(held)
-        case "series", [name, list() as index, values]:
-            return _of_pandas("Series", unpack(values), index=unpack(index), name=unpack(name))
-        case "frame", [list() as columns, list() as index, list() as values]:
-            made = _of_pandas("DataFrame", dict(enumerate(unpack(values))), index=unpack(index))
-            return made if isinstance(made, Opaque) else made.set_axis(unpack(columns), axis=1)
+        case (("series" | "frame"), list()):
+            return _of_pandas(kind, held)
     raise ValueError(f"nothing is packed as {kind[:20]!r}")
 
 
@@ -142,7 +141,26 @@ def _unpacked_array(held: list[Any]) -> np.ndarray:
     raise ValueError("no array")
 
 
-def _of_pandas(kind: str, *args: Any, **kwargs: Any) -> Any:
-    """Return a frame or a series where the check has imported pandas; else what it is, in words."""
-    pandas = sys.modules.get("pandas")
-    return getattr(pandas, kind)(*args, **kwargs) if pandas is not None else Opaque(f"a pandas.{kind}")
+def _labels(index: Any) -> list[Any]:
+    """Return the names of an index and its labels: an array, so that dates are dates again."""
+    return [list(index.names), np.asarray(index)]
+
+
+def _of_pandas(kind: str, held: list[Any]) -> Any:
+    """Return a series or a frame; where there is no pandas, what it is, in words."""
+    try:
+        pandas: Any = importlib.import_module("pandas")
+    except ImportError:
+        return Opaque(f"a pandas.{'Series' if kind == 'series' else 'DataFrame'}")
+
+    def index(held: list[Any]) -> Any:
+        names, labels = unpack(held)
+        if len(names) > 1:
+            return pandas.MultiIndex.from_tuples(labels, names=names)
+        return pandas.Index(labels, name=names[0])
+
+    first, labels, values = held
+    if kind == "series":
+        return pandas.Series(unpack(values), index=index(labels), name=unpack(first))
+    made = pandas.DataFrame(dict(enumerate(unpack(values))), index=index(labels))
+    return made.set_axis(index(first), axis=1)
