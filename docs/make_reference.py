@@ -42,8 +42,8 @@ GROUPS = {
     "Inputs": "Sizes Dimensions Dimension Draw reference computed_once as_leaves",
     "Marks": "points rule needs hidden without Without anywhere teaching_only",
     "Expectations": """
-        expect expect_shapes parts_of expect_equal computed expect_count expect_whole expect_gradients
-        expect_follows expect_dtype expect_dtypes DTYPES EXTREMES expect_device_neutral
+        expect expect_shapes parts_of expect_equal expect_table computed expect_count expect_whole
+        expect_gradients expect_follows expect_dtype expect_dtypes DTYPES EXTREMES expect_device_neutral
         expect_untouched expect_module_untouched expect_settings_untouched expect_weights_untouched
         expect_not_shared expect_module expect_registered expect_raises expect_no_mention
         compare agree""",

@@ -1,7 +1,7 @@
 """The names that a check may use; `autograder.checking` hands them on."""
 
 from autograder.checking.expectations.comparing import compare
-from autograder.checking.expectations.equal import computed, expect_equal
+from autograder.checking.expectations.equal import computed, expect_equal, expect_table
 from autograder.checking.expectations.forbidden import expect_no_mention
 from autograder.checking.expectations.gradients import as_leaves, expect_gradients
 from autograder.checking.expectations.in_use import expect_follows
@@ -99,6 +99,7 @@ __all__ = [
     "expect_registered",
     "expect_settings_untouched",
     "expect_shapes",
+    "expect_table",
     "expect_untouched",
     "expect_weights_untouched",
     "expect_whole",

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from autograder.checking import CheckFailed, Submission, computed, expect_equal, expect_raises
+from autograder.checking import (
+    CheckFailed,
+    Submission,
+    computed,
+    expect_equal,
+    expect_raises,
+    expect_table,
+)
 from autograder.checking.remote.errors import NoAnswer
 from autograder.protocol.answers import Called
 from autograder.protocol.frames import SIZES, decode_frame, encode_frame
@@ -15,6 +23,12 @@ from autograder.protocol.packed import pack, unpack
 from autograder.worker.session.executor import Executor
 
 NOTEBOOK = """
+import numpy as np
+numbers = [1, {2}]
+
+def counts(x):
+    return {label: np.float64(1) for label in np.array(x)}
+
 def same(x):
     return x
 
@@ -93,11 +107,31 @@ def test_a_value_goes_to_a_students_function_and_comes_back(submission, value):
     expect_equal(seen, value, "same(…)")
 
 
-def test_frames_come_back_where_the_check_has_imported_pandas(submission):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": [1, 2], "b": ["x", None]}, index=["p", "q"])
-    expect_equal(submission.same.plain(frame), frame, "same(frame)")
-    expect_equal(submission.same.plain(frame["a"]), frame["a"], "same(frame['a'])")
+def test_tables_come_back_with_types_dates_and_names(submission):
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]}, index=["p", "q"])
+    frame["at"] = pd.to_datetime(["2025-03-28", "2025-04-01"])
+    for table in (frame, frame.set_index("at"), frame["at"], frame.groupby(["b", "a"])["at"].count()):
+        expect_table(submission.same.plain(table), table, "same(table)")
+    with pytest.raises(
+        CheckFailed, match=r"`same\(a\)` is not the table .* yours: \[1, 2\] expected: \[1, 3\]"
+    ):
+        expect_table(frame["a"], pd.Series([1, 3], ["p", "q"], name="a"), "same(a)")
+
+
+def test_a_table_in_place_of_a_list_is_another_value():
+    for seen, wanted in ((pd.Series([1, 2]), [1, 2]), ([1, 2], pd.Series([1, 2])), (pd.DataFrame(), {})):
+        with pytest.raises(CheckFailed, match="must be"):
+            expect_equal(seen, wanted, "f()")
+    expect_equal(pd.Series([1, 2]), [1, 2], "f()", rtol=0, atol=0)
+    expect_equal(("a", "b"), np.array(["a", "b"]), "f()", rtol=0, atol=0)
+
+
+def test_numpys_own_texts_and_numbers_are_pythons(submission):
+    assert set(submission.counts.plain(["a", "b", "a"])) == {"a", "b"}
+
+
+def test_a_variable_is_asked_for_by_its_value(submission):
+    expect_equal(submission.numbers.value, [1, {2}], "numbers")
 
 
 def test_objects_stay_where_they_are(submission):
@@ -126,6 +160,7 @@ def test_an_error_is_expected_of_a_call_that_takes_any_value(submission):
         ([1, 4, 9, 17], [1, 4, 9, 16], "They differ first at index 3: `16` and `17`."),
         (None, 3, "It is `None`. Is a `return` missing?"),
         ((1, 2), [1, 2], "must be `[1, 2]`. It is `(1, 2)`."),
+        (np.float64(2), 3, "must be `3`. It is `2.0`."),
         ([1], [1, 2], "It has 1 parts and not 2."),
         (np.arange(3), np.arange(4), "must be `array([0, 1, 2, 3])`. It is `array([0, 1, 2])`."),
         (lambda: len(None), 3, "cannot be computed from what your code returns: TypeError"),

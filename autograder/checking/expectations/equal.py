@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -39,10 +40,30 @@ def expect_equal(
     is_close = rtol is not None or atol is not None
     if _close(seen, wanted, rtol or 0.0, atol or 0.0) if is_close else _equal(seen, wanted):
         return
-    about = "about " if is_close else ""
+    about = "about " if rtol or atol else ""
     fail(
         f"`{_cut(call)}` must be {about}{_told(wanted)}. It is {_told(seen)}.{_where(seen, wanted, is_close)}"
     )
+
+
+def expect_table(seen: Any, wanted: Any, call: str, **options: Any) -> None:
+    """Expect a frame or a series of pandas, as `pandas.testing` compares them.
+
+    `seen` and `call` are as for `expect_equal`, `options` those of `assert_frame_equal` or
+    `assert_series_equal`. The message says where the two differ. Raises `CheckFailed` for another table.
+
+        wanted = pd.DataFrame({"shop": ["east"], "minutes": [20.0]})
+        expect_table(submission.by_shop.plain(sales), wanted, "by_shop(sales)", check_dtype=False)
+    """
+    if callable(seen) and not isinstance(seen, (Opaque, Plain)):
+        seen = computed(seen, call)
+    kind = "series" if getattr(wanted, "ndim", 2) == 1 else "frame"
+    same = getattr(importlib.import_module("pandas.testing"), f"assert_{kind}_equal")
+    try:  # a frequency does not travel
+        same(seen, wanted, **{"check_freq": False, **options})
+    except AssertionError as error:
+        told = str(error).replace("[left]:", "yours:").replace("[right]:", "expected:")
+        fail(f"`{_cut(call)}` is not the table that is expected. {' '.join(told.split())}.")
 
 
 def computed(function: Callable[[], Any], call: str) -> Any:
@@ -63,8 +84,8 @@ def computed(function: Callable[[], Any], call: str) -> Any:
 
 
 def _equal(seen: Any, wanted: Any) -> bool:
-    if hasattr(wanted, "equals") and type(seen) is type(wanted):  # pandas
-        return bool(wanted.equals(seen))
+    if "pandas" in (_library(seen), _library(wanted)):  # where `==` gives a table
+        return type(seen) is type(wanted) and bool(wanted.equals(seen))
     if isinstance(seen, (np.ndarray, torch.Tensor)) or isinstance(wanted, (np.ndarray, torch.Tensor)):
         try:
             return bool(np.array_equal(np.asarray(seen), np.asarray(wanted)))
@@ -77,9 +98,15 @@ def _equal(seen: Any, wanted: Any) -> bool:
     return bool(seen == wanted)
 
 
+def _library(value: Any) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
 def _close(seen: Any, wanted: Any, rtol: float, atol: float) -> bool:
     try:
         one, other = np.asarray(seen), np.asarray(wanted)
+        if one.dtype.kind not in "biufc" or other.dtype.kind not in "biufc":
+            return bool(np.array_equal(one, other))
         alike = one.shape == other.shape or not one.ndim or not other.ndim
         return alike and bool(np.allclose(one, other, rtol, atol, equal_nan=True))
     except (TypeError, ValueError, CheckFailed):
@@ -109,7 +136,7 @@ def _told(value: Any) -> str:
 
 
 def _repr(value: Any) -> str:
-    return _cut(repr(value))
+    return _cut(repr(value.item() if isinstance(value, np.generic) else value))
 
 
 def _cut(text: str) -> str:

@@ -46,8 +46,7 @@ class Plain:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        message = messages.Attribute(target=self._target.attribute(name), packed=True)
-        return self._connection.request(message, self._value).ask()
+        return self._held(self._target.attribute(name))
 
     def __eq__(self, other: object) -> bool:
         """Return what the student's class says of two of its objects; of any other value it has no say."""
@@ -64,6 +63,10 @@ class Plain:
 
     def __repr__(self) -> str:
         return f"an object of type {self._kind}" if self._kind else f"`{self._target.name}`"
+
+    def _held(self, target: Target) -> Any:
+        """Return what a name of the student's stands for."""
+        return self._connection.request(messages.Attribute(target=target, packed=True), self._value).ask()
 
     def _called(self, answer: AnyAnswer) -> Any:
         return self._read(expected(answer, answers.Called).value)

@@ -89,6 +89,11 @@ class Handle:
         """
         return Plain(self._connection, self._target)
 
+    @property
+    def value(self) -> Any:
+        """Return what a variable of the student's holds, as `plain` gives it."""
+        return self.plain._held(self._target)
+
     def remark(self, text: str) -> None:
         """Have the card say something of a check that passes."""
         self._connection.remark(text)
