@@ -37,6 +37,6 @@ def expect_raises(request: Request[Any], *errors: type[Exception]) -> None:
             "arguments before you compute with them, and raise the exception yourself."
         )
     fail(
-        f"The call must raise {wanted}; it returns {in_words(answer)}. Which arguments fit together? Look at "
-        "them before you compute."
+        f"The call must raise {wanted}; it returns {in_words(answer)}. Look at the arguments before "
+        "you compute."
     )
