@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from autograder.cell_source import parse_cell
+from autograder.cell_source import bound_names, parse_cell
 from autograder.checking.explain.failure import CheckFailed, NotWritten
 from autograder.checking.explain.stopped import explain_error
 from autograder.checking.remote.errors import NoAnswer, NotDefined, StudentError, WorkerLost
@@ -16,6 +16,12 @@ FINDINGS = (CheckFailed, NoAnswer, NotDefined, StudentError, WorkerLost)
 """The exceptions of a check that found something. Any other exception is a fault of the check itself."""
 
 
+def _makes(submission: Submission, cell: str, task: str) -> bool:
+    """Return whether a cell is a task's: by its name, or by what is written in it."""
+    tree = parse_cell(submission.sources.get(cell, ""))
+    return cell == task or (tree is not None and task in bound_names(tree.body))
+
+
 def read_failure(error: BaseException, task: str, submission: Submission) -> tuple[Outcome, str]:
     """Return outcome and message for a finding, the exception a check ended with; anything else is raised."""
     own = submission.sources.get(task, "")
@@ -23,7 +29,10 @@ def read_failure(error: BaseException, task: str, submission: Submission) -> tup
         case CheckFailed():
             return "failed", str(error)
         case NotDefined():
-            told = submission.cell_errors.get(task)
+            told = next(
+                (error for cell, error in submission.cell_errors.items() if _makes(submission, cell, task)),
+                None,
+            )
             if told is not None:
                 code = told.lines[-1] if told.lines else ""
                 told.help = explain_error(told.message, None, set(), code=code)

@@ -6,10 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.checking import CheckFailed, case, expect, fail, points, rule
-from autograder.checking.remote.errors import StudentError
+from autograder.checking import CheckFailed, Submission, case, expect, fail, points, rule
+from autograder.checking.remote.errors import NotDefined, StudentError
 from autograder.checking.runner.check import ChecksBroken
 from autograder.checking.runner.collection import collect
+from autograder.checking.runner.outcome import read_failure
+from autograder.protocol.answers import Raised
 from autograder.verdict import CheckVerdict
 from tests.support.checking import SIZES, message, submission
 
@@ -108,6 +110,14 @@ def test_what_is_not_defined(folder):
     outcome, said = run(folder)["shape"]
     assert outcome == "error"
     assert said == "Nothing is called `f` here. If you renamed it, give it back its name."
+
+
+def test_a_name_that_is_missing_since_its_cell_stopped():
+    stopped = StudentError(Raised(type="ImportError", message="no"))
+    submission = Submission(lambda batch: [], {"cell-1": "import no\nf = 1"}, {"cell-1": stopped})
+    outcome, said = read_failure(NotDefined("f"), "f", submission)
+    assert (outcome, said.split(". ")[0]) == ("error", "Your cell for `f` stopped: ImportError: no")
+    assert read_failure(NotDefined("g"), "g", submission)[1].startswith("Nothing is called `g` here")
 
 
 def test_an_error_shows_the_students_line_only(folder):
