@@ -97,7 +97,8 @@ def first_to_see(verdict: Verdict) -> str:
         return findings[0].message if findings else ""
     task, check = first
     known = check.diagnosis
-    return f"{task}: " + (f"the known mistake {known.mistake}" if known else check.message)
+    said = f"the known mistake {known.mistake}" if known else check.message
+    return f"{task}: {' '.join(said.split())}"
 
 
 def _groups_apart(marks: Iterable[Mark]) -> Iterator[Attention]:

@@ -53,7 +53,7 @@ def test_a_long_name_may_be_broken_and_stays_the_same_name():
 
 def test_the_first_thing_to_see_is_what_cost_most():
     failed = CheckVerdict(
-        "shape", "shape", "It has the shape.", "failed", 0.0, 1.0, "Two numbers, not three."
+        "shape", "shape", "It has the shape.", "failed", 0.0, 1.0, "Two numbers,\n not three."
     )
     task = TaskVerdict("double", 1.0, (failed,))
     remark, wanted = Finding("prints", "It prints."), Finding("other_version", "There are two.")
