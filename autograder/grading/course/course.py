@@ -145,7 +145,7 @@ class Course:
                 f"The notebook {bundle.notebook} of {assignment} is one for {language}, and grading runs "
                 "Python: keep it in a course directory that nbgrader alone grades."
             )
-        if not bundle.has_checks:
+        if bundle.has_plain_tests:
             bundle = replace(bundle, cell_seconds=self._cell_seconds())
         if bundle.tasks and not bundle.has_checks:
             raise UserError(
