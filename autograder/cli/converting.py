@@ -14,7 +14,9 @@ from autograder.cli.progress import steps
 @app.command()
 def convert(
     assignment: AssignmentArgument,
-    task: Annotated[str, typer.Argument(help="The function or class that students write, or its cell's id.")],
+    task: Annotated[
+        str, typer.Argument(help="The function, class or variable that students write, or its cell's id.")
+    ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the check and the comparison; write nothing.")
     ] = False,
@@ -23,17 +25,15 @@ def convert(
     """Make a check of a task's test cells, and compare the two on all submissions before it is written."""
     with told("Stopped. Nothing was written."):
         with importing():
-            from autograder.grading.converting.compare import compare
-            from autograder.grading.converting.convert import plan
+            from autograder.grading.converting.compare import prove
             from autograder.grading.course.course import Course
 
         home = Course.at(course)
-        planned = plan(home, assignment, task)
-        for line in planned.stays:
-            err.print(line, markup=False, soft_wrap=True)
         with steps(lambda line: None) as way:
             way.say(f"{assignment}: judging by the cells and by the check")
-            compared = compare(home, assignment, planned, way.advance)
+            planned, compared = prove(home, assignment, task, way.advance)
+        for line in planned.stays:
+            err.print(line, markup=False, soft_wrap=True)
         for name, text in planned.files.items() if dry_run else ():
             out.print(f"{name}:\n\n{text}", markup=False, highlight=False, soft_wrap=True)
         cells = ", ".join(each.cell.grade_id for each in planned.converted)
@@ -42,7 +42,7 @@ def convert(
         for line in compared.told():
             tell(line)
         for place in planned.may_stop:
-            tell(f"{place}: it uses the task, so it has the tag raises-exception now: it may stop unsolved.")
+            tell(f"{place}: it may stop where a task is not solved, so it has the tag raises-exception now.")
         if dry_run:
             tell("Nothing was written.")
             return

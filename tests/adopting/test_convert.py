@@ -10,6 +10,9 @@ import nbformat
 import nbgrader
 import pytest
 
+from autograder.grading.build import source_bundle
+from autograder.grading.converting.compare import Compared, Pair
+from autograder.grading.course.course import Course
 from tests.support.helpers import autograder_here as autograder
 
 GUIDE = Path(nbgrader.__file__).parent / "docs/source/user_guide"
@@ -22,7 +25,7 @@ TABLE = f"def table(n):\n    ### BEGIN SOLUTION\n{RIGHT}\n    ### END SOLUTION"
 TESTS = "assert table(0)[0].shape == (0,)\nnp.testing.assert_array_equal(table(2)[2], [0, 1])"
 HIDDEN = "### BEGIN HIDDEN TESTS\nassert list(table(5)) == [5]\n### END HIDDEN TESTS"
 RAISES = "with pytest.raises(ValueError):\n    table(-1)"
-STAYS = "assert table(limit)"
+STAYS = "assert table(len(vars()) and 3)"
 
 
 def cell(source: str, name: str = "", points: float | None = None, solution: bool = False):
@@ -35,7 +38,7 @@ def notebook(answer: str = TABLE, tests: str = f"{TESTS}\n{HIDDEN}"):
     """A course's notebook: the solution cell has another id than its function's name."""
     return nbformat.v4.new_notebook(
         cells=[
-            cell("import numpy as np\nimport pytest\n\nlimit = 3", "given"),
+            cell("import numpy as np\nimport pytest", "given"),
             cell(answer, "cell-1", solution=True),
             cell("table(3)"),
             cell(tests, "values", 1.5),
@@ -88,7 +91,7 @@ def test_a_tasks_cells_become_a_check_that_is_compared_on_the_class(tmp_path):
     told = autograder("convert", "ps", "cell-1", "--course", course)
     assert told.returncode == 0, told.stderr
     assert (
-        "cell `stays`, line 1: it stays a test cell: it uses `limit`, which a check does not have."
+        "cell `stays`, line 1: it stays a test cell: it uses `vars`, which a check does not have."
         in told.stderr
     )
     assert "`table`: 2.5 points by a check, in place of values, refuses." in told.stdout
@@ -104,23 +107,36 @@ def test_a_tasks_cells_become_a_check_that_is_compared_on_the_class(tmp_path):
     assert graded["values"]["metadata"]["nbgrader"]["points"] == 2.5
     assert made[3]["metadata"]["tags"] == ["raises-exception"]
 
+    (part,) = source_bundle(Course.at(course), "ps").parts
+    assert part.cell_seconds == 30, "nbgrader's own limit, while test cells are left"
     assert "already: there is nothing to convert" in refused(course, "ps", "table")
 
 
-def test_nothing_is_written_where_the_check_would_be_unfair(tmp_path):
+def test_a_fault_of_the_check_is_not_alike():
+    pair = Pair("kim", 0, 0, "The check `a` has a fault.", is_fault=True)
+    told = Compared(Pair("", 1, 1, ""), Pair("", 0, 0, ""), (pair,)).told()
+    assert told == ["0 of 1 submissions alike; look at 1:", "  kim 0 → 0 (The check `a` has a fault.)"]
+
+
+def test_a_cell_stays_whose_check_would_be_unfair(tmp_path):
     answer = TABLE.replace("{n: np.arange(n)}", "range(n)")
     course = course_with(tmp_path, notebook(answer, "assert table(2) == range(2)"))
-    said = refused(course, "ps", "table")
+    told = autograder("convert", "ps", "table", "--course", course)
     assert (
-        "The check gives the solution 1 of 2.5 points (`table(2)` must be `range(0, 2)`. It is a range.)"
-        in said
+        "cell `values`: it stays a test cell: its check gives the solution 0 of 1.5 points "
+        "(`table(2)` must be `range(0, 2)`. It is a range)." in told.stderr
     )
+    assert "`table`: 1 points by a check, in place of refuses." in told.stdout
 
 
-def test_nothing_is_written_where_the_release_would_earn_points(tmp_path):
+def test_nothing_is_written_where_the_release_would_earn_all_points(tmp_path):
     given = "def table(n):\n    raise ValueError\n    ### BEGIN SOLUTION\n    ### END SOLUTION"
     made = notebook(given, "with pytest.raises(ValueError):\n    table(2)")
-    assert "The check gives the untouched release" in refused(course_with(tmp_path, made), "ps", "table")
+    said = refused(course_with(tmp_path, made), "ps", "table")
+    for cell, points in (("values", 1.5), ("refuses", 1)):
+        assert (
+            f"cell `{cell}`: it stays a test cell: its check gives the untouched release {points} p" in said
+        )
 
 
 def test_what_cannot_be_converted_is_refused_in_a_sentence(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import nbformat
 import pytest
 
@@ -10,7 +12,11 @@ from autograder.grading.building.source import SourceCell
 from autograder.grading.converting.cells import check_files, convert_cell
 from autograder.grading.converting.names import CannotConvert, Names, is_test_of
 
-NAMES = Names(frozenset({"f", "g", "Account"}), {"np": "import numpy as np", "pytest": "import pytest"})
+NAMES = Names(
+    frozenset({"f", "g", "Account"}),
+    {"np": "import numpy as np", "pytest": "import pytest"},
+    frozenset({"total", "size"}),
+)
 MARKS = Region("BEGIN HIDDEN TESTS", "END HIDDEN TESTS", "hidden tests")
 
 
@@ -42,10 +48,20 @@ def lines(source: str) -> list[str]:
         ("assert_almost_equal(4, f(2), 3)", 'expect_equal(f(2), 4, "f(2)", rtol=0, atol=1.5 * 10 ** -3)'),
         ("assert f(2) == 4\nprint('Well done.', f(2))", 'expect_equal(f(2), 4, "f(2)")'),
         ("assert_equal(f(2), 4)", 'expect_equal(f(2), 4, "f(2)")'),
+        ("assert np.allclose(f(2), 4, 1e-3)", 'expect_equal(f(2), 4, "f(2)", rtol=0.001, atol=1e-08)'),
+        (
+            "from numpy import isclose\nassert isclose(f(2), 4)",
+            'expect_equal(f(2), 4, "f(2)", rtol=1e-05, atol=1e-08)',
+        ),
+        ("assert np.array_equal(f(2), [4])", 'expect_equal(f(2), [4], "f(2)", rtol=0, atol=0)'),
+        ("assert_frame_equal(f(2), 4, check_like=True)", 'expect_table(f(2), 4, "f(2)", check_like=True)'),
+        ("assert 2 * f(2) ** 2 == 4", 'expect_equal(lambda: 2 * f(2) ** 2, 4, "2 * f(2) ** 2")'),
+        ("assert f(total, size) == 4", 'expect_equal(f(total, size), 4, "f(total, size)")'),
     ],
 )
 def test_an_assert_is_a_case(source, line):
     head = "import math\nfrom numpy.testing import assert_almost_equal, assert_equal\n"
+    head += "from pandas.testing import assert_frame_equal\n"
     assert lines(head + source) == [line]
 
 
@@ -101,13 +117,47 @@ def test_what_no_check_can_be_made_of_is_told_with_its_line(source, line, told):
     assert reason.value.line == line
 
 
+def test_what_came_of_a_call_is_said_by_the_call_unless_its_input_has_changed_since():
+    source = "x = [1]\ny, z = f(x)\nassert z == 1\nx = [2]\nassert z == 1\nz = g(x)\nassert len(z) == 1"
+    said = [
+        line.rpartition(", ")[2] for line in lines(source) if line.startswith("expect_equal") and "z" in line
+    ]
+    assert said == ['f"f({x!r})[1]")', '"z")', 'f"len(g({x!r}))")']
+
+
+def test_what_a_check_needs_of_the_notebook_goes_with_it():
+    cells = [
+        cell("import numpy as np\nx = np.zeros(3)\nx[1] = 2\nother = open('x')", number=1, grade=False),
+        cell("np.random.seed(1)\nx *= np.random.rand()\nread = np.loadtxt('x.csv')", number=2, grade=False),
+        cell("assert callable(f)\nassert f(x) == [0, 2, 0]", number=3),
+        cell("x = 3\nassert f(read) == 1", number=4),
+    ]
+    names = replace(Names.of(cells), own=NAMES.own)
+    assert convert_cell(cells[2], names, [], MARKS).visible == (
+        "x = np.zeros(3)",
+        "x[1] = 2",
+        "np.random.seed(1)",
+        "x *= np.random.rand()",
+        "submission.f.attribute()",
+        'expect_equal(f(x), [0, 2, 0], "f(x)")',
+    )
+    with pytest.raises(CannotConvert, match=r"it uses `read` of cell `test-2`, where .* reads a file"):
+        convert_cell(cells[3], names, [], MARKS)
+
+
+def test_a_check_asks_for_the_variables_that_a_cell_does_not_make_itself():
+    made = convert_cell(cell("size = 3\nassert total == size\nassert f(size) == 1"), NAMES, [], MARKS)
+    text = check_files("total", [made], NAMES)["test_total.py"]
+    assert "    f = submission.f.plain\n    total = submission.total.value\n    size = 3\n" in text
+
+
 def test_a_cell_stays_whose_points_or_names_would_be_lost():
     with pytest.raises(CannotConvert, match=r"worth 0\.25"):
         convert_cell(cell("assert f(1)", 0.25), NAMES, [], MARKS)
     later = cell("print(x)", number=2, grade=False)
     with pytest.raises(CannotConvert, match="it makes `x`, which cell `test-2` uses"):
         convert_cell(cell("x = 1\nassert f(x)"), NAMES, [later], MARKS)
-    anew = cell("x = 2\nprint(x)", number=2, grade=False)
+    anew = cell("def h(x):\n    return x\nfor x in [2]:\n    print(x)", number=2, grade=False)
     assert convert_cell(cell("x = 1\nassert f(x)"), NAMES, [anew], MARKS).points == 1
 
 
@@ -116,6 +166,8 @@ def test_only_test_cells_that_call_the_task_are_its_own():
     assert is_test_of(cell("assert_raises(ValueError, f, 1)"), "f")
     assert not is_test_of(cell("assert g(1)"), "f")
     assert not is_test_of(cell("del f"), "f")
+    assert is_test_of(cell("assert total == 3"), "total", NAMES.variables)
+    assert not is_test_of(cell("total = 3\nassert f(total)"), "total", NAMES.variables)
     assert not is_test_of(cell("f(1)", grade=False), "f")
 
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.grading.building.markers import Region
 from autograder.grading.building.source import SourceCell
-from autograder.grading.converting.names import CannotConvert, Names, imported, made_and_used
+from autograder.grading.converting.names import (
+    CannotConvert,
+    Names,
+    imported,
+    made_and_used,
+    names_read,
+)
 from autograder.grading.converting.statements import Statements
 
 _TESTS = re.compile(r"\b(?:expect_\w+|fail)\(")
@@ -53,10 +59,10 @@ def convert_cell(cell: SourceCell, names: Names, later: Iterable[SourceCell], ma
             title, body = " ".join(text.split()), rest
     _refuse_partial(body)
     hidden_lines = _hidden_lines(cell.source, marks)
-    names = Names(
-        names.own, {**names.imports, **{key: each for node in body for key, each in imported(node).items()}}
-    )
-    statements, visible, hidden = Statements(names), list[str](), list[str]()
+    here = {key: each for node in body for key, each in imported(node).items()}
+    statements = Statements(replace(names, imports={**names.imports, **here}))
+    visible = statements.begin(body, cell)
+    hidden = list(visible)
     for node in body:
         lines = statements.convert(node)
         if node.lineno in hidden_lines:
@@ -118,15 +124,27 @@ def _file(task: str, checks: Sequence[str], converted: Sequence[Converted], name
 
 
 _LANGUAGE = frozenset(
-    {"case", "computed", "expect_equal", "expect_raises", "fail", "hidden", "needs", "points", "rule"}
+    {
+        "case",
+        "computed",
+        "expect_equal",
+        "expect_raises",
+        "expect_table",
+        "fail",
+        "hidden",
+        "needs",
+        "points",
+        "rule",
+    }
     | {"teaching_only"}
 )
 
 
 def _check(name: str, marks: Sequence[str], title: str, lines: Sequence[str], names: Names) -> str:
     text = "\n".join(lines)
-    used = {each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)}
+    used = names_read(ast.parse(text).body)
     asked = [f"{each} = submission.{each}.plain" for each in sorted(used & names.own)]
+    asked += [f"{each} = submission.{each}.value" for each in sorted(used & names.variables)]
     doc = title if title.endswith((".", "!", "?")) else f"{title}."
     quoted = f'"""{doc}"""' if '"' not in doc and "\\" not in doc else repr(doc)
     body = [quoted, *asked, *lines]
@@ -134,7 +152,7 @@ def _check(name: str, marks: Sequence[str], title: str, lines: Sequence[str], na
 
 
 def _rule(lines: Iterable[str]) -> str:
-    return "values" if any("expect_equal(" in line or "fail(" in line for line in lines) else "error"
+    return "values" if any(re.search(r"expect_(equal|table)\(|fail\(", line) for line in lines) else "error"
 
 
 def _refuse_partial(body: Sequence[ast.stmt]) -> None:

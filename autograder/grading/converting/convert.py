@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 import nbformat
 from nbformat import NotebookNode
@@ -64,23 +65,28 @@ class Conversion:
                 written.enter_context(written_beside(file, text, course.access))
 
 
-def plan(course: Course, assignment: str, named: str) -> Conversion:
-    """Return what the conversion of a task writes. Raises `UserError` where there is nothing to convert."""
+def plan(
+    course: Course, assignment: str, named: str, unfair: Mapping[str, str] = MappingProxyType({})
+) -> Conversion:
+    """Return what the conversion of a task writes. Raises `UserError` where there is nothing to convert.
+
+    The cells whose checks are `unfair` stay as they are, with the reason.
+    """
     (assignment,) = chosen_assignments(course, [assignment])
     for path in sorted(course.folder("source", ".", assignment).glob("*.ipynb")):
         cells, problems = read_source(path, course.told(path))
         if problems:
             raise Unfit(problems)
         if task := _task(cells, named):
-            return _planned(course, path, cells, task)
+            return _planned(course, path, cells, task, unfair)
     raise UserError(
-        f"No solution cell of {assignment} defines `{named}`, and none has this id: name a function or a "
-        "class that students write."
+        f"No solution cell of {assignment} defines `{named}`, and none has this id: name a function, a "
+        "class or a variable that students write."
     )
 
 
 def _task(cells: Sequence[SourceCell], named: str) -> str:
-    """Return the function or class that is named by itself, or by the id of its cell; `""` if none is."""
+    """Return the function, class or variable named, itself or by its cell's id; `""` if there is none."""
     for cell in cells:
         tree = parse_cell(cell.source) if cell.is_solution and cell.is_code else None
         defined = list(dict.fromkeys(bound_names(tree.body))) if tree else []
@@ -93,7 +99,9 @@ def _task(cells: Sequence[SourceCell], named: str) -> str:
     return ""
 
 
-def _planned(course: Course, path: Path, cells: Sequence[SourceCell], task: str) -> Conversion:
+def _planned(
+    course: Course, path: Path, cells: Sequence[SourceCell], task: str, unfair: Mapping[str, str]
+) -> Conversion:
     file, names, marks = course.told(path), Names.of(cells), Markers.of(course.config).hidden
     if any(cell.task == task for cell in cells):
         raise UserError(f'{file} has a cell `check("{task}")` already: there is nothing to convert.')
@@ -104,13 +112,15 @@ def _planned(course: Course, path: Path, cells: Sequence[SourceCell], task: str)
             )
     converted, stays = list[Converted](), list[str]()
     for at, cell in enumerate(cells):
-        if is_test_of(cell, task):
+        if is_test_of(cell, task, names.variables):
             try:
+                if cell.grade_id in unfair:
+                    raise CannotConvert(unfair[cell.grade_id])
                 converted.append(convert_cell(cell, names, cells[at + 1 :], marks))
             except CannotConvert as reason:
                 stays.append(f"{cell.where(reason.line)}: it stays a test cell: {reason}.")
     if not converted:
-        raise UserError("\n".join([*stays, f"No test cell of {file} that calls `{task}` can be converted."]))
+        raise UserError("\n".join([*stays, f"No test cell of {file} that uses `{task}` can be converted."]))
     files = check_files(task, converted, names)
     notebook, may_stop = _notebook(path, cells, converted, task)
     return Conversion(task, path, notebook, files, tuple(converted), tuple(stays), tuple(may_stop))

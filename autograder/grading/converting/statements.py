@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 
 from autograder.cell_source import bound_names
-from autograder.grading.converting.names import RAISES, CannotConvert, Names, last_name
+from autograder.grading.building.source import SourceCell
+from autograder.grading.converting.names import (
+    RAISES,
+    CannotConvert,
+    Names,
+    changed_names,
+    last_name,
+    root_name,
+)
 
-_EXACT = {
-    "assert_equal", "assertEqual", "assert_array_equal", "assert_frame_equal", "assert_series_equal",
-    "assert_string_equal", "array_equal",
-}  # fmt: skip
+_EXACT = {"assert_equal", "assertEqual", "assert_string_equal"}
 _CLOSE = {
+    "assert_array_equal": (0, 0),
+    "array_equal": (0, 0),
     "allclose": (1e-5, 1e-8),
     "assert_allclose": (1e-7, 0.0),
     "assert_close": (1.3e-6, 1e-5),
     "isclose": (1e-9, 0.0),
     "approx": (1e-6, 1e-12),
 }
-"""The relative and absolute differences that these functions allow by default."""
-_NUMPY_ISCLOSE = {"np.isclose", "numpy.isclose", "torch.isclose"}
-"""These are no `math.isclose`."""
+"""The relative and absolute differences that these functions allow by default, and take in this order."""
+_TABLES = {"assert_frame_equal", "assert_series_equal"}
 _PLACES = {"assert_almost_equal": 7, "assertAlmostEqual": 7, "assert_array_almost_equal": 6}
-_RTOL, _ATOL, _DECIMALS = ("rtol", "rel_tol", "rel"), ("atol", "abs_tol", "abs"), ("decimal", "places")
+_DECIMALS = ("decimal", "places")
+_DIFFERENCES = ("rtol", "atol")
+_ALLOWED = {
+    "rtol": "rtol",
+    "atol": "atol",
+    "rel_tol": "rtol",
+    "abs_tol": "atol",
+    "rel": "rtol",
+    "abs": "atol",
+}
+"""The names of differences allowed, as `expect_equal` has them."""
 _GROWS = {"range", "zeros", "ones", "empty", "full", "eye", "arange", "linspace", "repeat", "tile", "pow"}
 """Functions that take a number for a size, and with a large answer all memory of the judge."""
 _TRUTH = {"assert_true": True, "assertTrue": True, "assert_false": False, "assertFalse": False}
@@ -38,8 +54,24 @@ class Statements:
         self.names = names
         self.given: set[str] = set()
         """The names of what the cell itself makes: inputs, and what a loop goes through."""
-        self.values: set[str] = set()
-        """The names of what came of a student's code."""
+        self.values: dict[str, ast.expr | None] = dict.fromkeys(names.variables)
+        """The names of what came of a student's code, each with the code to be said in its place."""
+        self._known: set[str] = set()
+        """The names of what the notebook gives, which students know."""
+
+    def begin(self, body: Sequence[ast.stmt], cell: SourceCell) -> list[str]:
+        """Return the lines that make what a cell uses of what the notebook gives. Raises `CannotConvert`."""
+        lines = []
+        for given, node in self.names.before(body, cell):
+            try:
+                lines += self.convert(node)
+            except CannotConvert as error:
+                name = sorted(changed_names(node))[0]
+                raise CannotConvert(f"it uses `{name}` of {given.name}, where {error}") from None
+        self._known |= self.given
+        self.given.clear()
+        self.values = dict.fromkeys(self.values)
+        return lines
 
     def convert(self, node: ast.stmt) -> list[str]:
         """Return the lines of a check that do what a statement does. Raises `CannotConvert`."""
@@ -51,14 +83,16 @@ class Statements:
             and _code(node.value.func) == "print"
         ):
             return []  # nobody reads it
-        self.names.refuse_unknown(node, {*self.given, *self.values})
+        if isinstance(node, ast.Assert) and (name := self.names.is_there(node.test)):
+            return [f"submission.{name}.attribute()"]
+        self.names.refuse_unknown(node, {*self.given, *self.values, *self._known})
         self._refuse_growth(node)
         match node:
             case ast.Assert(test, message):
                 return self._told(message, self._assert(test))
             case ast.Expr(ast.Call(func=func) as call) if name := last_name(func):
                 if (lines := self._by_function(name, call)) is not None:
-                    return lines
+                    return self._told(_option(call, "err_msg"), lines)
             case ast.Raise(ast.Call(ast.Name("AssertionError"), args)):
                 return [f"fail({ast.unparse(args[0]) if args else repr('A test of this task fails.')})"]
             case ast.Try() if (call_and_errors := _expected_error(node)) is not None:
@@ -67,7 +101,7 @@ class Statements:
                 if last_name(func) in RAISES:
                     return self._raises(call, errors)
         if not self._is_students(node):
-            self.given |= set(bound_names([node]))
+            self._make(bound_names([node]))
             return ast.unparse(node).split("\n")
         return self._of_students(node)
 
@@ -75,16 +109,19 @@ class Statements:
         """Convert a statement, no test, in which a student's code has a part."""
         match node:
             case ast.Assign([ast.Name(name)], value):
-                line = f"{name} = {self._safe(value)}"
-                self.values.add(name)
-                self.given.discard(name)
+                line, said = f"{name} = {self._safe(value)}", self._said(value)
+                self._came([name])
+                self.values[name] = None if name in _names(said) else said
                 return [line]
             case ast.Assign([ast.Tuple(targets)], value) if all(
                 isinstance(each, ast.Name) for each in targets
             ):
-                self.values |= {each.id for each in targets if isinstance(each, ast.Name)}
                 parts = f"computed(lambda: list({_code(value)}), {self._words(value)})"
-                length = self._words(value, "len({})")
+                length, said = self._words(value, "len({})"), self._said(value)
+                names = [each.id for each in targets if isinstance(each, ast.Name)]
+                self._came(names)
+                for at, name in enumerate(names):
+                    self.values[name] = ast.Subscript(said, ast.Constant(at), ast.Load())
                 return [
                     f"parts = {parts}",
                     f"expect_equal(len(parts), {len(targets)}, {length})",
@@ -99,13 +136,33 @@ class Statements:
                 through = _code(source)
                 if self._is_students(source):
                     through = f"computed(lambda: list({through}), {self._words(source)})"
-                    self.values |= _stored(target)
+                    self._came(_stored(target))
                 else:
-                    self.given |= _stored(target)
+                    self._make(_stored(target))
                 return [f"for {_code(target).strip('()')} in {through}:", *self._block(body)]
             case ast.If(test, body, []):
                 return [f"if computed(lambda: bool({_code(test)}), {self._words(test)}):", *self._block(body)]
         raise CannotConvert(f"`{_code(node).splitlines()[0]}` has no form in a check", node)
+
+    def _make(self, names: Iterable[str]) -> None:
+        """Remember what the cell itself makes. What was computed by it of that name is no more said so."""
+        names = set(names)
+        self.given |= names
+        self.values = {
+            name: None if said is None or names & _names(said) else said
+            for name, said in self.values.items()
+            if name not in names
+        }
+
+    def _came(self, names: Iterable[str]) -> None:
+        """Remember what came of a student's code."""
+        self._make(names)
+        self.given -= set(names)
+        self.values |= dict.fromkeys(names)
+
+    def _said(self, node: ast.expr) -> ast.expr:
+        """Return code with what its names were computed by in their places."""
+        return _Instead(self.values).visit(ast.parse(_code(node), mode="eval").body)
 
     def _block(self, body: Sequence[ast.stmt]) -> list[str]:
         return [f"    {line}" for each in body for line in self.convert(each)] or ["    pass"]
@@ -122,12 +179,20 @@ class Statements:
         if name in _EXACT:
             return self._equal(args[0], args[1])
         if name in _CLOSE:
-            rtol, atol = _CLOSE["allclose" if _code(call.func) in _NUMPY_ISCLOSE else name]
-            return self._equal(args[0], args[1], _option(options, _RTOL, rtol), _option(options, _ATOL, atol))
+            is_numpys = name == "isclose" and "math" not in self.names.imports.get(root_name(call.func), "")
+            allowed = map("{:g}".format, _CLOSE["allclose" if is_numpys else name])
+            how = dict(zip(_DIFFERENCES, allowed, strict=True))
+            if "equal" not in name:
+                how |= zip(_DIFFERENCES, map(_code, args[2:4]), strict=False)
+            how |= {_ALLOWED[each]: _code(value) for each, value in options.items() if each in _ALLOWED}
+            return self._equal(args[0], args[1], **how)
+        if name in _TABLES and len(args) == 2:
+            how = {str(key): _code(each) for key, each in options.items()}
+            return self._equal(args[0], args[1], "expect_table", **how)
         if name in _PLACES:
             given = [*args[2:3], *(options[each] for each in _DECIMALS if each in options)]
             places = _code(given[0]) if given else _PLACES[name]
-            return self._equal(args[0], args[1], "0", f"1.5 * 10 ** -{places}")
+            return self._equal(args[0], args[1], rtol="0", atol=f"1.5 * 10 ** -{places}")
         return None
 
     def _assert(self, test: ast.expr) -> list[str]:
@@ -150,18 +215,20 @@ class Statements:
                 ast.Call(func, [ast.BinOp(one, ast.Sub(), other)], []), [ast.Lt() | ast.LtE()], [bound]
             ) if last_name(func) in ("abs", "fabs") and self._is_students(one) != self._is_students(other):
                 if not self._is_students(bound):
-                    return self._equal(one, other, "0", _code(bound))
+                    return self._equal(one, other, rtol="0", atol=_code(bound))
             case ast.Call(func=func) if last_name(func) not in RAISES:
                 return self._by_function(last_name(func), test) or self._true(test, True)
         return self._true(test, True)
 
-    def _equal(self, one: ast.expr, other: ast.expr, rtol: str = "", atol: str = "") -> list[str]:
+    def _equal(
+        self, one: ast.expr, other: ast.expr, expect: str = "expect_equal", **options: str
+    ) -> list[str]:
         """A comparison of what a student's code gives with what it must be."""
         seen, wanted = (one, other) if self._is_students(one) else (other, one)
-        how = f", rtol={rtol}, atol={atol}" if rtol else ""
+        how = "".join(f", {name}={value}" for name, value in options.items())
         safe = _code(seen) if self._is_sure(seen) else f"lambda: {_code(seen)}"
         right = self._safe(wanted)
-        return [f"expect_equal({safe}, {right}, {self._words(seen)}{how})"]
+        return [f"{expect}({safe}, {right}, {self._words(seen)}{how})"]
 
     def _true(self, test: ast.expr, wanted: bool) -> list[str]:
         is_answer = isinstance(test, ast.Name) or (
@@ -213,6 +280,10 @@ class Statements:
             match each:
                 case ast.Call(func, args) if last_name(func) in _GROWS and any(map(self._is_students, args)):
                     raise CannotConvert(f"with a large answer `{_code(each)}` has no end", each)
+                case ast.BinOp(_, ast.Pow() | ast.Mult(), ast.Constant(int() | float() as few)) | ast.BinOp(
+                    ast.Constant(int() | float() as few), ast.Mult()
+                ) if few < 1000:
+                    pass
                 case ast.BinOp(_, ast.Pow() | ast.Mult() | ast.LShift()) if self._is_students(each):
                     raise CannotConvert(f"with a large answer `{_code(each)}` has no end", each)
 
@@ -224,14 +295,21 @@ class Statements:
         inside = _stored(node)
         inside |= {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
         marks = {name: f"__{at}_given__" for at, name in enumerate(sorted(self.given - inside))}
-        renamed = _Renamed(marks).visit(ast.parse(_code(node), mode="eval"))
-        text = around.format(ast.unparse(renamed))
+        text = around.format(ast.unparse(_Renamed(marks).visit(self._said(node))))
         if not any(mark in text for mark in marks.values()):
             return _quoted(text)
         text = text.replace("{", "{{").replace("}", "}}")
         for name, mark in marks.items():
             text = text.replace(mark, f"{{{name}!r}}")
         return f"f{_quoted(text)}"
+
+
+class _Instead(ast.NodeTransformer):
+    def __init__(self, said: Mapping[str, ast.expr | None]) -> None:
+        self._said = said
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return deepcopy(self._said.get(node.id)) or node
 
 
 class _Renamed(ast.NodeTransformer):
@@ -274,9 +352,12 @@ def _is_failure(node: ast.stmt) -> bool:
     return False
 
 
-def _option(options: dict[str | None, ast.expr], names: Iterable[str], default: float) -> str:
-    given: Iterator[Any] = (options[name] for name in names if name in options)
-    return next((_code(each) for each in given), f"{default:g}")
+def _option(call: ast.Call, name: str) -> ast.expr | None:
+    return next((each.value for each in call.keywords if each.arg == name), None)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _stored(node: ast.AST) -> set[str]:
