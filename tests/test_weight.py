@@ -24,7 +24,7 @@ LINES = {
     "cli": 1950,
     "data": 50,
     "exercises": 9000,
-    "grading": 15750,
+    "grading": 16000,
     "jupyter": 450,
     "protocol": 1300,
     "reporting": 2350,
