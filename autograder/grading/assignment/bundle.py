@@ -37,8 +37,8 @@ DEMONSTRATION = "demonstration"
 """The tag of released cells that are not run when grading."""
 OPTIMIZERS = (*TORCH, "torch._dynamo")
 """Modules that the first optimizer of a process imports, besides: a second of work."""
-_OFTEN = ("numpy", "pandas", "matplotlib.pyplot")
-"""Other modules that notebooks import and that are slow to import."""
+_OFTEN = ("pandas", "numpy", "matplotlib.pyplot")
+"""Other modules that notebooks import and that are slow to import. Workers with torch have the last two."""
 
 
 @dataclass(frozen=True)
@@ -227,10 +227,10 @@ def preload_for(sources: Iterable[str]) -> tuple[str, ...]:
     Where no optimizer is used, its modules would make forks dearer.
     """
     code = "\n".join(sources)
-    imported = [name for name in _OFTEN if re.search(rf"\b(?:import|from) +{name.partition('.')[0]}\b", code)]
-    if not wants_torch(code):
-        return tuple(imported)
-    return (*(OPTIMIZERS if "optim." in code else TORCH), *imported)
+    modules = (OPTIMIZERS if "optim." in code else TORCH) if wants_torch(code) else ()
+    often = _OFTEN[:1] if modules else _OFTEN
+    words = (rf"\b(?:import|from) +{name.partition('.')[0]}\b" for name in often)
+    return (*modules, *(name for name, word in zip(often, words, strict=True) if re.search(word, code)))
 
 
 def forget_modules(folder: Path) -> None:
