@@ -231,6 +231,8 @@ def judge_answers(
     They are run one after the other in one worker, which is many times faster than a worker each. Without
     `explain` messages are shorter: nothing is found out about wrong values by running their check again.
     """
+    if not sources:
+        return {}  # as for all test cells of a plain assignment
     rebuilt = rebuild(bundle.with_answers(bundle.solution), bundle)
     verdicts = {}
     with Attempt(rebuilt, workers, bundle.files) as attempt:
