@@ -3,10 +3,10 @@
 Started by the trusted side with a clean environment and one connected SEQPACKET socket. The first message
 on it names the modules to import for all workers, as JSON; torch is imported only if it is among them. Each
 message after that is `job` and carries two descriptors, the worker's end of the data socket and the
-supervisor's end of the control socket. What the
-job is about is read after the fork, by the forked side, so that no job is in memory that a later job
-inherits. A `job` may be followed by what its worker is to be without (`Without`, as JSON): such workers are
-forked from a copy of the parent, made once, from which that has been taken away.
+supervisor's end of the control socket. What the job is about is read after the fork, by the forked side, so
+that no job is in memory that a later job inherits. A `job` may be followed by what its worker is to be
+without (`Without`, as JSON): such workers are forked from a copy of the parent, made once, from which that
+has been taken away.
 """
 
 from __future__ import annotations

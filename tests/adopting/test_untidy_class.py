@@ -36,7 +36,7 @@ def kinds(result: dict[str, Any]) -> set[str]:
 
 
 def messages(result: dict[str, Any]) -> list[str]:
-    """What is told of a submission: findings, and of tests that failed."""
+    """Return the messages of a submission: of its findings and of its checks."""
     checks = [check for task in result["tasks"] for check in task["checks"]]
     return [each["message"] for each in (*result["findings"], *checks)]
 

@@ -97,7 +97,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Student:
-    """How one student hands in, and the right outcome."""
+    """One student: the way of handing in, and the right outcome."""
 
     make: Callable[[Work], Files]
     score: float | None = 3
@@ -110,7 +110,7 @@ class Student:
     says: str = ""
     """A part of what is told first."""
     prepare: Callable[[Path], object] = field(default=lambda folder: None)
-    """What is done to the folder afterwards."""
+    """A last change to the folder."""
 
 
 def without_marks(work: Work) -> Work:

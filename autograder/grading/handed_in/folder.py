@@ -28,7 +28,7 @@ OF_NBGRADER = ("timestamp.txt", "submission_secret.txt")
 """Files that nbgrader itself puts there."""
 _PASSED_OVER = ("__MACOSX", "__pycache__")
 _ARCHIVE = "an archive"
-"""What has the notebook's name, and is looked into like any other archive."""
+"""A file with the notebook's name that is looked into like any other archive."""
 
 
 @dataclass(frozen=True)

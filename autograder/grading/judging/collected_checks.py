@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 class _NoChecks:
-    """The checks of a plain assignment, for which no torch is imported."""
-
-    all = ()
+    """The checks of a plain assignment: it has no task to ask them about, and torch is not imported."""
 
 
 @contextmanager

@@ -71,8 +71,8 @@ class ForkServer:
     ) -> None:
         """Start the fork server at the best level that holds here; `preload` are modules to import for all.
 
-        With `None` it is left to itself until `warm` says which they are; whether `torch` is likely to be
-        among them decides if it is imported meanwhile.
+        With `None` they are told to `warm` later. Meanwhile torch is imported where `torch` says that it is
+        likely to be among them.
         """
         self.limits = limits or RunLimits()
         self.level = level or best_level(probe())
@@ -85,7 +85,9 @@ class ForkServer:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         package = Path(autograder.__file__).resolve().parent
         command = [sys.executable, "-I", "-m", "autograder.worker.forkserver", "--fd", str(there.fileno())]
-        if torch if preload is None else "torch" in preload:
+        if preload is not None:
+            torch = "torch" in preload
+        if torch:
             command.append("--torch")
         for module in _IMPORTS:
             command += ["--import", module]

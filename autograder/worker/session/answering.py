@@ -1,4 +1,4 @@
-"""Answers what is asked of a notebook of which nothing but its cells and files is wanted, without torch."""
+"""Runs a notebook's cells and writes its files: all that a worker without torch does."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Met:
 
 
 met = Met()
+"""The mark of this process."""
 
 
 class Cells(Protocol):
@@ -33,7 +34,7 @@ class Cells(Protocol):
 
 
 class Answering:
-    """Answers messages in their order: runs cells and writes files."""
+    """Answers messages in their order; what is asked of objects is for an `Executor`, which has torch."""
 
     def __init__(
         self, namespace: dict[str, Any], limit: Limit | None = None, cells: Cells | None = None
