@@ -104,7 +104,7 @@ class Report:
     full_marks: int
     need_a_person: int
     waiting: int
-    """Submissions of those that wait for a person's points, or whose points a person should look at again."""
+    """Submissions that wait for a person's points, or whose points a person should look at again."""
     states: Mapping[str, int]
     scores: Spread
     seconds: Spread
@@ -161,7 +161,7 @@ def gather(course: Course, assignment: str) -> Report:
         judged=len(counted),
         full_marks=sum(score >= marks.max_score for score in scored),
         need_a_person=len(reasons_of),
-        waiting=sum(mark.state in WAITING for mark in marks.marks.values() if mark.student in reasons_of),
+        waiting=sum(mark.state in WAITING for mark in marks.marks.values()),
         states={state: n for state, n in _states(marks).items() if n},
         scores=spread(scored, marks.max_score),
         seconds=spread([verdict.seconds for verdict in counted]),

@@ -168,32 +168,36 @@ def test_its_sentences_are_right_for_nobody_one_and_many(course):
     lone = replace(first, students=("ada",))
     full = replace(report.scores, count=14, median=report.max_score)
     eight = replace(report.scores, count=10, median=8.0)
-    needs = {"need_a_person": 5, "waiting": 2}
+    needs, nobody = {"need_a_person": 5, "waiting": 2}, {"need_a_person": 0, "waiting": 0}
     for changes, told in (
         (
             {"scores": eight, "students": 12, "mistakes": (many,), **needs},
             f"10 of 12 students have a score, and half of those have 8 or more of the 10 points. The most "
             f"frequent known mistake is {first.mistake} in {first.task}: 3 students made it. "
-            "A person should look at 5 submissions. 2 of them wait for points.",
+            "A person should look at 5 submissions. 2 submissions wait for points.",
         ),
         (
-            {"scores": full, "students": 14, "mistakes": (lone,), "need_a_person": 0, "full_marks": 9},
+            {"scores": full, "students": 14, "mistakes": (lone,), **nobody, "full_marks": 9},
             "14 of 14 students have a score, and 9 of those have all 10 points. No known mistake was made "
             "by more than one student. No submission needs a person.",
         ),
         (
             {"scores": replace(eight, count=1), "students": 1, "judged": 1, "mistakes": (lone,)}
             | {"need_a_person": 1, "waiting": 1},
-            "The only student has a score: 8 of 10 points. A person should look at 1 submission. 1 of them "
-            "waits for points.",
+            "The only student has a score: 8 of 10 points. A person should look at 1 submission. "
+            "1 submission waits for points.",
         ),
         (
-            {"scores": replace(eight, count=1), "students": 3, "mistakes": (), "need_a_person": 0},
+            {"scores": replace(eight, count=1), "students": 3, "mistakes": (), **nobody},
             "1 of 3 students has a score: 8 of 10 points. No submission needs a person.",
         ),
         (
-            {"scores": spread([], 10.0), "mistakes": (), "tasks": (), "need_a_person": 0},
+            {"scores": spread([], 10.0), "mistakes": (), "tasks": (), **nobody},
             "Nobody has a score yet. No submission needs a person.",
+        ),
+        (  # all alike, so that nobody is listed
+            {"scores": spread([], 10.0), "mistakes": (), "tasks": (), "need_a_person": 0, "waiting": 6},
+            "Nobody has a score yet. 6 submissions wait for points.",
         ),
     ):
         assert sentence(replace(report, **changes), "What happened") == told
